@@ -8,11 +8,11 @@ from tests.test_architecture import modules
 from workflow.access import RIGHTS, Right, Role
 
 
-def test_paper_is_fresh() -> None:
+def test_access_page_is_up_to_date() -> None:
     assert access_matrix.PAPER.read_text() == access_matrix.paper(), "Fix: make access"
 
 
-def test_every_page_of_project_has_its_line() -> None:
+def test_every_project_page_is_in_access_matrix() -> None:
     named = {file for file, _, _ in access_matrix.pages()}
     assert set(modules("pages")) - named == {
         "main.py",
@@ -29,14 +29,14 @@ def test_every_page_of_project_has_its_line() -> None:
         assert any(asked in line for line in text.splitlines() if "frame.begin_project(" in line), file
 
 
-def test_each_role_may_do_what_the_one_below_it_may_and_more() -> None:
+def test_each_role_includes_rights_of_role_below() -> None:
     for above, below in zip(access_matrix.ROLES, access_matrix.ROLES[1:], strict=False):
         assert RIGHTS[above] > RIGHTS[below]
     assert RIGHTS[Role.OWNER] == set(Right)
     assert set(access_matrix.ROLES) == set(RIGHTS) == set(Role)
 
 
-def test_paper_says_of_each_right_what_it_is() -> None:
+def test_access_page_explains_each_right() -> None:
     lines = access_matrix.paper().splitlines()
     see = "| **see**: The project is there: its rows, progress, map and guidelines. |"
     assert f"{see} yes | yes | yes | yes | not there |" in lines

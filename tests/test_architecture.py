@@ -207,7 +207,7 @@ def test_architecture_names_every_package_and_no_other() -> None:
         ("plcore.loop.EntryKind", [str(kind) for kind in EntryKind]),
     ],
 )
-def test_every_registry_lists_its_names(registry: str, real: list[str]) -> None:
+def test_architecture_lists_names_of_every_registry(registry: str, real: list[str]) -> None:
     rows = {named(row[0])[0]: named(row[1]) for row in rows_under("Kinds and registries")}
     assert rows[registry] == real
 
@@ -233,7 +233,7 @@ def test_every_page_can_be_reached() -> None:
 # It is short
 
 
-def test_architecture_is_short_and_fits_screen() -> None:
+def test_architecture_is_short_and_fits_screen_width() -> None:
     assert len(PAPER.split()) <= MOST_WORDS
     cells = [cell for row in cells_of(PAPER) for cell in row]
     assert len(cells) > 100
@@ -243,7 +243,7 @@ def test_architecture_is_short_and_fits_screen() -> None:
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda path: path.parent.name)
-def test_every_room_has_short_readme_that_map_links_to(readme: Path) -> None:
+def test_every_package_has_short_readme_linked_from_architecture(readme: Path) -> None:
     text = readme.read_text()
     assert len(text.splitlines()) <= MOST_LINES_OF_A_README
     for wanted in ("**Begin with**", "**May import**", "**Test**"):
@@ -254,14 +254,14 @@ def test_every_room_has_short_readme_that_map_links_to(readme: Path) -> None:
 # The page is in the tree
 
 
-def test_every_path_leads_somewhere(subtests: pytest.Subtests) -> None:
+def test_every_path_in_docs_exists(subtests: pytest.Subtests) -> None:
     for paper in PAPERS:
         with subtests.test(paper.name):
             paths = {name for name in named(paper.read_text()) if is_path(name)}
             assert [path for path in sorted(paths - ELSEWHERE) if not leads_somewhere(path)] == []
 
 
-def test_every_function_and_class_is_there() -> None:
+def test_every_named_function_and_class_exists() -> None:
     dotted = [name for name in named(PAPER) if is_dotted(name)]
     assert len(dotted) > 20
     assert [name for name in dotted if not is_there(name)] == []
@@ -270,7 +270,7 @@ def test_every_function_and_class_is_there() -> None:
     assert [name for name in camel if name not in classes()] == []
 
 
-def test_missing_thing_is_found() -> None:
+def test_checks_find_missing_names_and_paths() -> None:
     assert is_there("workflow.answering.loop.submit_answer")
     assert is_there("workflow.kinds.KINDS")
     assert is_there("Seat.turn")

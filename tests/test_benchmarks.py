@@ -36,6 +36,6 @@ def test_benchmark_runs_at_tiny_size_and_writes_nothing(name: str) -> None:
     assert {path: path.read_bytes() for path in RESULTS.iterdir()} == before
 
 
-def test_every_result_has_benchmark_and_every_benchmark_result() -> None:
+def test_benchmarks_and_results_correspond() -> None:
     results = {path.stem.removesuffix("_full") for path in RESULTS.glob("*.md")}
     assert results == set(listed())

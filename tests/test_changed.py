@@ -10,12 +10,12 @@ def test_every_file_of_spine_exists() -> None:
     assert [path for path in SPINE if not (ROOT / path).is_file()] == []
 
 
-def test_no_change_runs_spine_alone() -> None:
+def test_no_change_runs_spine_only() -> None:
     assert choose_tests([]) == sorted(SPINE)
     assert choose_tests(["README.md"]) == sorted(SPINE)
 
 
-def test_changed_module_runs_its_room_and_what_imports_it() -> None:
+def test_changed_module_runs_its_package_and_importers() -> None:
     chosen = choose_tests(["plcore/margin/plsvm.py"])
     assert {*SPINE, "tests/plcore/margin/test_estimators.py", "tests/plcore/margin/test_grids.py"} <= set(
         chosen
@@ -41,5 +41,5 @@ def test_changed_test_and_changed_helper_run() -> None:
     assert "tests/workflow/test_seat.py" in choose_tests(["tests/workflow/world.py"])
 
 
-def test_what_all_tests_share_runs_them_all() -> None:
+def test_shared_file_runs_all_tests() -> None:
     assert choose_tests(["requirements.txt", "README.md"]) == ["tests"]

@@ -112,7 +112,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_command_computes_in_one_thread_as_server_does() -> None:
+def test_command_computes_in_one_thread_like_server() -> None:
     """Or the sums of a learner that a shell makes would have other last bits than a server's."""
     looks = """
 import cli, threadpoolctl
@@ -148,7 +148,7 @@ LEARNING = HEAVY - {"numpy", "sqlalchemy", "plcore", "db", "workflow"}
 """Loaded only by commands that learn, read tables, serve pages or change the tables of a database."""
 
 
-def test_short_commands_load_nothing_that_learns(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_short_commands_load_no_learning_modules(shell: Shell, table: Path, tmp_path: Path) -> None:
     """Seconds and memory are measured in benchmarks/pages/start.py."""
     shell.done("import", table)
     listed = shell.done("projects")  # counts the project, for which it reads the table
@@ -164,17 +164,17 @@ def test_short_commands_load_nothing_that_learns(shell: Shell, table: Path, tmp_
         assert not imported & {"plcore.tables", "workflow.kinds.opening"}, words
 
 
-def test_asked_nothing_it_shows_what_there_is(shell: Shell) -> None:
+def test_call_without_command_lists_commands(shell: Shell) -> None:
     status, _, err = shell()
     assert status == 2
     assert all(name in err for name in cli.main.commands)
 
 
-def test_version_is_that_of_package(shell: Shell) -> None:
+def test_version_matches_package(shell: Shell) -> None:
     assert shell.done("--version") == f"winnow, version {winnow_labels.__version__}\n"
 
 
-def test_typing_error_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_wrong_command_or_option_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'exprot'" in shell.refused("exprot")
     assert "'PROJECT_ID'" in shell.refused("export")
     assert "'one'" in shell.refused("export", "one")
@@ -185,11 +185,11 @@ def test_typing_error_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("command", ["compare", "export", "rank", "simulate", "verify"])
-def test_project_that_is_not_there_is_refused_in_one_line(shell: Shell, command: str) -> None:
+def test_unknown_project_is_refused_in_one_line(shell: Shell, command: str) -> None:
     assert "There is no project 7 here" in shell.refused(command, 7)
 
 
-def test_every_problem_of_table_is_in_the_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_problems_of_table_are_counted_in_one_line(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "wrong.csv"
     frame = small_frame()
     frame["x"] = frame["x"].astype(str)
@@ -210,7 +210,7 @@ def test_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.
         assert "WINNOW_PORT" in shell.refused(command)
 
 
-def test_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
+def test_full_disk_or_missing_table_is_refused_in_one_line(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -227,7 +227,7 @@ def test_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
-def test_database_that_does_not_answer_is_refused_in_one_line(
+def test_unreachable_database_is_refused_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("WINNOW_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'winnow.sqlite3'}")
@@ -239,13 +239,13 @@ def test_link_needs_server(shell: Shell) -> None:
     assert "No server is running on this data" in shell.refused("link")
 
 
-def test_link_of_running_server(shell: Shell, tmp_path: Path) -> None:
+def test_link_uses_address_of_running_server(shell: Shell, tmp_path: Path) -> None:
     shell.done("projects")
     with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
         assert shell.done("link").startswith("https://example.org/winnow/signin?link=")
 
 
-def test_import_finds_neighbours_of_many_rows_unless_a_server_does(
+def test_import_computes_neighbours_unless_server_runs(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
@@ -264,7 +264,7 @@ def test_import_finds_neighbours_of_many_rows_unless_a_server_does(
     assert sorted(one.suffix for one in graphs.iterdir()) == [".npz", ".wish"]
 
 
-def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_control_characters_in_names_are_not_printed(shell: Shell, table: Path, tmp_path: Path) -> None:
     """Names from before they were refused are in databases."""
     shell.done("import", table)
     name = "birds\x1b[2J\u202edrib\x9b"
@@ -284,7 +284,7 @@ def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Pat
     assert "\x1b" not in refused
 
 
-def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
+def test_projects_are_listed_as_lines_and_as_json(shell: Shell, table: Path) -> None:
     done = shell.done("import", table, "--setting", "truth_role=hidden")
     assert done.splitlines()[-1] == "Project 1: 60 rows, 3 classes."
     listed = shell.done("projects")
@@ -325,7 +325,7 @@ def test_export_to_file_matches_standard_output(shell: Shell, table: Path, tmp_p
         ("out.votes.csv", b"task,"),
     ],
 )
-def test_ending_of_file_tells_format(
+def test_file_extension_chooses_export_format(
     shell: Shell, table: Path, tmp_path: Path, file: str, begins: bytes
 ) -> None:
     shell.done("import", table)
@@ -333,7 +333,7 @@ def test_ending_of_file_tells_format(
     assert (tmp_path / file).read_bytes().startswith(begins)
 
 
-def test_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_format_and_rows_of_export_are_chosen_by_options(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     named = shell.done("export", 1, "--format", "jsonl")
@@ -350,7 +350,7 @@ def test_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_p
     assert shell.done("export", 1, "--format", "log") == shell.done("export", 1, "--log")
 
 
-def test_earlier_state_is_export_of_that_time(shell: Shell, table: Path) -> None:
+def test_export_of_earlier_state_matches_export_made_then(shell: Shell, table: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
     shell.done("simulate", 1, "--answers", 2)
     then = [shell.done("export", 1), shell.done("export", 1, "--log")]
@@ -391,7 +391,7 @@ def test_input_that_cannot_be_exported_is_refused_in_one_line(
     assert not list(tmp_path.glob("out*"))
 
 
-def test_full_disk_and_ctrl_c_leave_existing_data(
+def test_full_disk_or_ctrl_c_keeps_existing_file(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -416,7 +416,7 @@ def test_full_disk_and_ctrl_c_leave_existing_data(
     assert target.read_text().startswith("id,")
 
 
-def test_terminal_is_told_how_far_writing_is(
+def test_export_shows_progress_on_terminal(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -426,7 +426,7 @@ def test_terminal_is_told_how_far_writing_is(
     assert (status, said) == (0, "\r60 of 60 rows\n")
 
 
-def test_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_backup_is_one_file_and_can_be_restored(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     file = tmp_path / "b.zip"
@@ -445,7 +445,7 @@ def test_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path: 
     assert "is damaged at its end" in shell.refused("restore", file, "--replace")
 
 
-def test_backup_that_no_one_names_is_in_data_folder(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_backup_without_name_is_written_to_data_folder(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     shell.done("backup")
     (made,) = (tmp_path / "home" / "backups").iterdir()
@@ -456,7 +456,7 @@ def test_backup_that_no_one_names_is_in_data_folder(shell: Shell, table: Path, t
     assert len(list(folder.iterdir())) == 1
 
 
-def test_doctor_says_what_is_ill_and_fix(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_doctor_reports_damaged_file_with_fix(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -467,7 +467,7 @@ def test_doctor_says_what_is_ill_and_fix(shell: Shell, table: Path, tmp_path: Pa
     assert "ok   database: " in out
 
 
-def test_what_backup_lacks_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_damaged_file_is_reported_by_backup_and_restore(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -480,7 +480,7 @@ def test_what_backup_lacks_is_reported(shell: Shell, table: Path, tmp_path: Path
         assert err.startswith(f"In the data folder that was backed up, tables/{stored.name} is damaged.\n")
 
 
-def test_fault_of_winnow_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_error_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("a fault")
 
@@ -510,7 +510,7 @@ def test_rank_writes_queue_of_either_kind(shell: Shell, tmp_path: Path, question
     assert shell.refused("rank", 77).startswith("Error: There is no project 77 here,")
 
 
-def test_comparison_of_file_and_of_project(shell: Shell, table: Path, findings: Findings) -> None:
+def test_compare_works_for_file_and_project(shell: Shell, table: Path, findings: Findings) -> None:
     findings.accuracies = {"clpl": 0.9, "plknn": 0.6}
     lines = shell.done("compare", table).splitlines()
     assert lines == [
@@ -549,7 +549,7 @@ def test_input_that_cannot_be_compared_is_refused_in_one_line(
     assert shell.refused("compare", table).endswith("fewer rows than folds")
 
 
-def test_rows_are_added_once_and_rest_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_append_adds_new_rows_and_reports_the_rest(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     frame = small_frame(2, seed=9)
     frame["id"] = ["r0", "new"]
@@ -568,7 +568,7 @@ def test_rows_are_added_once_and_rest_is_reported(shell: Shell, table: Path, tmp
     assert shell("append", 9, more)[0] == 2
 
 
-def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(shell: Shell, table: Path) -> None:
+def test_fully_known_labels_make_dry_run_by_default(shell: Shell, table: Path) -> None:
     status, _, err = shell("import", table, "--setting", "truth_role=given")
     assert status == 0
     assert "there is nothing to ask. Fix:" in err
@@ -581,7 +581,7 @@ def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(shell
     assert "2 answered" in shell.done("simulate", 2, "--answers", 2)
 
 
-def test_further_pictures_and_caption_are_named(shell: Shell, tmp_path: Path) -> None:
+def test_further_images_and_caption_are_set_by_options(shell: Shell, tmp_path: Path) -> None:
     zipped = tmp_path / "bursts.zip"
     zipped.write_bytes(make_zip({"t.csv": PICTURES, **FILES}))
     named = (
@@ -605,7 +605,7 @@ def test_further_pictures_and_caption_are_named(shell: Shell, tmp_path: Path) ->
     assert "both a further image shown and part of the caption" in line
 
 
-def test_the_same_file_again_is_reported(shell: Shell, table: Path) -> None:
+def test_importing_same_file_again_is_reported(shell: Shell, table: Path) -> None:
     shell.done("import", table)
     status, _, err = shell("import", table, "--name", "again", "--number", "x")
     assert status == 0
@@ -620,7 +620,7 @@ def test_the_same_file_again_is_reported(shell: Shell, table: Path) -> None:
         (("--name", "new", "--description", "d" * 100_000), "A description has at most"),
     ],
 )
-def test_what_no_project_may_be_called_is_reported_before_file_is_read(
+def test_invalid_project_name_is_refused_before_reading_file(
     shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
     shell.done("import", table)
@@ -632,7 +632,9 @@ def test_what_no_project_may_be_called_is_reported_before_file_is_read(
     assert said in shell.refused("import", table, *options)
 
 
-def test_folder_if_one_is_has_its_name(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imported_folder_gives_project_its_name(
+    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = table.parent / "of birds"
     folder.mkdir()
     table.rename(folder / table.name)
@@ -641,7 +643,7 @@ def test_folder_if_one_is_has_its_name(shell: Shell, table: Path, monkeypatch: p
     assert json.loads(shell.done("projects", "--json"))[0]["name"] == "of birds"
 
 
-def test_what_system_says_of_file_begins_with_its_name(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     gone = tmp_path / "gone" / "out.csv"
     assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
@@ -660,7 +662,7 @@ def test_what_system_says_of_file_begins_with_its_name(shell: Shell, table: Path
         (("--number", ""), "nothing to learn from"),
     ],
 )
-def test_options_that_change_nothing_or_leave_nothing_are_refused(
+def test_options_without_effect_are_refused(
     shell: Shell, table: Path, options: tuple[object, ...], said: str
 ) -> None:
     line = shell.refused("import", table, *options)
@@ -669,7 +671,7 @@ def test_options_that_change_nothing_or_leave_nothing_are_refused(
     assert json.loads(shell.done("projects", "--json")) == []
 
 
-def test_comparison_takes_every_option_of_file_and_none_of_project(
+def test_compare_accepts_role_options_for_files_only(
     shell: Shell, tmp_path: Path, table: Path, findings: Findings
 ) -> None:
     votes, frame = tmp_path / "votes.csv", small_frame()
@@ -698,9 +700,7 @@ def write_log(home: Path, project: int, path: Path) -> None:
     here.close()
 
 
-def test_verify_checks_file_project_and_the_one_against_the_other(
-    shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_verify_checks_file_and_project_against_each_other(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)
@@ -714,7 +714,7 @@ def test_verify_checks_file_project_and_the_one_against_the_other(
     assert "log.jsonl: the beginning, of 2 entries, of the log" in shell.done("verify", file, "--project", 1)
 
 
-def test_verify_says_in_one_line_error(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_verify_reports_error_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)
@@ -727,7 +727,7 @@ def test_verify_says_in_one_line_error(shell: Shell, table: Path, tmp_path: Path
     assert "No such file" in shell.refused("verify", 1, "--project", 1), "with a project it is a file's name"
 
 
-def test_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_dataset_export_contains_its_card(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     target = tmp_path / "birds.zip"
     shell.done("export", 1, "--to", target, "--card", "license=mit", "--card", "languages=en, de")
@@ -744,7 +744,7 @@ def test_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> No
     assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
 
 
-def test_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("projects")  # makes the home and its owner
     here = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
     seat = Seat(here, team.ensure_owner(here).id)
@@ -761,12 +761,12 @@ def test_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: Pa
     here.close()
 
 
-def test_every_role_that_page_gives_has_option() -> None:
+def test_every_column_role_has_import_option() -> None:
     options = {option.name for option in cli.main.commands["import"].params}
     assert {one.name for one in fields(Roles)} - {"scored_by"} <= options, "which comes after the table"
 
 
-def test_import_takes_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: Path) -> None:
+def test_import_sets_source_and_asks_by_source(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "faces.csv"
     file.write_bytes(photos_csv())
     chosen = ("--source", "shot", "--candidates", "names")

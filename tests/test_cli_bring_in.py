@@ -50,7 +50,7 @@ def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> 
     return line
 
 
-def test_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Path) -> None:
+def test_import_of_project_keeps_log_and_answers(shell: Shell, taken: Path) -> None:
     status, out, err = shell("bring-in", taken)
     assert (status, out) == (0, "Project 1: birds.\n"), err
     assert "Known here by the same name: owner.\n" in err
@@ -59,9 +59,7 @@ def test_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Path
     assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"
 
 
-def test_name_that_is_taken_is_refused_and_another_can_be_given(
-    shell: Shell, taken: Path, tmp_path: Path
-) -> None:
+def test_taken_name_is_refused_and_another_can_be_given(shell: Shell, taken: Path, tmp_path: Path) -> None:
     shell.done("bring-in", taken)
     line = shell.refused("bring-in", taken)
     assert "birds" in line
@@ -82,12 +80,12 @@ def test_damaged_file_is_refused_in_one_line(
     assert "birds.zip is damaged at " in line
 
 
-def test_one_that_is_cut_off_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+def test_truncated_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
     taken.write_bytes(taken.read_bytes()[:-1000])
     assert "birds.zip is damaged at its end" in refused_and_nothing_stored(shell, tmp_path, taken)
 
 
-def test_one_that_no_one_has_sealed_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+def test_file_without_seal_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
     """The same members, packed by another program: nothing says that they are as they were."""
     other = tmp_path / "packed.zip"
     with zipfile.ZipFile(taken) as given, zipfile.ZipFile(other, "w") as packed:
@@ -98,9 +96,7 @@ def test_one_that_no_one_has_sealed_is_refused_in_one_line(shell: Shell, taken: 
     assert "the seal that ends every backup" in line
 
 
-def test_one_that_was_changed_and_sealed_again_is_refused_in_one_line(
-    shell: Shell, taken: Path, tmp_path: Path
-) -> None:
+def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
     """The answer is a class that the table does not have: it is looked at next to the seal of the file."""
 
     def change(content: dict[str, Any]) -> None:
@@ -111,7 +107,7 @@ def test_one_that_was_changed_and_sealed_again_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("what", ["backup", "text", "missing"])
-def test_non_file_of_project_is_refused_in_one_line(
+def test_file_that_is_no_project_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path, what: str
 ) -> None:
     file = tmp_path / f"{what}.zip"
@@ -124,7 +120,7 @@ def test_non_file_of_project_is_refused_in_one_line(
     assert {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}[what] in line
 
 
-def test_setting_that_is_wrong_is_refused_in_one_line(
+def test_wrong_setting_is_refused_in_one_line(
     shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WINNOW_PORT", "x")

@@ -33,7 +33,7 @@ def test_import_prints_reading_on_standard_error(shell: Shell) -> None:
     assert "Read as JSON Lines: 40 rows, " in err
 
 
-def test_import_stops_at_cells_with_two_readings(shell: Shell) -> None:
+def test_import_stops_at_ambiguous_cells(shell: Shell) -> None:
     file = CASES / "g15_mixed_sep.csv"
     line = shell.refused("import", file)
     assert "'wren, robin'" in line
@@ -47,7 +47,7 @@ def test_import_stops_at_cells_with_two_readings(shell: Shell) -> None:
     assert (status, "2 rows" in out, "mixed-separators" in err) == (2, True, True)
 
 
-def test_import_stops_at_tables_of_zip_that_are_not_read(shell: Shell, tmp_path: Path) -> None:
+def test_import_stops_at_unread_tables_of_zip(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "birds.zip"
     file.write_bytes(make_zip({"a.csv": MORE_TABLES, "b.tsv.txt": MORE_TABLES.replace(b",", b"\t")}))
     assert "--accept more-tables" in shell.refused("import", file)
@@ -55,7 +55,7 @@ def test_import_stops_at_tables_of_zip_that_are_not_read(shell: Shell, tmp_path:
     assert shell.done("import", file, "--accept", "more-tables") == "Project 1: 3 rows, 2 classes.\n"
 
 
-def test_import_reads_file_as_it_is_chosen(shell: Shell) -> None:
+def test_import_follows_chosen_item_and_unfinished(shell: Shell) -> None:
     file = path_of("md16.json")
     out = shell.done("import", file, "--dry-run", "--item", "detection")
     assert out.startswith("Read as MegaDetector JSON, an item a detection: 4 rows, ")
@@ -70,14 +70,14 @@ def test_import_reads_file_as_it_is_chosen(shell: Shell) -> None:
     assert "Project 2: 2 rows" in shell.done("import", survey, "--unfinished", "count", "--name", "all")
 
 
-def test_import_asks_once_about_rows_without_labels(shell: Shell) -> None:
+def test_import_needs_choice_for_rows_without_labels(shell: Shell) -> None:
     file = CASES / "null_among_candidates.jsonl"
     assert "--unlabelled" in shell.refused("import", file)
     assert "Project 1: 20 rows" in shell.done("import", file, "--unlabelled", "all")
     assert "Project 2: 19 rows" in shell.done("import", file, "--unlabelled", "leave-out", "--name", "fewer")
 
 
-def test_import_asks_once_about_truth_outside_candidates(shell: Shell) -> None:
+def test_import_needs_choice_for_truth_outside_candidates(shell: Shell) -> None:
     file = CASES / "votes_with_truth_semicolon.csv"
     assert "--truth-outside" in shell.refused("import", file)
     status, out, err = shell("import", file, "--dry-run")
@@ -89,7 +89,7 @@ def test_import_asks_once_about_truth_outside_candidates(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("hunted", HUNTED[::6], ids=lambda one: one.name)
-def test_dry_run_says_what_library_says(hunted: Hunted, shell: Shell) -> None:
+def test_dry_run_matches_library_reading(hunted: Hunted, shell: Shell) -> None:
     status, out, err = shell("import", HUNT / hunted.name, "--dry-run")
     assert status == (2 if hunted.rows is None or hunted.stops else 0), err
     assert all(f"--accept {name}" in err for name in hunted.stops)
@@ -99,12 +99,12 @@ def test_dry_run_says_what_library_says(hunted: Hunted, shell: Shell) -> None:
         assert out.startswith("Read as ")
 
 
-def test_every_case_has_right_reading_or_refusal() -> None:
+def test_every_case_has_expected_reading_or_refusal() -> None:
     assert {name for names in FOLDERS.values() for name in names} <= {*RIGHT, *REFUSED}
     assert {path.name for path in CASES.iterdir() if path.is_file()} <= {*RIGHT, *REFUSED}
 
 
-def test_dry_run_says_right_reading_of_every_case(shell: Shell) -> None:
+def test_dry_run_prints_expected_reading_of_every_case(shell: Shell) -> None:
     for name, right in RIGHT.items():
         status, out, err = shell("import", path_of(name), "--dry-run")
         assert out.startswith(f"Read as {right.said}"), (name, out)

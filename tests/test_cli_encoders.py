@@ -98,7 +98,7 @@ def test_download_needs_consent_and_stores_it(shell: Shell, hub: FakeHub, tmp_pa
     assert (one["asked_by"], one["state"]) == ("owner", "can be downloaded")
 
 
-def test_switched_off_command_says_so(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabled_encoders_command_is_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_ENCODERS", "off")
     status, _, err = shell("encoders", "list")
     assert status == 2

@@ -39,7 +39,9 @@ def stored(tmp_path: Path) -> LabelTable:
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
-def test_from_encoder_to_project(shell: Shell, table: Path, words: Path, tmp_path: Path, ending: str) -> None:
+def test_encoded_vectors_become_project_features(
+    shell: Shell, table: Path, words: Path, tmp_path: Path, ending: str
+) -> None:
     vectors = tmp_path / f"v.{ending}"
     status, out, err = shell("encode", table, "--encoder", "words", "--out", vectors)
     assert (status, out) == (0, f"{vectors}: vectors of the rows of {table}.\n")
@@ -58,7 +60,9 @@ def test_from_encoder_to_project(shell: Shell, table: Path, words: Path, tmp_pat
     np.testing.assert_array_equal(stored(tmp_path).embeddings, [*expected, [0, 1], [0, 0]])
 
 
-def test_candidates_weigh_by_classifier(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
+def test_suggest_weights_candidates_by_classifier(
+    shell: Shell, table: Path, words: Path, tmp_path: Path
+) -> None:
     shell.done("import", table)
     assert "No encoder is called 'lost'" in shell.refused("suggest", 1, "--with", "lost")
     about = {"kind": "text", "classes": "labels.txt"}
@@ -113,9 +117,7 @@ def test_input_that_cannot_be_encoded_is_refused_in_one_line(
     assert not out.exists()
 
 
-def test_project_gets_embeddings_and_its_log_still_holds(
-    shell: Shell, table: Path, words: Path, tmp_path: Path
-) -> None:
+def test_encoding_project_keeps_its_log_valid(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     status, out, err = shell("encode", 1, "--encoder", "words")
     assert (status, out) == (0, "Project 1 learns from vectors of its rows.\n"), err
@@ -138,7 +140,7 @@ def test_project_gets_embeddings_and_its_log_still_holds(
     assert "Name the encoder: --encoder FOLDER." in shell.refused("encode", 1)
 
 
-def test_options_of_file_are_none_of_project(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
+def test_file_options_are_refused_for_project(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
     assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--out", tmp_path / "v.npz")
     assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--text", "text")
     assert "--out vectors.npz" in shell.refused("encode", table, "--encoder", "words")
@@ -163,7 +165,7 @@ PROJECTS = {
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_import_reads_file_of_tool(name: str, shell: Shell) -> None:
+def test_import_reads_file_of_other_tool(name: str, shell: Shell) -> None:
     status, out, err = shell("import", CASES / name)
     assert status == 0, err
     assert out.splitlines()[-1] == f"Project 1: {PROJECTS[name]}."
@@ -177,7 +179,7 @@ def test_import_reads_file_of_tool(name: str, shell: Shell) -> None:
         ("kaleidoscope_id.csv", "kaleidoscope"),
     ],
 )
-def test_export_gives_file_of_tool_back(name: str, form: str, shell: Shell, tmp_path: Path) -> None:
+def test_export_round_trips_file_of_other_tool(name: str, form: str, shell: Shell, tmp_path: Path) -> None:
     shell.done("import", CASES / name)
     target = tmp_path / "back"
     shell.done("export", 1, "--format", form, "--rows", "all", "--to", target)

@@ -41,7 +41,7 @@ def every_command() -> dict[str, click.Command]:
     return found
 
 
-def test_every_command_has_the_one_option() -> None:
+def test_every_command_has_json_option() -> None:
     assert len(every_command()) >= 17
     for words, command in every_command().items():
         options = [one for one in command.params if json_option.FLAG in one.opts]
@@ -99,7 +99,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
     return found
 
 
-def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_path: Path) -> None:
+def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_path: Path) -> None:
     every = set(every_command())
     done = {words if words in every else words.partition(" ")[0].rstrip(":") for words in told}
     elsewhere = {
@@ -160,7 +160,7 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
         (("link",), "No server is running"),
     ],
 )
-def test_what_is_refused_is_problem_with_status_that_it_has(
+def test_refusal_is_problem_document_with_same_status(
     shell: Shell, words: tuple[object, ...], says: str
 ) -> None:
     more = ("--to", "out.csv") if says.startswith("There is no project") else ()
@@ -178,9 +178,7 @@ def test_what_is_refused_is_problem_with_status_that_it_has(
     assert shell(*words, *more)[1] == "" or says == "Name a file"
 
 
-def test_server_that_does_not_start_says_so_in_document(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_server_start_is_problem_document(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_PORT", "many")
     status, out, _err = shell("serve", "--json")
     assert status == cli.REFUSED
@@ -205,7 +203,7 @@ def test_server_that_does_not_start_says_so_in_document(
         (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
     ],
 )
-def test_what_ends_server_that_starts_is_not_always_its_port(
+def test_errors_at_server_start_have_their_exit_status(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: int, says: str
 ) -> None:
     """The exit status shows whether a restart may help: docs/winnow.service."""
@@ -223,7 +221,7 @@ def test_what_ends_server_that_starts_is_not_always_its_port(
     assert "Traceback" not in err
 
 
-def test_backup_is_put_back_before_data_are_opened(
+def test_staged_backup_is_restored_before_data_are_opened(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be what mends them; and what hinders it is said in a document, too."""
@@ -244,7 +242,7 @@ def test_backup_is_put_back_before_data_are_opened(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
-def test_document_that_cannot_be_written_is_refused_in_one_line(
+def test_unwritable_json_document_is_refused_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("projects")
@@ -258,7 +256,7 @@ def test_document_that_cannot_be_written_is_refused_in_one_line(
     assert shell("projects", "--json") == (cli.REFUSED, "", line)
 
 
-def test_words_go_next_to_document(
+def test_messages_go_to_standard_error(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, out, err = shell("import", table, "--json")
@@ -270,7 +268,7 @@ def test_words_go_next_to_document(
     assert json.loads(out)["format"] == "csv"
 
 
-def test_secret_is_in_document_alone(shell: Shell, tmp_path: Path) -> None:
+def test_secret_is_printed_in_document_only(shell: Shell, tmp_path: Path) -> None:
     """Standard error is what logs keep."""
     _, out, err = shell("token", "survey", "--json")
     assert json.loads(out)["token"].startswith("winnow_")
@@ -281,7 +279,7 @@ def test_secret_is_in_document_alone(shell: Shell, tmp_path: Path) -> None:
     assert "signin?link=" not in err
 
 
-def test_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_failed_check_keeps_its_exit_status(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)
@@ -291,7 +289,7 @@ def test_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tm
     assert (status, json.loads(out)["exit_status"]) == (2, 2)
 
 
-def test_document_of_what_json_has_not_is_fault_of_winnow() -> None:
+def test_value_that_json_cannot_hold_raises() -> None:
     @click.command()
     @json_option.json_option
     def wrong() -> Any:

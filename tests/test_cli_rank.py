@@ -38,14 +38,14 @@ def test_table_on_disk_is_ranked_without_project(shell: Shell, tmp_path: Path) -
     assert parts == {one: one.stat().st_mtime_ns for one in (tmp_path / "home" / "blocks").iterdir()}
 
 
-def test_columns_and_lists_can_be_asked_for(shell: Shell, tmp_path: Path) -> None:
+def test_columns_and_reverse_lists_are_chosen_by_options(shell: Shell, tmp_path: Path) -> None:
     X, sets = rows_and_sets(150)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [])
     some = ("--candidates", "birds", "--number", "x0", "--number", "x1", "--reverse", "--neighbors", 4)
     assert len(shell.done("rank", path, *some).splitlines()) > 100
 
 
-def test_without_dask_one_line_says_what_to_install(
+def test_missing_dask_is_reported_in_one_line(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_arrays(tmp_path / "t", *rows_and_sets(50))
@@ -65,7 +65,7 @@ def test_without_dask_one_line_says_what_to_install(
         assert "tcp://a:1 is the scheduler" in shell.refused("rank", *words)
 
 
-def test_pool_ranks_as_command_itself(shell: Shell, tmp_path: Path) -> None:
+def test_process_pool_ranks_like_single_process(shell: Shell, tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "t", *rows_and_sets(150))
     one = shell.done("rank", path, "--block", 100)
     for part in (tmp_path / "home" / "blocks").iterdir():
@@ -110,7 +110,9 @@ def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("no_dask")
 class TestOneWay:
-    def test_address_is_before_or_after_table(self, shell: Shell, table: Path, command: str) -> None:
+    def test_cluster_address_may_precede_or_follow_table(
+        self, shell: Shell, table: Path, command: str
+    ) -> None:
         here = "tcp://10.0.0.1:8786"
         for words in (
             ("--cluster", here, table),
@@ -120,7 +122,7 @@ class TestOneWay:
         ):
             assert f"{here} {ASKED}" in shell.refused(command, *words)
 
-    def test_without_address_it_is_whom_setting_names(
+    def test_cluster_option_without_address_uses_setting(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("WINNOW_CLUSTER", "tls://10.0.0.2:8786")
@@ -137,7 +139,7 @@ class TestOneWay:
             assert f"tls://10.0.0.2:8786 {ASKED}" in out + err
         assert f"tcp://a:1 {ASKED}" in shell.refused(command, "--cluster", "tcp://a:1", table)
 
-    def test_without_setting_it_has_to_name_someone(
+    def test_cluster_option_without_address_needs_setting(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
@@ -152,7 +154,7 @@ class TestOneWay:
                 "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
             )
 
-    def test_word_is_address_or_table_but_never_lost(self, shell: Shell, table: Path, command: str) -> None:
+    def test_ambiguous_cluster_arguments_are_refused(self, shell: Shell, table: Path, command: str) -> None:
         assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "10.0.0.1", table)
         assert "must be a Dask scheduler's address" in shell.refused(
             command, "--cluster", "http://a:1", table
@@ -162,9 +164,7 @@ class TestOneWay:
         assert "unexpected extra argument" in shell.refused(command, table, "more", "--cluster")
 
 
-def test_project_is_compared_by_whom_option_names(
-    shell: Shell, table: Path, findings: Findings, no_dask: None
-) -> None:
+def test_compare_uses_cluster_option(shell: Shell, table: Path, findings: Findings, no_dask: None) -> None:
     shell.done("import", table)
     assert json.loads(shell.done("compare", 1, "--json", "--cluster", "processes:1"))["best"] == "clpl"
     assert "tcp://a:1 is the scheduler" in shell.refused("compare", "--cluster", "tcp://a:1", 1)
@@ -195,7 +195,7 @@ def test_strategies_are_compared_on_file(shell: Shell, table: Path, tmp_path: Pa
     assert shell.done("simulate", table, *SOME, "--seed", 1) != out
 
 
-def test_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_process_pool_simulates_like_single_process(shell: Shell, table: Path, tmp_path: Path) -> None:
     words = ("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     one = shell.done(*words)
     for part in (tmp_path / "home" / "blocks").iterdir():
@@ -203,7 +203,9 @@ def test_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> None:
     assert shell.done(*words, "--cluster", "processes:2") == one
 
 
-def test_who_looks_on_sees_bar(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulation_shows_progress_on_terminal(
+    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     _, _, err = shell("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     assert "[------------------------] runs: 0 of 2" in err

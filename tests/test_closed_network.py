@@ -15,12 +15,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_what_is_sent_to_others_is_caught(tmp_path: Path) -> None:
+def test_outgoing_packet_is_caught(tmp_path: Path) -> None:
     assert closed_network.run("tests.closed_day", "--knock", folder=tmp_path) == ["UDP to 192.0.2.1"]
 
 
 @pytest.mark.proof
-def test_winnow_works_with_network_closed_and_tries_to_reach_no_one(tmp_path: Path) -> None:
+def test_winnow_works_offline_and_contacts_no_server(tmp_path: Path) -> None:
     assert closed_network.run("tests.closed_day", str(tmp_path), folder=tmp_path) == []
     assert (tmp_path / "out.csv").stat().st_size
 
@@ -33,5 +33,5 @@ def test_winnow_works_with_network_closed_and_tries_to_reach_no_one(tmp_path: Pa
         (bytes([0x60, *[0] * 5, 58, *[0] * 33]), None),
     ],
 )
-def test_packets_are_read(packet: bytes, said: str | None) -> None:
+def test_packet_destinations_are_parsed(packet: bytes, said: str | None) -> None:
     assert closed_network.destination(packet) == said

@@ -114,12 +114,12 @@ def places(pattern: str) -> dict[str, list[str]]:
     return dict(found)
 
 
-def test_no_two_modules_need_each_other() -> None:
+def test_modules_have_no_import_cycle() -> None:
     assert circles(edges()) == []
 
 
 @pytest.mark.parametrize("above", ["workflow.kinds", "pages.parts", "plcore.loop"])
-def test_kinds_do_not_know_each_other(above: str) -> None:
+def test_kinds_do_not_import_each_other(above: str) -> None:
     for own, other in (KINDS, KINDS[::-1]):
         mine = [name for name in edges() if name.startswith(f"{above}.{own}")]
         assert mine
@@ -128,21 +128,21 @@ def test_kinds_do_not_know_each_other(above: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["workflow/kinds", "pages/parts"])
-def test_every_kind_has_files_of_the_same_names(folder: str) -> None:
+def test_kinds_have_same_file_names(folder: str) -> None:
     names = [{path.name for path in (ROOT / folder / kind).glob("*.py")} for kind in KINDS]
     capabilities = {"forms.py", "shortlists.py"}  # a kind that has none of these has no such file
     assert names[0] ^ names[1] <= capabilities
     assert len(names[0] & names[1]) >= 5
 
 
-def test_only_kinds_ask_which_kind() -> None:
+def test_only_kinds_check_the_kind() -> None:
     inside = ("workflow/kinds/", "pages/parts/one_label/", "pages/parts/label_vectors/")
     asked = places(r"isinstance\([^)]*(?:Learner|Turn|Pool)\b|(?<!labels)\.vectors\b(?! import)|\bkind_of\(")
     assert not {path: lines for path, lines in asked.items() if not path.startswith(inside)}
     assert "workflow/kinds/__init__.py" in asked
 
 
-def test_kinds_are_named_in_one_place_of_each_room() -> None:
+def test_kinds_are_imported_in_one_place_of_each_package() -> None:
     """A third kind is a new folder in each room, and its name where the folders are listed."""
     naming = {
         name
@@ -154,7 +154,7 @@ def test_kinds_are_named_in_one_place_of_each_room() -> None:
     assert naming == {"workflow.kinds", "pages.parts.kinds"}
 
 
-def test_workflow_uses_faces_of_plcore_alone() -> None:
+def test_workflow_imports_public_plcore_packages_only() -> None:
     wrong = {
         f"{name} imports {other}"
         for name, others in edges().items()
@@ -165,19 +165,19 @@ def test_workflow_uses_faces_of_plcore_alone() -> None:
     assert not wrong
 
 
-def test_no_use_case_opens_transaction_but_by_its_seat() -> None:
+def test_use_cases_open_transactions_through_seat_only() -> None:
     opened = places(r"\.database\.(?:read|write)\(|(?<!def )\bsaving\(")
     ours = {path for path in opened if path.startswith("workflow/")}
     assert ours <= set(OPENS_BY_ITSELF)
     assert set(OPENS_BY_ITSELF) <= ours, "what does so no longer is named for nothing"
 
 
-def test_pages_and_web_do_not_open_database_but_to_look_whether_it_answers() -> None:
+def test_pages_and_web_do_not_open_database() -> None:
     opened = places(r"\.database\.(?:read|write)\(")
     assert not {path for path in opened if path.startswith(("pages/", "web/", "cli.py"))}
 
 
-def test_no_two_public_classes_have_one_name() -> None:
+def test_public_class_names_are_unique() -> None:
     where = defaultdict(list)
     for path, text in sources().items():
         for node in ast.parse(text).body:

@@ -113,9 +113,7 @@ FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
         pytest.param("serve", "newer", marks=pytest.mark.proof),
     ],
 )
-def test_input_that_cannot_be_opened_is_reported_in_one_line(
-    tmp_path: Path, command: str, found: str
-) -> None:
+def test_unusable_home_is_reported_in_one_line(tmp_path: Path, command: str, found: str) -> None:
     make, words = FOUND[found]
     path = tmp_path / "home" / "winnow.sqlite3"
     make(path)
@@ -139,7 +137,7 @@ def test_input_that_cannot_be_opened_is_reported_in_one_line(
         pytest.param("shell", filled, marks=pytest.mark.proof),
     ],
 )
-def test_disk_that_cannot_be_written_is_reported_in_one_line(
+def test_unwritable_disk_is_reported_in_one_line(
     tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
     with small_disk(tmp_path / "home") as home:
@@ -150,7 +148,7 @@ def test_disk_that_cannot_be_written_is_reported_in_one_line(
 
 
 @pytest.mark.parametrize("command", ["server", pytest.param("serve", marks=pytest.mark.proof)])
-def test_start_that_cannot_note_itself_says_so_and_ends_with_two(tmp_path: Path, command: str) -> None:
+def test_start_that_cannot_write_its_note_exits_with_two(tmp_path: Path, command: str) -> None:
     """After a crash the database opens on a full disk; what is written next is the note of the server."""
     lay_database(tmp_path)
     (tmp_path / "servers").touch()  # no folder can be made there, by root neither
@@ -158,14 +156,14 @@ def test_start_that_cannot_note_itself_says_so_and_ends_with_two(tmp_path: Path,
     assert line.startswith("Winnow cannot start. A file could not be written (File exists). Fix: make room")
 
 
-def test_start_next_to_one_that_puts_backup_back_opens_nothing(tmp_path: Path) -> None:
+def test_start_during_restore_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
         assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
     assert {one.name for one in tmp_path.iterdir()} == {staging.WANTED, running.RESTORING}
 
 
-def test_accepting_what_is_there_lets_winnow_start(tmp_path: Path) -> None:
+def test_accept_store_lets_winnow_start(tmp_path: Path) -> None:
     path = tmp_path / "home" / "winnow.sqlite3"
     damaged(path)
     refused(path.parent, *COMMANDS["shell"])
@@ -177,12 +175,12 @@ def test_accepting_what_is_there_lets_winnow_start(tmp_path: Path) -> None:
     assert forked(path.parent, *COMMANDS["shell"])[0] == 0
 
 
-def test_nothing_is_wrong_with_a_first_start(tmp_path: Path) -> None:
+def test_first_start_prints_no_error(tmp_path: Path) -> None:
     done = start(tmp_path / "home", *COMMANDS["shell"])
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_server_says_its_one_line_as_an_error(tmp_path: Path) -> None:
+def test_server_prints_its_error_to_standard_error(tmp_path: Path) -> None:
     """In a Python of its own, which has not loaded anything."""
     damaged(tmp_path / "home" / "winnow.sqlite3")
     done = start(tmp_path / "home", *COMMANDS["server"])
@@ -191,7 +189,7 @@ def test_a_server_says_its_one_line_as_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["words", "document"])
-def test_port_that_another_program_has_is_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_used_port_is_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -112,7 +112,7 @@ def memory(server: Server) -> int:
     return int(found[1])
 
 
-def test_corpus_is_as_large_as_it_says() -> None:
+def test_corpus_has_300_distinct_cases() -> None:
     names = [case.name for case in CASES]
     assert len(names) == len(set(names)) >= 300
 
@@ -137,7 +137,7 @@ def test_no_attack_gets_through(server: Server, there: World) -> None:
     assert not [line for line in server.lines if "Traceback" in line]
 
 
-def test_refused_input_would_be_given_to_whose_it_is(server: Server, there: World) -> None:
+def test_attack_targets_answer_their_rightful_person(server: Server, there: World) -> None:
     """The cases fail for what they try, not for how they ask."""
     for target in ("/", "/annotate", "/files/{picture}", "/files/{picture}/small", "/_stcore/health"):
         assert answer(server, wire(Case("own", OWNER, target=target), there), hangs=False)[0] == 200, target
@@ -180,7 +180,7 @@ def look_at_all_pages(server: Server, there: World) -> None:
 
 
 @pytest.mark.parametrize("who", [ADA, EVE])
-def test_no_page_shows_non_shared(server: Server, there: World, who: str) -> None:
+def test_no_page_shows_project_that_is_not_shared(server: Server, there: World, who: str) -> None:
     with page_of(server, there, OWNER) as page:
         for name in ("", "queue", "settings"):
             assert SECRET.encode() in drawn(page, name, f"project={there.project}"), "the owner sees it"
@@ -191,7 +191,7 @@ def test_no_page_shows_non_shared(server: Server, there: World, who: str) -> Non
 
 
 @pytest.mark.parametrize("who", [ADA, EVE])
-def test_session_of_someone_else_is_not_to_be_had(server: Server, there: World, who: str) -> None:
+def test_session_of_another_person_cannot_be_resumed(server: Server, there: World, who: str) -> None:
     with page_of(server, there, OWNER) as page:
         told = ForwardMsg()
         page.send(BackMsg(rerun_script=ClientState()).SerializeToString())
@@ -204,7 +204,7 @@ def test_session_of_someone_else_is_not_to_be_had(server: Server, there: World, 
         assert mine.encode() not in drawn(theirs)
 
 
-def test_file_of_page_is_for_whose_page_has_named_it(server: Server, there: World) -> None:
+def test_page_file_is_served_only_to_its_session(server: Server, there: World) -> None:
     home = world.opened(server)
     owner = Seat(home, team.ensure_owner(home).id)
     fresh = team.redeem_link(home, team.make_link(owner, "Has just come"))
@@ -240,7 +240,7 @@ def test_file_of_page_is_for_whose_page_has_named_it(server: Server, there: Worl
     ],
     ids=lambda one: str(one)[:30].strip(),
 )
-def test_no_message_of_annotator_ends_server(
+def test_no_websocket_message_stops_server(
     server: Server, there: World, message: BackMsg | bytes | str
 ) -> None:
     with page_of(server, there, ADA) as page, suppress(ConnectionClosed):  # that page is closed, and no other

@@ -124,7 +124,7 @@ PIECE = {"type": "http.response.body", "body": bytes(65_536), "more_body": True}
     ],
     ids=["no whole head", "no second head", "a body that no one reads", "two requests"],
 )
-def test_a_connection_without_a_whole_request_is_closed_in_time(
+def test_incomplete_request_is_closed_in_time(
     monkeypatch: pytest.MonkeyPatch, pieces: tuple[bytes, ...], back: list[bytes]
 ) -> None:
     monkeypatch.setattr(connections, "WHOLE_WITHIN", 0.2)
@@ -132,7 +132,7 @@ def test_a_connection_without_a_whole_request_is_closed_in_time(
     assert asyncio.run(heard(_ok, *pieces)) == back
 
 
-def test_a_reply_that_no_one_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unread_reply_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "SILENCE", 0.2)
 
     async def asked() -> None:
@@ -153,7 +153,7 @@ def test_a_reply_that_no_one_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     asyncio.run(asked())
 
 
-def test_a_reply_that_is_taken_slowly_is_not_cut_off() -> None:
+def test_slowly_read_reply_is_not_cut_off() -> None:
     class Wire(asyncio.Transport):
         left, aborted = 50_000, False
 
@@ -188,7 +188,7 @@ def test_a_reply_that_is_taken_slowly_is_not_cut_off() -> None:
     assert asyncio.run(taken()) == [False, False, True]
 
 
-def test_a_program_that_sends_too_much_hears_so() -> None:
+def test_oversized_request_is_answered_413() -> None:
     sent = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000000\r\n\r\n" + bytes(40_000_000)
     assert asyncio.run(heard(Bounded(_ok), sent)) == [b"HTTP/1.1 413"]
 
@@ -215,7 +215,7 @@ async def serving(app: ASGIApp) -> AsyncIterator[int]:
             await task
 
 
-def test_accepts_that_fail_are_said_in_one_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_accepts_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     loop, said = asyncio.new_event_loop(), SaidOnce()
     loop.close()
     with caplog.at_level(logging.ERROR):

@@ -85,7 +85,7 @@ def left(server: Server) -> list[str]:
     return sorted(path.name for path in (server.home / "encoders").iterdir())
 
 
-def test_press_on_import_page_downloads_and_encodes(
+def test_import_page_downloads_encoder_and_encodes(
     page: Page, server: Server, home: Home, hub: FakeHub
 ) -> None:
     team.ensure_owner(home)
@@ -116,7 +116,7 @@ def test_press_on_import_page_downloads_and_encodes(
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
-def test_download_that_does_not_end_well_leaves_no_trace_and_words_return_after_one_that_does(
+def test_failed_download_leaves_nothing_and_words_can_return(
     learning: Page, server: Server, hub: FakeHub
 ) -> None:
     def again() -> None:

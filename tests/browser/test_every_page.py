@@ -83,7 +83,7 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
+def test_every_page_works_by_keyboard_and_contacts_own_server_only(
     browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
     server, cookies = looked_at
@@ -122,7 +122,7 @@ def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
-def test_text_of_twice_size_scrolls_no_page_sideways(
+def test_double_text_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
     """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
@@ -162,7 +162,7 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+def test_every_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
     wrong = {}
     for scheme in ("light", "dark"):
@@ -176,7 +176,7 @@ def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, 
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_door_has_no_serious_finding(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     """The page that those see who are not signed in, and one where a link does not work."""
     server, wrong = looked_at[0], {}
     for scheme in ("light", "dark"):
@@ -237,7 +237,7 @@ def top(page: Page, words: str) -> float:
 
 @pytest.mark.parametrize("size", HEIGHTS_SIZES)
 @pytest.mark.parametrize("name", LAST)
-def test_what_is_below_stays_if_it_is(
+def test_late_part_does_not_move_content_below(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
 ) -> None:
     server, state = looked_at
@@ -346,9 +346,7 @@ def looking(browser: Browser, looked_at: tuple[Server, Path]) -> Iterator[Page]:
     context.close()
 
 
-def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(
-    looking: Page, looked_at: tuple[Server, Path]
-) -> None:
+def test_page_is_drawn_before_streamlit_health_check(looking: Page, looked_at: tuple[Server, Path]) -> None:
     """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
@@ -366,7 +364,7 @@ def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(
     assert looking.evaluate(TELL, "#told") == ""
 
 
-def test_streamlit_is_looked_for_if_it_is(looking: Page, looked_at: tuple[Server, Path]) -> None:
+def test_streamlit_server_is_requested_below_root_path(looking: Page, looked_at: tuple[Server, Path]) -> None:
     """And not below the address of the page first."""
     asked: list[str] = []
     looking.on("request", lambda one: asked.append(one.url))

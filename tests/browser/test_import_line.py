@@ -74,7 +74,7 @@ def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
     running.stop()
 
 
-def test_file_is_read_once_whatever_its_page_does_and_who_waits_is_reported_until_there_is_room(
+def test_queued_imports_show_their_place_and_each_file_is_read_once(
     page: Page, server: Server, unpacked: Path
 ) -> None:
     sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []

@@ -38,7 +38,7 @@ def server(installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     running.stop()
 
 
-def test_serve_asks_first_question_and_trains_in_processes_of_its_own(
+def test_serve_asks_first_question_and_trains_in_own_processes(
     server: Server, context: BrowserContext, installed: Installed, tmp_path: Path
 ) -> None:
     page = context.new_page()

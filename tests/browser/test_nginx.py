@@ -110,7 +110,7 @@ def test_printed_links_have_public_address(server: Server, proxy: Proxy) -> None
     assert done.stdout.startswith(f"{proxy.base}/signin?link=")
 
 
-def test_without_tls_there_is_but_the_way_to_it(proxy: Proxy) -> None:
+def test_plain_http_redirects_to_https(proxy: Proxy) -> None:
     connection = http.client.HTTPConnection("localhost", proxy.plain_port, timeout=60)
     connection.request("GET", "/winnow/annotate")
     answer = connection.getresponse()
@@ -129,14 +129,14 @@ def test_strangers_are_sent_to_sign_in_below_path(proxy: Proxy) -> None:
     assert ask(proxy, "/winnow/signin", Host="elsewhere.example").status == 400
 
 
-def test_cookies_are_for_tls_and_below_path_alone(page: Page) -> None:
+def test_cookies_are_secure_and_limited_to_path(page: Page) -> None:
     cookies = page.context.cookies()
     ours = [one for one in cookies if one["name"].startswith("winnow_signin_")]
     assert [(one["path"], one["secure"], one["httpOnly"]) for one in ours] == [("/winnow/", True, True)]
     assert {one["path"] for one in cookies} == {"/winnow/"}, "Streamlit's too"
 
 
-def test_websocket_is_for_pages_of_the_same_scheme_host_and_port(page: Page, proxy: Proxy) -> None:
+def test_websocket_needs_same_scheme_host_and_port(page: Page, proxy: Proxy) -> None:
     cookie = cookie_of(page)
     assert handshake(proxy, proxy.origin, cookie) == 101
     for other in (
@@ -150,7 +150,7 @@ def test_websocket_is_for_pages_of_the_same_scheme_host_and_port(page: Page, pro
     assert handshake(proxy, proxy.origin, "winnow_signin=forged") == 403
 
 
-def test_answers_files_and_exports_go_through_it(page: Page, server: Server, proxy: Proxy) -> None:
+def test_answers_files_and_exports_pass_through_nginx(page: Page, server: Server, proxy: Proxy) -> None:
     failed: list[str] = []
     page.on("response", lambda one: failed.append(f"{one.status} {one.url}") if one.status >= 400 else None)
     page.goto(f"{proxy.base}/annotate?project=1")
@@ -168,7 +168,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
     assert [one for one in failed if not re.search("/(annotate|account)/_stcore/", one)] == []
 
 
-def test_file_round_trips_through_it(page: Page, proxy: Proxy) -> None:
+def test_import_and_export_pass_through_nginx(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
@@ -180,7 +180,7 @@ def test_file_round_trips_through_it(page: Page, proxy: Proxy) -> None:
     assert waiting.value.path().read_bytes().startswith(b"id,")
 
 
-def test_signing_out_leads_to_sign_in_below_path(page: Page, proxy: Proxy) -> None:
+def test_signing_out_redirects_to_sign_in_below_path(page: Page, proxy: Proxy) -> None:
     page.goto(f"{proxy.base}/signout")
     page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(f"{proxy.base}/signin?left=1")

@@ -26,7 +26,7 @@ from workflow.demos import Demo, calls, digits, remarks
 
 
 @pytest.mark.browser
-def test_renamed_put_into_bin_and_restored(page: Page, server: Server) -> None:
+def test_project_is_renamed_binned_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("link", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -126,7 +126,7 @@ def asked_window(page: Page) -> tuple[int, int]:
 
 @pytest.mark.browser
 @pytest.mark.proof
-def test_forty_clips_are_heard_and_table_comes_back(
+def test_forty_clips_are_answered_and_exported(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, rows = errors_of(page), raven()
@@ -219,7 +219,7 @@ def truth_of(demo: Demo) -> Mapping[str, str]:
 
 
 @pytest.mark.browser
-def test_from_link_to_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
+def test_newcomer_reaches_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
     for demo in demos.ALL:
         truth = truth_of(demo)
         page.goto(server.base)  # as the link left them, signed in
@@ -238,7 +238,7 @@ def test_from_link_to_first_right_answer_of_each_demo(page: Page, server: Server
 
 
 @pytest.mark.browser
-def test_from_home_to_project_of_ones_own(page: Page, server: Server) -> None:
+def test_newcomer_reaches_own_project(page: Page, server: Server) -> None:
     newcomer = Newcomer(page)
     newcomer.click("Import data")
     rows = "".join(f"r{n},{'wren|robin' if n % 2 else 'robin|tit'},{n}.5\n" for n in range(20))

@@ -26,7 +26,7 @@ def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserCont
         server.stop()
 
 
-def test_streamlit_run_alone_starts_the_same(context: BrowserContext, tmp_path: Path) -> None:
+def test_streamlit_run_starts_same_server(context: BrowserContext, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     server = Server(tmp_path / "home", command=command).start()
     try:

@@ -149,7 +149,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
 @pytest.mark.proof
 @pytest.mark.public_data
 @pytest.mark.timeout(2 * AUTOMATIC_PATIENCE)
-def test_lost_is_compared_and_adopted_before_first_answer(
+def test_models_are_compared_and_adopted_before_first_answer(
     page: Page, server: Server, data_folder: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "lost.csv"

@@ -106,7 +106,7 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_sign_in_holds_at_both_servers_when_one_fails(
+def test_sign_in_is_shared_by_both_servers(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]
@@ -148,7 +148,7 @@ def test_sign_in_holds_at_both_servers_when_one_fails(
 
 @pytest.mark.browser
 @pytest.mark.postgres
-def test_open_card_continues_at_the_other_with_typed_text(
+def test_open_card_continues_on_other_server_with_typed_note(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     """No one loads the page again: neither the person, nor the page by itself."""
@@ -187,7 +187,7 @@ PEOPLE, ANSWERS = 6, 12
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_no_row_is_answered_twice_and_killed_server_does_not_stop_going_on(
+def test_killed_server_does_not_stop_team_or_repeat_rows(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     with postgres_server.empty_database() as url:

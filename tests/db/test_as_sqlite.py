@@ -59,7 +59,9 @@ def rows(database: Database) -> dict[str, list[str]]:
         }
 
 
-def test_there_and_back_every_value_is_the_same(used: Database, other: Database, tmp_path: Path) -> None:
+def test_copying_to_sqlite_and_back_keeps_every_value(
+    used: Database, other: Database, tmp_path: Path
+) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     assert look_into(tmp_path / "a.sqlite3", "rows").counts == {"projects": 2, "entries": 2, "people": 2}
     other.fill_from(tmp_path / "a.sqlite3")
@@ -67,7 +69,7 @@ def test_there_and_back_every_value_is_the_same(used: Database, other: Database,
     assert set(rows(used)) == {*Base.metadata.tables, "alembic_version"}
 
 
-def test_on_sqlite_winnow_reads_what_postgresql_had(used: Database, tmp_path: Path) -> None:
+def test_sqlite_copy_of_postgres_is_readable(used: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     with opened(f"sqlite:///{tmp_path / 'a.sqlite3'}") as copy:
         copy.migrate()
@@ -84,7 +86,7 @@ def test_on_sqlite_winnow_reads_what_postgresql_had(used: Database, tmp_path: Pa
         assert copy.identity() == used.identity() is not None
 
 
-def test_written_data_next_has_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
+def test_restored_database_continues_its_numbering(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     other.fill_from(tmp_path / "a.sqlite3")
     before, after = used.identity(), other.identity()
@@ -99,7 +101,7 @@ def test_written_data_next_has_next_numbers(used: Database, other: Database, tmp
     assert later.height == after.height + 1
 
 
-def test_empty_one_can_be_taken_too(other: Database, postgres_server: Server, tmp_path: Path) -> None:
+def test_empty_database_can_be_copied(other: Database, postgres_server: Server, tmp_path: Path) -> None:
     with postgres_server.empty_database() as url, opened(url) as new:
         new.migrate()
         new.copy_to(tmp_path / "a.sqlite3")
@@ -108,7 +110,7 @@ def test_empty_one_can_be_taken_too(other: Database, postgres_server: Server, tm
         assert people.add(session, "Ada", "owner", NOW) == 1
 
 
-def test_tables_of_others_in_file_stay_there(used: Database, other: Database, tmp_path: Path) -> None:
+def test_foreign_tables_in_copy_are_not_restored(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as there:
         there.executescript("CREATE TABLE _litestream_seq (x); CREATE INDEX mine ON entries (at)")
@@ -116,7 +118,7 @@ def test_tables_of_others_in_file_stay_there(used: Database, other: Database, tm
     assert rows(other) == rows(used)
 
 
-def test_tables_of_version_before(used: Database, other: Database, tmp_path: Path) -> None:
+def test_copy_of_earlier_version_replaces_database(used: Database, other: Database, tmp_path: Path) -> None:
     """As before a migration; what is in the other database is replaced."""
     before = revisions()[0]
     with a_step_more(tmp_path):
@@ -135,7 +137,7 @@ def test_tables_of_version_before(used: Database, other: Database, tmp_path: Pat
         assert rows(other) == rows(used)
 
 
-def test_what_others_commit_meanwhile_is_not_in_it(
+def test_copy_leaves_out_concurrent_commits(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = engine._carry
@@ -158,7 +160,7 @@ def test_what_others_commit_meanwhile_is_not_in_it(
     assert rows(used) != before
 
 
-def test_while_someone_is_connected_nothing_is_put_back(
+def test_restore_is_refused_while_another_client_is_connected(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
@@ -172,7 +174,7 @@ def test_while_someone_is_connected_nothing_is_put_back(
     assert rows(used) == before
 
 
-def test_failure_in_middle_changes_nothing(
+def test_failed_restore_changes_nothing(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
@@ -186,7 +188,7 @@ def test_failure_in_middle_changes_nothing(
     assert rows(used) == before
 
 
-def test_rows_that_were_not_carried_are_noticed(
+def test_copy_with_missing_rows_is_refused(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))

@@ -35,7 +35,7 @@ for row in range(int(sys.argv[3]), 10**9):
 """
 
 
-def test_eight_threads_lose_nothing(database: Database) -> None:
+def test_eight_writing_threads_lose_no_entry(database: Database) -> None:
     project = add_project(database)
 
     def write(thread: int) -> list[int]:
@@ -55,7 +55,7 @@ def test_eight_threads_lose_nothing(database: Database) -> None:
         assert [one.seq for one in entries.after(session, project, 0)] == list(range(1, 201))
 
 
-def test_one_question_answered_by_eight_threads_is_stored_once(database: Database) -> None:
+def test_question_answered_by_eight_threads_is_stored_once(database: Database) -> None:
     project = add_project(database)
 
     def write(_thread: int) -> bool:
@@ -71,7 +71,7 @@ def test_one_question_answered_by_eight_threads_is_stored_once(database: Databas
 
 
 @pytest.mark.slow
-def test_killed_writers_lose_nothing_they_acknowledged(sqlite_url: str) -> None:
+def test_killed_writers_lose_no_acknowledged_entry(sqlite_url: str) -> None:
     database = Database(sqlite_url)
     database.migrate()
     add_project(database)
@@ -163,7 +163,7 @@ def test_events_are_filtered(database: Database, asked: dict[str, object], found
         assert [one.id for one in events.listed(session, EventFilter(**asked))] == found
 
 
-def test_only_n_are_listed(database: Database) -> None:
+def test_list_of_events_is_limited(database: Database) -> None:
     three(database)
     with database.read() as session:
         assert [one.id for one in events.listed(session, EventFilter(), 2)] == [3, 2]
@@ -181,7 +181,7 @@ def test_audit_is_append_only(database: Database, change: str) -> None:
         assert [one.what for one in events.listed(session, EventFilter())][-1] == "sign-in"
 
 
-def test_replacing_event_is_refused_too(sqlite: Database) -> None:
+def test_replacing_event_is_refused(sqlite: Database) -> None:
     three(sqlite)
     columns = "id, at, what, details, address"
     replace = f"INSERT OR REPLACE INTO events ({columns}) SELECT {columns} FROM events"  # noqa: S608

@@ -40,7 +40,7 @@ def test_sqlite_is_set_for_durability(sqlite: Database, way: str) -> None:
     assert found == expected
 
 
-def test_what_need_not_last_waits_for_no_disk_and_all_after_it_does(database: Database) -> None:
+def test_non_lasting_write_skips_sync_and_later_writes_do_not(database: Database) -> None:
     how, on_disk, not_yet = ("PRAGMA synchronous", "2", "1")
     if not database.is_sqlite:
         how, on_disk, not_yet = ("SHOW synchronous_commit", "on", "off")
@@ -51,7 +51,7 @@ def test_what_need_not_last_waits_for_no_disk_and_all_after_it_does(database: Da
         assert str(session.execute(text(how)).scalar_one()) == on_disk
 
 
-def test_what_need_not_last_is_not_counted(database: Database) -> None:
+def test_non_lasting_write_does_not_raise_height(database: Database) -> None:
     """Or the note would be ahead of a database that has lost it, which the next start would refuse."""
     with database.write() as session:
         people.add(session, "eve", "owner", NOW)
@@ -69,14 +69,14 @@ def test_what_need_not_last_is_not_counted(database: Database) -> None:
         assert {one.name for one in people.listed(session)} == {"ada", "bob", "eve"}
 
 
-def test_write_is_there_after_its_block_and_in_another_process_s_engine(database: Database) -> None:
+def test_committed_write_is_visible_to_readers(database: Database) -> None:
     with database.write() as session:
         person_id = people.add(session, "ada", "owner", NOW)
     with database.read() as session:
         assert people.find(session, person_id) == people.Person(person_id, "ada", "owner", NOW, None)
 
 
-def test_error_inside_write_leaves_no_trace(database: Database) -> None:
+def test_error_inside_write_rolls_back(database: Database) -> None:
     def fail() -> None:
         with database.write() as session:
             people.add(session, "ada", "owner", NOW)
@@ -88,7 +88,7 @@ def test_error_inside_write_leaves_no_trace(database: Database) -> None:
         assert people.listed(session) == []
 
 
-def test_write_while_reading_is_refused(database: Database) -> None:
+def test_write_in_read_session_is_refused(database: Database) -> None:
     with pytest.raises(DBAPIError, match=r"read-?only"), database.read() as session:
         people.add(session, "ada", "owner", NOW)
     with database.write() as session:  # on the connection that was read-only a moment ago
@@ -102,13 +102,13 @@ def test_reader_does_not_wait_for_writer(database: Database) -> None:
             assert people.listed(other) == []
 
 
-def test_writer_that_gets_no_turn_says_so(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_waiting_too_long_raises_busy_error(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db.engine, "BUSY_SECONDS", 0.05)
     with sqlite.write(), pytest.raises(DatabaseBusyError, match="try again"), sqlite.write():
         pass  # pragma: no cover
 
 
-def test_copy_is_whole_and_made_while_another_writes(sqlite: Database, tmp_path: Path) -> None:
+def test_copy_is_consistent_during_another_write(sqlite: Database, tmp_path: Path) -> None:
     with sqlite.write() as session:
         people.add(session, "ada", "owner", NOW)
     with sqlite.write() as session:
@@ -142,7 +142,7 @@ def test_writers_take_turns(sqlite: Database) -> None:
     assert most == 1
 
 
-def test_read_sees_one_moment(database: Database) -> None:
+def test_read_session_sees_one_snapshot(database: Database) -> None:
     with database.read() as session:
         assert people.listed(session) == []
         with database.write() as other:
@@ -152,7 +152,7 @@ def test_read_sees_one_moment(database: Database) -> None:
         assert len(people.listed(session)) == 1
 
 
-def test_times_come_back_in_utc_and_must_have_zone(database: Database) -> None:
+def test_times_are_stored_in_utc_and_need_time_zone(database: Database) -> None:
     paris = datetime(2026, 7, 1, 2, 30, 0, 123456, tzinfo=timezone(timedelta(hours=2)))
     with database.write() as session:
         person_id = people.add(session, "ada", "owner", paris)
@@ -165,7 +165,7 @@ def test_times_come_back_in_utc_and_must_have_zone(database: Database) -> None:
         people.add(session, "bob", "owner", datetime(2026, 1, 1))
 
 
-def test_two_people_cannot_have_one_name_and_roles_are_checked(database: Database) -> None:
+def test_names_are_unique_and_roles_are_checked(database: Database) -> None:
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
     with pytest.raises(IntegrityError, match="name"), database.write() as session:
@@ -174,7 +174,7 @@ def test_two_people_cannot_have_one_name_and_roles_are_checked(database: Databas
         people.add(session, "ada", "emperor", NOW)
 
 
-def test_foreign_keys_are_kept(database: Database) -> None:
+def test_foreign_keys_are_enforced(database: Database) -> None:
     with pytest.raises(IntegrityError), database.write() as session:
         session.execute(
             text(
@@ -187,7 +187,7 @@ def test_foreign_keys_are_kept(database: Database) -> None:
 # How SQLite is opened, and what is said of its files
 
 
-def test_connections_are_set_up_to_lose_nothing(tmp_path: Path) -> None:
+def test_connections_have_durable_pragmas(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     engine = sqlite_engine(f"sqlite:///{path}", OpenedFile(path), writes=True)
     wanted = {
@@ -203,12 +203,12 @@ def test_connections_are_set_up_to_lose_nothing(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_path_of_url_may_be_uri(tmp_path: Path) -> None:
+def test_database_path_may_be_file_uri(tmp_path: Path) -> None:
     assert path_in(str(tmp_path / "a b.sqlite3")) == tmp_path / "a b.sqlite3"
     assert path_in(f"file:{tmp_path}/a%20b.sqlite3?mode=rw") == tmp_path / "a b.sqlite3"
 
 
-def test_file_of_something_else_is_damaged(tmp_path: Path) -> None:
+def test_file_that_is_no_database_counts_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     path.write_bytes(b"x" * 8192)
     engine = sqlite_engine(f"sqlite:///{path}", OpenedFile(path), writes=False)
@@ -236,7 +236,7 @@ def test_every_table_is_in_models() -> None:
     assert {"entries", "questions", "people", "members", "events"} <= found
 
 
-def test_all_are_known_whichever_module_comes_first() -> None:
+def test_every_table_is_known_after_importing_any_module() -> None:
     code = "import db.trained; from db.base import Base; print(*sorted(Base.metadata.tables))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == sorted(Base.metadata.tables)
@@ -269,18 +269,16 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
         assert session.execute(text("SELECT name FROM people")).scalars().all() == ["ada"]
 
 
-def test_tables_that_are_up_to_date_are_left_alone(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_current_tables_need_no_migration(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("alembic.command.upgrade", lambda *_: pytest.fail("read every migration"))
     database.migrate()
 
 
-def test_revisions_match_alembic_in_its_order() -> None:
+def test_revisions_match_alembic_order() -> None:
     assert revisions() == tuple(one.revision for one in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
-def test_any_working_directory_will_do(
+def test_migration_works_from_any_directory(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -291,7 +289,7 @@ def test_any_working_directory_will_do(
     made.close()
 
 
-def test_migration_that_fails_leaves_no_trace(sqlite_url: str) -> None:
+def test_failed_migration_is_rolled_back(sqlite_url: str) -> None:
     made = Database(sqlite_url)
     with made.write() as session:
         session.execute(
@@ -344,7 +342,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("statements", FAULTS)
-def test_missing_part_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
+def test_missing_or_altered_schema_part_is_named(file: sqlite3.Connection, statements: str) -> None:
     assert what_differs(file, NEWEST) == Differences(None, ())
     file.executescript(statements)
     assert what_differs(file, NEWEST).fault == FAULTS[statements]
@@ -363,16 +361,14 @@ EXTRAS = {
 
 
 @pytest.mark.parametrize("statement", EXTRAS)
-def test_what_is_next_to_winnow_s_is_named_and_can_be_dropped(
-    file: sqlite3.Connection, statement: str
-) -> None:
+def test_foreign_schema_part_is_named_and_can_be_dropped(file: sqlite3.Connection, statement: str) -> None:
     file.execute(statement)
     assert what_differs(file, NEWEST) == Differences(None, (EXTRAS[statement],))
     file.execute(EXTRAS[statement].drop)
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_what_acts_by_itself_comes_first(file: sqlite3.Connection) -> None:
+def test_triggers_are_listed_before_other_foreign_parts(file: sqlite3.Connection) -> None:
     file.executescript(
         "CREATE TABLE a (x); CREATE INDEX b ON a (x); CREATE VIEW c AS SELECT * FROM a; "
         "CREATE TRIGGER d INSTEAD OF INSERT ON c BEGIN SELECT 1; END"
@@ -385,7 +381,7 @@ def test_what_acts_by_itself_comes_first(file: sqlite3.Connection) -> None:
     ]
 
 
-def test_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connection) -> None:
+def test_trigger_named_like_internal_sqlite_object_is_found(file: sqlite3.Connection) -> None:
     file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
     file.execute("PRAGMA writable_schema=ON")
     file.execute(
@@ -394,7 +390,7 @@ def test_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connectio
     assert what_differs(file, NEWEST).extras == (Extra("trigger", "sqlite_evil", harmless=False),)
 
 
-def test_what_only_says_that_it_is_table_is_not_harmless(file: sqlite3.Connection) -> None:
+def test_trigger_disguised_as_table_is_not_harmless(file: sqlite3.Connection) -> None:
     file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
     file.execute("PRAGMA writable_schema=ON")
     file.execute("UPDATE sqlite_master SET type = 'table' WHERE name = 'evil'")
@@ -410,7 +406,7 @@ def test_what_only_says_that_it_is_table_is_not_harmless(file: sqlite3.Connectio
         ("entries_no_update", "entries are append-only", "entries are"),
     ],
 )
-def test_what_is_made_by_other_words_is_named(
+def test_schema_part_with_other_definition_is_named(
     file: sqlite3.Connection, name: str, old: str, new: str
 ) -> None:
     rewrite(file, name, old, new)
@@ -430,25 +426,27 @@ def test_what_is_made_by_other_words_is_named(
         ),
     ],
 )
-def test_how_it_is_written_does_not_count(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
+def test_schema_comparison_ignores_formatting(
+    file: sqlite3.Connection, name: str, old: str, new: str
+) -> None:
     rewrite(file, name, old, new)
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_what_sqlite_makes_for_itself_and_index_that_is_missing_are_not_difference(
+def test_sqlite_statistics_and_missing_index_are_no_difference(
     file: sqlite3.Connection,
 ) -> None:
     file.executescript("DROP INDEX ix_entries_row; ANALYZE")
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_tables_of_another_version_are_compared_with_that(file: sqlite3.Connection, tmp_path: Path) -> None:
+def test_tables_are_compared_with_schema_of_their_version(file: sqlite3.Connection, tmp_path: Path) -> None:
     with a_step_more(tmp_path):
         assert what_differs(file, NEWEST) == Differences(None, ())
         assert what_differs(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
 
 
-def test_tables_made_by_steps_before_are_those_current(tmp_path: Path) -> None:
+def test_tables_of_former_migration_steps_match_current_schema(tmp_path: Path) -> None:
     lay_steps(tmp_path / "steps.sqlite3")
     with closing(sqlite3.connect(tmp_path / "steps.sqlite3")) as file:
         assert what_differs(file, revisions()[-1]) == Differences(None, ())

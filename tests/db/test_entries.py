@@ -53,9 +53,7 @@ def test_entry_round_trips(database: Database) -> None:
         assert entries.last_about_a_row(session, project) == written
 
 
-def test_each_reads_log_up_to_seq_a_few_entries_at_a_time(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_is_read_in_batches_up_to_seq(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "READ_AT_ONCE", 2)
     project, other = add_project(database, "one"), add_project(database, "two")
     rows = [3, entries.NO_ROW, 0, 7, 2]
@@ -69,7 +67,7 @@ def test_each_reads_log_up_to_seq_a_few_entries_at_a_time(
         assert [one.row for one in below] == [3, 0, 2], "and none that is about no row"
 
 
-def test_after_gives_what_is_new_in_order(database: Database) -> None:
+def test_after_returns_new_entries_in_order(database: Database) -> None:
     project = add_project(database)
     written = [append(database, project, row=row) for row in range(5)]
     with database.read() as session:
@@ -109,7 +107,7 @@ def test_other_people_labels_projects_and_revisions_do_not_collide(database: Dat
         assert entries.count_for(session, project, 2, 4) == 0
 
 
-def test_unknown_project_or_person_is_not_taken_for_duplicate(database: Database) -> None:
+def test_unknown_project_or_person_is_no_duplicate(database: Database) -> None:
     project = add_project(database)
     with pytest.raises(DBAPIError):
         append(database, project + 1)
@@ -117,7 +115,7 @@ def test_unknown_project_or_person_is_not_taken_for_duplicate(database: Database
         append(database, project, person_id=99)
 
 
-def test_what_entry_says_does_not_make_it_duplicate(database: Database) -> None:
+def test_note_naming_unique_index_is_no_duplicate(database: Database) -> None:
     """A driver may repeat all of the entry in the words of its error."""
     project = add_project(database)
     told = "token, revision, uq_entries_token, entries.token"
@@ -145,7 +143,7 @@ def test_log_is_append_only(database: Database, change: str) -> None:
         assert entries.after(session, project, 0) == [written]
 
 
-def test_replacing_is_refused_too(sqlite: Database) -> None:
+def test_replacing_entry_is_refused(sqlite: Database) -> None:
     project = add_project(sqlite)
     append(sqlite, project)
     columns = "kind, row, label, labels, person_id, token, revision, model_version, before, after, at"
@@ -155,7 +153,7 @@ def test_replacing_is_refused_too(sqlite: Database) -> None:
         session.execute(text(replace))
 
 
-def test_undo_withdraws_the_latest_of_this_person_that_stands(database: Database) -> None:
+def test_undo_finds_latest_standing_entry_of_person(database: Database) -> None:
     project = add_project(database)
     first = append(database, project, row=1)
     skip = append(database, project, row=2, kind="skip", labels=())
@@ -175,7 +173,7 @@ def test_undo_withdraws_the_latest_of_this_person_that_stands(database: Database
     assert latest_standing() == again.seq
 
 
-def test_rows_that_were_confirmed_together_are_nobodys_pace(database: Database) -> None:
+def test_batch_confirmations_do_not_count_for_pace(database: Database) -> None:
     project = add_project(database)
     for row, asked in enumerate([None, {"form": "batch", "batch": "batch.1.1"}, {"form": "which"}]):
         append(database, project, row=row, seconds=float(row), asked=asked)
@@ -186,7 +184,7 @@ def test_rows_that_were_confirmed_together_are_nobodys_pace(database: Database) 
 ANSWERS = ("is", "among", "not", "none", "bad")
 
 
-def test_answered_rows_latest_and_pace(database: Database) -> None:
+def test_answers_are_counted_listed_and_timed(database: Database) -> None:
     project = add_project(database)
     first = append(database, project, row=1, seconds=2.0)
     append(database, project, 1, row=1, seconds=3.0, at=NOW + timedelta(seconds=1))
@@ -209,7 +207,7 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
         )  # the second answer to row 1 still stands
 
 
-def test_timed_answers_are_latest_with_their_questions(database: Database) -> None:
+def test_timed_answers_are_newest_first_with_their_questions(database: Database) -> None:
     project = add_project(database)
     put = {"form": "is", "choices": 1}
     append(database, project, row=1, seconds=9.0, before=("a", "b"))
@@ -223,7 +221,7 @@ def test_timed_answers_are_latest_with_their_questions(database: Database) -> No
         assert answers.timed(session, project, ("is",), 1, without_note="simulated") == found[:1]
 
 
-def test_who_answered_row_last_is_reported_for_rows_asked_about(database: Database) -> None:
+def test_latest_annotator_is_returned_for_requested_rows(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
         ben = people.add(session, "Ben", "annotator", NOW)
@@ -245,7 +243,7 @@ def test_who_answered_row_last_is_reported_for_rows_asked_about(database: Databa
 
 
 @pytest.mark.parametrize("number", [99, 0, -1, 2**31, 10**30])
-def test_person_comes_with_their_role_project_and_length_of_its_log(database: Database, number: int) -> None:
+def test_person_is_found_with_role_project_and_log_height(database: Database, number: int) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         zoe, bea = (
@@ -286,13 +284,13 @@ def error_of(database: Database, statement: str) -> DBAPIError:
     return caught.value
 
 
-def test_table_or_column_that_is_not_there(database: Database) -> None:
+def test_missing_table_or_column_is_classified(database: Database) -> None:
     assert kinds(error_of(database, "SELECT 1 FROM nowhere")) == {"lacks_a_table"}
     assert kinds(error_of(database, "SELECT no_column FROM people")) == {"lacks_a_table"}
     assert kinds(error_of(database, "SELECT SELECT")) == set()
 
 
-def test_what_someone_did_wrong_is_not_fault_of_store(database: Database) -> None:
+def test_integrity_error_is_no_storage_fault(database: Database) -> None:
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
     with pytest.raises(IntegrityError) as caught, database.write() as session:
@@ -300,19 +298,19 @@ def test_what_someone_did_wrong_is_not_fault_of_store(database: Database) -> Non
     assert kinds(caught.value) == set()
 
 
-def test_file_of_something_else(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_classified_as_damaged(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x" * 8192)
     assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'a'}"), "SELECT 1")) == {"is_damaged"}
 
 
-def test_file_that_may_not_be_opened_or_written(sqlite: Database, tmp_path: Path) -> None:
+def test_unwritable_file_is_classified_as_read_only(sqlite: Database, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'folder'}"), "SELECT 1")) == {"is_read_only"}
     assert kinds(error_of(sqlite, "CREATE TABLE t (x)")) == {"is_read_only"}
 
 
 @pytest.mark.postgres
-def test_postgres_that_does_not_answer(postgres_url: str) -> None:
+def test_unreachable_postgres_is_classified_as_gone(postgres_url: str) -> None:
     elsewhere = Database(postgres_url.replace("host=", "host=/nowhere"))
     assert kinds(error_of(elsewhere, "SELECT 1")) == {"is_gone"}
     there = Database(postgres_url)
@@ -322,7 +320,7 @@ def test_postgres_that_does_not_answer(postgres_url: str) -> None:
     there.close()
 
 
-def test_error_without_code_is_of_no_kind_but_its_words() -> None:
+def test_error_without_code_has_no_kind() -> None:
     assert kinds(DBAPIError("SELECT 1", None, sqlite3.OperationalError("odd"))) == set()
 
 
@@ -332,7 +330,7 @@ def test_error_without_code_is_of_no_kind_but_its_words() -> None:
 CELLS_ANSWERS = ("yes", "no", "bad")
 
 
-def test_answers_about_cells_are_reported_as_long_as_they_stand(database: Database) -> None:
+def test_standing_cell_answers_are_listed(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
         assert answers.answers_of(session, project, CELLS_ANSWERS) == []
@@ -354,7 +352,7 @@ def test_answers_about_cells_are_reported_as_long_as_they_stand(database: Databa
         assert answers.answers_of(session, project, CELLS_ANSWERS) == [*told, (5, "bad", ())]
 
 
-def test_persons_history_names_label_asked_about(database: Database) -> None:
+def test_history_of_person_names_label_asked(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         entries.append(session, new_entry(project, kind="yes", label="wren"))
@@ -362,7 +360,7 @@ def test_persons_history_names_label_asked_about(database: Database) -> None:
         assert [one.label for one in answers.history(session, project, 1, 9)] == [None, "wren"]
 
 
-def test_label_is_reserved_apart_from_its_row(database: Database) -> None:
+def test_labels_of_one_row_are_reserved_separately(database: Database) -> None:
     project = add_project(database)
     asked = new_question(project, label="wren", token="1.3.1.0", strategy="information", decides=0)
     with database.write() as session:
@@ -428,7 +426,7 @@ def test_latest_answer_of_each_row_newest_first(database: Database) -> None:
     assert found(database, project + 1) == [(1, 1)]
 
 
-def test_names_are_found_whole_and_by_their_capitals(database: Database) -> None:
+def test_label_search_is_exact_and_case_sensitive(database: Database) -> None:
     project = filled(database)
     assert found(database, project, labels=("wren",)) == []
     assert found(database, project, labels=("Wren",)) == [(2, 0)]
@@ -437,14 +435,14 @@ def test_names_are_found_whole_and_by_their_capitals(database: Database) -> None
     assert found(database, project, labels=("robin", "wren")) == [(3, 1), (2, 0)]
 
 
-def test_who_answered_otherwise_than_model_said(database: Database) -> None:
+def test_answers_that_disagree_with_model_are_found(database: Database) -> None:
     project = filled(database)
     wish = {"kinds": ("is",), "exact": ("is",), "disagrees": True}
     assert found(database, project, **wish) == [(1, 0)]
     assert found(database, project, **wish, now={"robin": "wren"}) == [], "they are one class now"
 
 
-def test_all_of_row_whether_there_is_anything_and_how_many_name_it(database: Database) -> None:
+def test_answers_of_row_and_counts_by_label_are_returned(database: Database) -> None:
     project = filled(database)
     with database.read() as session:
         assert [one.seq for one in answers.of_row(session, project, 2)] == [4, 7]

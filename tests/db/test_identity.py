@@ -43,7 +43,7 @@ def _add_and_fail(session: Session) -> None:
     raise ZeroDivisionError
 
 
-def test_height_grows_with_every_commit_that_changed_something(database: Database) -> None:
+def test_height_grows_with_every_changing_commit(database: Database) -> None:
     add(database, "ada")
     before = height(database)
     with database.write() as session:
@@ -55,7 +55,7 @@ def test_height_grows_with_every_commit_that_changed_something(database: Databas
     assert height(database) == before + 1
 
 
-def test_writers_of_several_threads_and_connections_count_together(database: Database) -> None:
+def test_height_counts_commits_of_all_connections(database: Database) -> None:
     add(database, "first")
     before = height(database)
     other = Database(database._writer.url.render_as_string(hide_password=False))
@@ -83,7 +83,7 @@ def test_id_is_in_header_of_file(sqlite: Database) -> None:
     assert int.from_bytes(header[60:64], "big") == found.height
 
 
-def test_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
+def test_copy_has_same_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
     add(sqlite, "ada")
     sqlite.copy_to(tmp_path / "copy")
     copy = Database(f"sqlite:///{tmp_path / 'copy'}")
@@ -116,7 +116,7 @@ def test_unknown_revision_is_refused_and_left_alone(database: Database, revision
         assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revision
 
 
-def test_note_gives_back_note(tmp_path: Path) -> None:
+def test_note_reads_what_was_written(tmp_path: Path) -> None:
     note = Note(tmp_path / "note")
     assert note.read() is None
     for identity in (Identity("a" * 32, 7), Identity("b" * 32, 12_345_678), Identity("c" * 32, 0)):
@@ -136,7 +136,7 @@ def test_note_gives_back_note(tmp_path: Path) -> None:
 
 
 @pytest.mark.postgres
-def test_another_postgres_database_under_the_same_name_is_not_written(postgres_url: str) -> None:
+def test_replaced_postgres_database_is_not_written(postgres_url: str) -> None:
     mine, other = Database(postgres_url), str(make_url(postgres_url).database)
     mine.migrate()
     add(mine, "ada")
@@ -161,9 +161,7 @@ def test_another_postgres_database_under_the_same_name_is_not_written(postgres_u
     mine.close()
 
 
-def test_first_note_is_on_disk_before_it_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_note_is_synced_before_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note, synced = Note(tmp_path / "seen"), []
     real = os.fsync
 
@@ -206,7 +204,7 @@ ROWS = (
 )
 
 
-def test_archive_lists_its_contents(tmp_path: Path) -> None:
+def test_database_copy_lists_its_contents(tmp_path: Path) -> None:
     found = look_into(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
     assert found.revision == revisions()[0]
     assert found.counts == {"projects": 1, "entries": 1, "people": 1}
@@ -215,7 +213,7 @@ def test_archive_lists_its_contents(tmp_path: Path) -> None:
     )
 
 
-def test_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
+def test_overwritten_page_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON)
     data = path.read_bytes()
     page = data.rindex(b"Ada") // 4096 * 4096
@@ -224,21 +222,21 @@ def test_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
         look_into(path, "rows")
 
 
-def test_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_dangling_foreign_key_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PROJECT)
     with pytest.raises(DamagedCopyError, match="row 1 of projects names a row of people that is not there"):
         look_into(path, "rows")
 
 
 @pytest.mark.parametrize("data", [b"", b"no database" * 1000])
-def test_non_database_of_winnow_is_reported(tmp_path: Path, data: bytes) -> None:
+def test_file_that_is_no_winnow_database_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.sqlite3"
     path.write_bytes(data)
     with pytest.raises(DamagedCopyError):
         look_into(path, "rows")
 
 
-def test_tables_that_are_not_winnow_s_are_reported(tmp_path: Path) -> None:
+def test_copy_with_altered_schema_is_refused(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON, "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="the trigger 'entries_no_update' is missing"):
         look_into(path, "rows")
@@ -246,7 +244,7 @@ def test_tables_that_are_not_winnow_s_are_reported(tmp_path: Path) -> None:
     assert look_into(path, "rows").revision == "9999", "whoever asked says that a newer Winnow has made it"
 
 
-def test_tables_and_indices_of_others_are_passed_over(tmp_path: Path) -> None:
+def test_foreign_tables_and_indices_are_ignored(tmp_path: Path) -> None:
     path = change(
         lay_database(tmp_path),
         PERSON,
@@ -267,9 +265,7 @@ ALIENS = {
 
 
 @pytest.mark.parametrize("statement", ALIENS)
-def test_what_may_change_what_winnow_does_is_not_damage_but_is_not_taken(
-    tmp_path: Path, statement: str
-) -> None:
+def test_foreign_triggers_and_views_are_refused_as_alien(tmp_path: Path, statement: str) -> None:
     path = change(lay_database(tmp_path), PERSON, statement)
     with pytest.raises(AlienObjectError, match=r"'evil' in it is not Winnow's$") as raised:
         look_into(path, "rows")
@@ -278,7 +274,7 @@ def test_what_may_change_what_winnow_does_is_not_damage_but_is_not_taken(
     assert look_into(path, "rows").beside == ()
 
 
-def test_damage_is_reported_before_what_others_have_put_in(tmp_path: Path) -> None:
+def test_damage_is_reported_before_alien_objects(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), "CREATE VIEW evil AS SELECT 1", "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="is missing"):
         look_into(path, "rows")
@@ -287,7 +283,7 @@ def test_damage_is_reported_before_what_others_have_put_in(tmp_path: Path) -> No
         look_into(path, "rows")
 
 
-def test_nothing_is_dropped_from_non_database(tmp_path: Path) -> None:
+def test_drop_aliens_refuses_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")
@@ -325,7 +321,7 @@ def copy(database: Database, tmp_path: Path) -> Path:
     return tmp_path / "copy.sqlite3"
 
 
-def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
+def test_ending_access_closes_sign_ins_links_and_tokens(copy: Path) -> None:
     at = NOW + timedelta(minutes=1)
     copies.end_access(copy, at, "restored", "b.zip")
     there = Database(f"sqlite:///{copy}")
@@ -350,7 +346,7 @@ def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
 
 
 @on_sqlite
-def test_tables_from_before_there_were_events_and_tokens_are_taken(copy: Path) -> None:
+def test_ending_access_works_without_events_and_tokens_tables(copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as there, there:
         there.execute("DROP TABLE events")
         there.execute("DROP TABLE tokens")

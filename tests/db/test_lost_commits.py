@@ -55,9 +55,7 @@ def names(url: str) -> list[str]:
     return found
 
 
-def test_commit_that_server_has_not_heard_of_is_none(
-    through: Database, proxy: Proxy, postgres_url: str
-) -> None:
+def test_commit_lost_before_server_is_not_stored(through: Database, proxy: Proxy, postgres_url: str) -> None:
     proxy.cuts = "before"
     with pytest.raises(OperationalError):
         add(through, "ada")
@@ -66,7 +64,7 @@ def test_commit_that_server_has_not_heard_of_is_none(
     assert names(postgres_url) == ["ada"]
 
 
-def test_commit_whose_answer_was_lost_is_stored_and_no_one_hears_of_it(
+def test_commit_with_lost_reply_succeeds(
     through: Database, proxy: Proxy, postgres_url: str, note: Note
 ) -> None:
     proxy.cuts = "after"
@@ -78,7 +76,7 @@ def test_commit_whose_answer_was_lost_is_stored_and_no_one_hears_of_it(
 
 
 @pytest.mark.parametrize(("how", "stored"), [("before", []), ("after", ["ada"])])
-def test_if_no_one_can_be_asked_it_is_said_that_it_is_not_known(
+def test_lost_commit_on_unreachable_server_is_unknown(
     through: Database,
     proxy: Proxy,
     postgres_url: str,
@@ -107,7 +105,7 @@ def sent(database: Database) -> tuple[Commit, int]:
     return commits[0], pid
 
 
-def test_server_that_has_begun_its_figures_again_is_not_believed(
+def test_lost_commit_is_unknown_after_statistics_reset(
     through: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a crash, when the number may be that of another transaction."""
@@ -124,9 +122,7 @@ def test_server_that_has_begun_its_figures_again_is_not_believed(
         engine.came_through(through._reader, ahead)
 
 
-def test_one_that_server_is_still_at_is_waited_for(
-    through: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commit_in_progress_is_waited_for(through: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
     with through.write() as session:
         people.add(session, "ada", "annotator", NOW)
@@ -149,7 +145,7 @@ def test_one_that_server_is_still_at_is_waited_for(
     assert looks == [engine.PAUSE]
 
 
-def test_fault_of_block_is_none_of_commit_before(through: Database, proxy: Proxy) -> None:
+def test_connection_lost_inside_block_is_no_lost_commit(through: Database, proxy: Proxy) -> None:
     add(through, "ada")
 
     def fail() -> None:
@@ -160,7 +156,7 @@ def test_fault_of_block_is_none_of_commit_before(through: Database, proxy: Proxy
         fail()
 
 
-def test_all_of_database_that_is_put_back_is_there_though_answer_was_lost(
+def test_restore_with_lost_reply_succeeds(
     through: Database, proxy: Proxy, postgres_url: str, tmp_path: Path
 ) -> None:
     add(through, "ada")
@@ -172,7 +168,7 @@ def test_all_of_database_that_is_put_back_is_there_though_answer_was_lost(
 
 
 @pytest.mark.slow
-def test_after_crash_of_server_its_numbers_are_not_believed() -> None:
+def test_lost_commit_is_unknown_after_server_crash() -> None:
     """It does not even start again as a whole: the postmaster continues, and its processes with it."""
     programs = find()
     assert programs is not None

@@ -79,7 +79,7 @@ def opened_file_database(tmp_path: Path) -> Database:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_is_stored_in_file_that_is_not_at_its_path(
+def test_moved_or_replaced_file_is_not_written(
     opened_file_database: Database, way: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     path = path_of(opened_file_database)
@@ -104,7 +104,7 @@ def test_nothing_is_stored_in_file_that_is_not_at_its_path(
 
 
 @pytest.mark.parametrize("way", [delete, replace_by_another])
-def test_no_connection_is_opened_to_another_file_nor_is_one_made(
+def test_replaced_file_is_neither_opened_nor_created(
     opened_file_database: Database, way: Callable[[Path], None]
 ) -> None:
     path = path_of(opened_file_database)
@@ -118,7 +118,7 @@ def test_no_connection_is_opened_to_another_file_nor_is_one_made(
     opened_file_database.close()
 
 
-def test_after_closing_file_that_is_there_is_taken(opened_file_database: Database) -> None:
+def test_reopening_accepts_replaced_file(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     replace_by_another(path)
     with pytest.raises(DatabaseReplacedError):
@@ -130,7 +130,7 @@ def test_after_closing_file_that_is_there_is_taken(opened_file_database: Databas
     opened_file_database.close()
 
 
-def test_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
+def test_file_moved_away_and_back_loses_nothing(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -148,7 +148,9 @@ def test_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
     moved.close()
 
 
-def test_two_processes_with_one_file_disturb_no_one(opened_file_database: Database, tmp_path: Path) -> None:
+def test_several_connections_to_one_file_do_not_disturb_each_other(
+    opened_file_database: Database, tmp_path: Path
+) -> None:
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     link = tmp_path / "link.sqlite3"
     link.symlink_to(path_of(opened_file_database))
@@ -167,7 +169,7 @@ def test_two_processes_with_one_file_disturb_no_one(opened_file_database: Databa
     opened_file_database.close()
 
 
-def test_nothing_is_stored_in_file_that_is_overwritten_in_place(opened_file_database: Database) -> None:
+def test_file_overwritten_in_place_is_not_written(opened_file_database: Database) -> None:
     """Although all of its pages are in memory: the next process would find no database."""
     path = path_of(opened_file_database)
     path.write_bytes(b"x" * path.stat().st_size)
@@ -177,7 +179,7 @@ def test_nothing_is_stored_in_file_that_is_overwritten_in_place(opened_file_data
     opened_file_database.close()
 
 
-def test_what_someone_did_wrong_is_not_damage(opened_file_database: Database) -> None:
+def test_integrity_error_is_no_damage(opened_file_database: Database) -> None:
     with pytest.raises(DatabaseError) as caught:
         add(opened_file_database, "ada")
     assert not is_damaged(caught.value)
@@ -189,7 +191,7 @@ def rescued(path: Path) -> Path:
     return found
 
 
-def test_what_deleted_file_held_is_saved_next_to_it_and_taken_when_it_is_put_back(
+def test_deleted_file_is_rescued_and_usable_when_put_back(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -213,7 +215,7 @@ def test_what_deleted_file_held_is_saved_next_to_it_and_taken_when_it_is_put_bac
     opened_file_database.close()
 
 
-def test_what_was_saved_before_stays_if_another_file_has_the_same_number(
+def test_earlier_rescue_is_kept_if_inode_is_reused(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system gives the number of a deleted file to the next one."""
@@ -238,7 +240,7 @@ def test_what_was_saved_before_stays_if_another_file_has_the_same_number(
         one.close()
 
 
-def test_nothing_is_saved_of_file_that_has_name_elsewhere(opened_file_database: Database) -> None:
+def test_moved_file_is_not_rescued(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     path.rename(path.with_name("away.sqlite3"))
     with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\. Fix"):
@@ -248,9 +250,7 @@ def test_nothing_is_saved_of_file_that_has_name_elsewhere(opened_file_database: 
 
 
 @pytest.mark.parametrize("ending", [LOG, INDEX])
-def test_log_that_was_deleted_is_rebuilt_and_nothing_is_lost(
-    opened_file_database: Database, ending: str
-) -> None:
+def test_deleted_wal_is_rebuilt_without_loss(opened_file_database: Database, ending: str) -> None:
     path = path_of(opened_file_database)
     before = opened_file_database.times_replaced
     for name in ("bob", "cleo"):
@@ -268,7 +268,7 @@ def test_log_that_was_deleted_is_rebuilt_and_nothing_is_lost(
     opened_file_database.close()
 
 
-def test_log_that_is_deleted_while_transaction_is_open_keeps_it_from_being_stored(
+def test_wal_deleted_during_transaction_aborts_it(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -285,7 +285,7 @@ def test_log_that_is_deleted_while_transaction_is_open_keeps_it_from_being_store
     opened_file_database.close()
 
 
-def test_file_that_is_deleted_at_moment_of_commit_is_noticed_after_it(
+def test_file_deleted_during_commit_is_noticed_after_it(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = path_of(opened_file_database)
@@ -295,7 +295,7 @@ def test_file_that_is_deleted_at_moment_of_commit_is_noticed_after_it(
     opened_file_database.close()
 
 
-def test_log_that_is_deleted_at_moment_of_commit_loses_nothing(
+def test_wal_deleted_during_commit_loses_nothing(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = path_of(opened_file_database)
@@ -310,7 +310,7 @@ def test_log_that_is_deleted_at_moment_of_commit_loses_nothing(
     opened_file_database.close()
 
 
-def test_older_copy_in_place_is_refused_and_newer_one_taken(opened_file_database: Database) -> None:
+def test_older_copy_in_place_is_refused_and_newer_one_accepted(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     opened_file_database.copy_to(path.with_name("old"))
     add(opened_file_database, "bob")
@@ -329,7 +329,7 @@ def test_older_copy_in_place_is_refused_and_newer_one_taken(opened_file_database
     found.close()
 
 
-def test_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> None:
+def test_truncated_file_is_noticed(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     opened_file_database.close()
     assert names(opened_file_database) == ["ada"]
@@ -344,7 +344,7 @@ def test_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> No
     opened_file_database.close()
 
 
-def test_what_sqlite_writes_itself_is_not_damage(opened_file_database: Database) -> None:
+def test_checkpoint_vacuum_and_foreign_tables_are_no_damage(opened_file_database: Database) -> None:
     """Its log brought into the file, tables that another process makes, a database that shrinks."""
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     for number in range(4):
@@ -384,7 +384,7 @@ def test_tables_that_another_process_changed_twice_are_not_damage(
     assert names(opened_file_database) == ["ada", "bob"]
 
 
-def test_no_log_is_emptied_that_another_process_has_written(
+def test_wal_written_by_another_process_is_kept(
     opened_file_database: Database, migrated_by_another: sqlite3.Connection
 ) -> None:
     size = path_of(opened_file_database).with_name(path_of(opened_file_database).name + LOG).stat().st_size
@@ -398,9 +398,7 @@ def test_no_log_is_emptied_that_another_process_has_written(
     )
 
 
-def test_header_that_is_read_while_it_is_written_empties_no_log(
-    opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_torn_header_read_keeps_wal(opened_file_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(sqlite3.connect(path_of(opened_file_database))) as other:
         add(opened_file_database, "bob")
         plain, torn = opened_file.read_header, [None]
@@ -445,7 +443,7 @@ def header_of(path: Path) -> FileHeader | None:
 
 
 @pytest.mark.parametrize("page", [512, 4096, 65536])
-def test_it_matches_sqlite(tmp_path: Path, page: int) -> None:
+def test_file_header_matches_sqlite(tmp_path: Path, page: int) -> None:
     path = tmp_path / "a.sqlite3"
     with closing(sqlite3.connect(path)) as made:
         made.execute(f"PRAGMA page_size = {page}")
@@ -457,7 +455,7 @@ def test_it_matches_sqlite(tmp_path: Path, page: int) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 4096, MAGIC, MAGIC + b"\0" * 40])
-def test_what_is_none_has_none(tmp_path: Path, content: bytes) -> None:
+def test_file_without_sqlite_header_has_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
     assert header_of(tmp_path / "a") is None
 
@@ -465,9 +463,7 @@ def test_what_is_none_has_none(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "said"), [(b"", (True, True)), (b"x" * 4096, (False, True)), (MAGIC, (False, False))]
 )
-def test_it_is_said_of_path_before_it_is_opened(
-    tmp_path: Path, content: bytes, said: tuple[bool, bool]
-) -> None:
+def test_unopened_path_is_checked_for_sqlite(tmp_path: Path, content: bytes, said: tuple[bool, bool]) -> None:
     path = tmp_path / "a"
     assert (is_empty(path), is_no_sqlite(path)) == (False, False), "there is nothing"
     path.write_bytes(content)

@@ -53,7 +53,7 @@ def add_link(database: Database, secret_hash: str) -> None:
         )
 
 
-def test_link_is_taken_once(database: Database) -> None:
+def test_link_is_redeemed_once(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
         taken = people.take(session, "h", NOW)
@@ -65,7 +65,7 @@ def test_link_is_taken_once(database: Database) -> None:
         assert people.find_link(session, "h") == taken
 
 
-def test_link_that_has_expired_is_not_taken(database: Database) -> None:
+def test_expired_link_is_not_redeemed(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
         assert people.take(session, "h", LATER) is None
@@ -158,7 +158,7 @@ def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> N
         assert questions.get(session, project, 1) is None
 
 
-def test_question_that_is_unloaded_reserves_nothing_and_its_clock_stands(database: Database) -> None:
+def test_paused_question_reserves_nothing_and_stops_its_clock(database: Database) -> None:
     project = add_project(database)
     away = new_question(project, reserved_until=LATER, paused_at=NOW + timedelta(seconds=20))
     with database.write() as session:
@@ -186,7 +186,7 @@ def who(database: Database) -> dict[str, int]:
         }
 
 
-def test_roles_of_person(database: Database, who: dict[str, int]) -> None:
+def test_roles_are_stored_by_project_and_person(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         members.put(session, birds, who["bea"], "viewer", at=NOW, by=who["zoe"])
@@ -196,7 +196,7 @@ def test_roles_of_person(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["abe"]) == {}
 
 
-def test_another_role_is_not_second_membership(database: Database, who: dict[str, int]) -> None:
+def test_changing_role_keeps_one_membership(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     later = NOW.replace(year=2027)
     with database.write() as session:
@@ -211,7 +211,7 @@ def test_another_role_is_not_second_membership(database: Database, who: dict[str
     ]
 
 
-def test_membership_ends(database: Database, who: dict[str, int]) -> None:
+def test_membership_is_removed(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         for project in (birds, frogs):
@@ -221,7 +221,7 @@ def test_membership_ends(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["bea"]) == {frogs: "viewer"}
 
 
-def test_non_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
+def test_unknown_role_person_or_project_is_refused(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     for project, person, role in (
         (birds, who["bea"], "king"),
@@ -234,7 +234,7 @@ def test_non_role_or_no_person_is_refused(database: Database, who: dict[str, int
         assert members.listed(session, birds) == []
 
 
-def test_owners_match_project_and_of_winnow_who_can_sign_in(database: Database, who: dict[str, int]) -> None:
+def test_owners_are_enabled_owners_of_project_or_server(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         members.put(session, birds, who["bea"], "owner", at=NOW, by=None)
@@ -272,7 +272,7 @@ def test_account_is_empty_until_something_is_set(database: Database) -> None:
 
 
 @pytest.mark.parametrize("field", ["known_as", "subject"])
-def test_no_two_people_are_known_alike(database: Database, field: str) -> None:
+def test_external_names_are_unique(database: Database, field: str) -> None:
     with database.write() as session:
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         people.change(session, ada, **{field: "same"})
@@ -325,7 +325,7 @@ def test_disabled_person_s_token_is_not_found(database: Database) -> None:
         assert people.find_token(session, "h", NOW) is None
 
 
-def test_two_tokens_are_never_one(database: Database) -> None:
+def test_token_secrets_are_unique(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         same: dict[str, Any] = {"secret_hash": "h", "person_id": ada, "created_at": NOW, "expires_at": None}
@@ -340,7 +340,7 @@ def test_two_tokens_are_never_one(database: Database) -> None:
 FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)
 
 
-def test_attempt_is_stored_as_it_is(database: Database) -> None:
+def test_qualification_attempt_round_trips(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     on, over = replace(FIRST, given=["wren"], n_right=1), replace(FIRST, given=["wren", "robin"], n_right=1)
     second = replace(FIRST, attempt=2, rows=[0])
@@ -359,7 +359,7 @@ def test_attempt_is_stored_as_it_is(database: Database) -> None:
         assert members.of_person(session, frogs, 1) == []
 
 
-def test_person_with_entry_has_answered(database: Database) -> None:
+def test_has_entries_is_true_after_first_entry(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         entries.append(session, new_entry(birds, person_id=2))
@@ -397,7 +397,7 @@ def test_groups_are_made_changed_and_removed(database: Database, team: list[int]
         assert {one.id for one in people.listed(session)} >= set(team), "the people stay"
 
 
-def test_name_is_taken_once_and_people_must_exist(database: Database, team: list[int]) -> None:
+def test_group_names_are_unique_and_members_must_exist(database: Database, team: list[int]) -> None:
     with database.write() as session:
         members.add(session, "experts", team, NOW)
     for name, within in (("experts", []), ("others", [99])):
@@ -410,7 +410,7 @@ def test_name_is_taken_once_and_people_must_exist(database: Database, team: list
 # People's own settings, and their day by the log
 
 
-def test_goal_is_one_person_s_at_one_project(database: Database) -> None:
+def test_goal_belongs_to_person_and_project(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     goal = StoredGoal(40, None, 50, None, "2026-03-01")
     with database.write() as session:
@@ -422,7 +422,7 @@ def test_goal_is_one_person_s_at_one_project(database: Database) -> None:
         assert members.get(session, frogs, 1) is None
 
 
-def test_rest_keeps_what_is_set(database: Database) -> None:
+def test_noting_rest_keeps_goal(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         members.put_goal(session, project, 1, StoredGoal(40, 30, None, None, "2026-03-01"))
@@ -433,7 +433,7 @@ def test_rest_keeps_what_is_set(database: Database) -> None:
         assert members.get(session, project, 2) == StoredGoal(None, None, 50, LATER, None)
 
 
-def test_the_day_has_one_s_own_entries_from_its_first_moment_on(database: Database) -> None:
+def test_day_lists_own_entries_since_its_start(database: Database) -> None:
     project = add_project(database)
     add_project(database, "another")
     with database.write() as session:

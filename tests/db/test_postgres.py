@@ -33,14 +33,14 @@ def setting(database: Database, name: str) -> str:
         return str(session.execute(text("SELECT current_setting(:name)"), {"name": name}).scalar_one())
 
 
-def test_no_one_waits_or_holds_for_ever(postgres_url: str) -> None:
+def test_connections_have_lock_and_idle_timeouts(postgres_url: str) -> None:
     database = Database(postgres_url)
     assert setting(database, "lock_timeout") == "30s"
     assert setting(database, "idle_in_transaction_session_timeout") == "10min"
     database.close()
 
 
-def test_what_administrator_has_set_is_left(postgres_url: str) -> None:
+def test_timeouts_set_by_administrator_are_kept(postgres_url: str) -> None:
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
     with database.write() as session:
@@ -55,7 +55,7 @@ def test_what_administrator_has_set_is_left(postgres_url: str) -> None:
     ("given", "has"), [("off", "on"), ("local", "local"), ("remote_write", "remote_write"), ("on", "on")]
 )
 @pytest.mark.parametrize("of", ["DATABASE {name}", "ROLE winnow IN DATABASE {name}"])
-def test_what_is_committed_is_on_disk_whatever_server_s_settings(
+def test_commits_are_durable_despite_server_settings(
     postgres_url: str, of: str, given: str, has: str
 ) -> None:
     """`off` would lose answers that were acknowledged; what an administrator gives up next to it is theirs."""
@@ -91,7 +91,7 @@ def hang(hangs: Database, waits: Database, person: int) -> None:
         held.execute(RENAME, {"id": person})
 
 
-def test_transaction_that_hangs_is_ended_and_next_continues(
+def test_hanging_transaction_is_ended_and_next_continues(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(postgres_url)
@@ -111,7 +111,7 @@ def test_transaction_that_hangs_is_ended_and_next_continues(
     assert is_cut_off(cut.value) or is_gone(cut.value)
 
 
-def test_two_servers_that_start_at_once_make_tables_once(postgres_server: Server) -> None:
+def test_two_servers_starting_together_migrate_once(postgres_server: Server) -> None:
     faults: list[BaseException] = []
 
     def start(database: Database, together: threading.Barrier) -> None:
@@ -146,7 +146,7 @@ def statements(database: Database) -> list[str]:
     return said
 
 
-def test_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgres: Database) -> None:
+def test_write_needs_few_statements(postgres: Database) -> None:
     project = add_project(postgres)
     said = statements(postgres)
     with postgres.write(lasting=False, project=project) as session:
@@ -175,7 +175,7 @@ def test_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgr
     assert len(said) == 1
 
 
-def test_of_two_writers_at_project_the_second_waits_and_sees_what_first_wrote(
+def test_second_writer_of_project_waits_for_first(
     postgres: Database,
 ) -> None:
     one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
@@ -196,7 +196,7 @@ END = text(
 )
 
 
-def test_connection_that_server_has_ended_is_not_used(postgres: Database) -> None:
+def test_terminated_connection_is_replaced(postgres: Database) -> None:
     with postgres.read(), postgres.read() as session, postgres.read() as another:
         for held in (session, another):  # three connections in the pool
             held.execute(text("SELECT 1"))
@@ -207,7 +207,7 @@ def test_connection_that_server_has_ended_is_not_used(postgres: Database) -> Non
             assert session.execute(text("SELECT 1")).scalar_one() == 1
 
 
-def test_connection_that_lay_idle_for_long_is_asked(
+def test_long_idle_connection_is_checked_before_use(
     postgres: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A proxy between the two may have dropped the connection silently."""
@@ -232,7 +232,7 @@ def test_truncating_log_is_refused(postgres: Database) -> None:
         session.execute(text("TRUNCATE entries"))
 
 
-def test_entries_of_one_project_wait_for_each_other_and_others_do_not(postgres: Database) -> None:
+def test_only_entries_of_same_project_wait_for_each_other(postgres: Database) -> None:
     one, two = add_project(postgres, "one"), add_project(postgres, "two")
     with postgres.write() as first:
         entries.append(first, new_entry(one))
@@ -246,7 +246,7 @@ def test_entries_of_one_project_wait_for_each_other_and_others_do_not(postgres: 
         assert entries.append(session, new_entry(one, row=4)).seq == 2
 
 
-def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None:
+def test_stamp_leaves_no_transaction_open(postgres: Database) -> None:
     postgres.stamp()
     with postgres.read() as session:
         states = session.execute(
@@ -264,7 +264,7 @@ def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None
 QUERY = "SELECT 1 AS one, 'wren' AS \"grüne Vögel\", now() AS at, NULL::json AS nothing"
 
 
-def test_column_is_described_by_name_and_type(postgres_url: str) -> None:
+def test_short_cursor_describes_columns_by_name_and_type(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         whole = connection.execute(QUERY)
         short = short_cursor()(connection).execute(QUERY)
@@ -276,7 +276,7 @@ def test_column_is_described_by_name_and_type(postgres_url: str) -> None:
         assert short.fetchall() == whole.fetchall()
 
 
-def test_input_without_columns_has_no_description(postgres_url: str) -> None:
+def test_short_cursor_without_columns_has_no_description(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         cursor = short_cursor()(connection)
         assert cursor.description is None
@@ -303,7 +303,7 @@ def give_up(database: Database, project: int) -> None:
         raise RuntimeError("given up")
 
 
-def test_it_is_reported_with_commit_how_far_each_log_has_come(postgres: Database, listener: Listener) -> None:
+def test_commit_notifies_listener_of_log_heights(postgres: Database, listener: Listener) -> None:
     birds, frogs = add_project(postgres, "birds"), add_project(postgres, "frogs")
     with postgres.write() as session:
         entries.append(session, new_entry(birds, row=0))
@@ -321,9 +321,7 @@ def test_it_is_reported_with_commit_how_far_each_log_has_come(postgres: Database
     assert listener.wait(0) == {}
 
 
-def test_who_is_not_heard_any_more_is_reported_so(
-    postgres: Database, postgres_url: str, listener: Listener
-) -> None:
+def test_listener_reports_lost_connection(postgres: Database, postgres_url: str, listener: Listener) -> None:
     with postgres.read() as session:
         session.execute(
             text(

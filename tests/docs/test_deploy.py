@@ -56,13 +56,13 @@ def environment() -> dict[str, str]:
     [CONTAINERFILE, (ROOT / "compose.yaml").read_text(), UNIT, CADDYFILE.read_text(), PAGE],
     ids=["Containerfile", "compose.yaml", "winnow.service", "Caddyfile", "deploy.md"],
 )
-def test_every_setting_that_recipe_names_is_one(text: str) -> None:
+def test_recipes_name_existing_settings_only(text: str) -> None:
     assert set(re.findall(r"WINNOW_[A-Z_]+", text)) <= SETTINGS
     assert not re.search(r"(?i)(password|secret)[\"']?[:=] *(?!\$|put-your-own)\w", text)
 
 
 class TestContainer:
-    def test_base_user_health_and_volume(self) -> None:
+    def test_image_has_slim_base_user_health_check_and_volume(self) -> None:
         bases = [rest.split()[0] for rest in given("FROM")]
         assert set(bases) == {"docker.io/library/python:3.11-slim"}
         assert sys.version_info[:2] >= (3, 11)
@@ -74,14 +74,14 @@ class TestContainer:
         assert f":{environment()['WINNOW_PORT']}/healthz" in health
         assert f"install -d -m 1777 {' '.join(given('VOLUME'))}" in given("RUN")
 
-    def test_its_data_are_for_its_user_alone(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def test_data_folder_in_volume_is_private(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         """In a volume that everyone may write, whatever the uid: nothing to warn of, and the doctor finds it well."""
         tmp_path.chmod(0o1777)
         home = tmp_path / Path(environment()["WINNOW_HOME"]).relative_to(given("VOLUME")[0])
         open_home(Settings.from_environment({"WINNOW_HOME": str(home)})).close()
         assert (home.stat().st_mode & 0o777, caplog.text) == (0o700, "")
 
-    def test_written_data_is_in_volume_or_in_tmp(self) -> None:
+    def test_container_writes_to_volume_or_tmp_only(self) -> None:
         """So that the root may be read-only, as in the recipes."""
         ours = environment()
         assert all(ours[key].startswith("/tmp") for key in ("HOME", "NUMBA_CACHE_DIR"))  # noqa: S108
@@ -90,12 +90,12 @@ class TestContainer:
         assert COMPOSE["services"]["winnow"]["tmpfs"] == ["/tmp"]  # noqa: S108
         assert ours["TMPDIR"] != "/tmp", "a learner of many rows is not to be in memory"  # noqa: S108
 
-    def test_settings_are_taken_with_address_for_people(self) -> None:
+    def test_image_settings_are_valid_with_public_url(self) -> None:
         ours = {key: value for key, value in environment().items() if key.startswith("WINNOW_")}
         taken = Settings.from_environment({**ours, "WINNOW_PUBLIC_URL": "http://localhost:8501"})
         assert (taken.host, str(taken.home.parent)) == ("0.0.0.0", given("VOLUME")[0])  # noqa: S104
 
-    def test_image_is_made_of_what_wheel_needs_and_no_more(self) -> None:
+    def test_image_contains_only_files_of_wheel(self) -> None:
         left_out = (ROOT / ".dockerignore").read_text().split("\n")
         wheel = (
             (ROOT / "pyproject.toml").read_text().split("[tool.hatch.build.targets.wheel.force-include]")[1]
@@ -117,7 +117,7 @@ class TestContainer:
 
     @pytest.mark.proof
     @pytest.mark.timeout(1200)
-    def test_its_steps_make_environment_that_compiles_nothing_at_its_start(self, tmp_path: Path) -> None:
+    def test_image_build_steps_install_compiled_environment(self, tmp_path: Path) -> None:
         """Each RUN as it is, below a folder instead of below /, but that packages of others are not fetched again: a
         .pth file names the folders where this interpreter has them, as in tests/packaging."""
         source, root = tmp_path / "src", tmp_path / "root"
@@ -169,11 +169,11 @@ class TestCompose:
         assert f"//{database['environment']['POSTGRES_USER']}:" in url
         assert url.endswith(f"@database/{database['environment']['POSTGRES_DB']}")
 
-    def test_postgresql_is_one_that_winnow_runs_on(self) -> None:
+    def test_compose_uses_supported_postgresql(self) -> None:
         (version,) = re.findall(r":(\d+)$", COMPOSE["services"]["database"]["image"])
         assert int(version) >= 15
 
-    def test_it_is_reached_on_this_machine_alone_and_may_do_little(self) -> None:
+    def test_compose_exposes_local_port_only_with_few_privileges(self) -> None:
         winnow = COMPOSE["services"]["winnow"]
         assert all(port.startswith("127.0.0.1:") for port in winnow["ports"])
         assert "ports" not in COMPOSE["services"]["database"]
@@ -181,12 +181,12 @@ class TestCompose:
         assert winnow["security_opt"] == ["no-new-privileges:true"]
         assert int(winnow["user"].partition(":")[0]) > 0
 
-    def test_what_is_kept_is_in_volumes(self) -> None:
+    def test_compose_stores_data_in_named_volumes(self) -> None:
         named = [volume.partition(":") for one in COMPOSE["services"].values() for volume in one["volumes"]]
         assert {name for name, _, _ in named} == set(COMPOSE["volumes"])
         assert given("VOLUME")[0] in [place for _, _, place in named]
 
-    def test_it_gives_settings_that_page_has_people_write(self) -> None:
+    def test_compose_uses_documented_variables(self) -> None:
         text = (ROOT / "compose.yaml").read_text()
         asked = set(re.findall(r"\$\{(\w+)", text))
         assert asked == {"POSTGRES_PASSWORD", "WINNOW_PUBLIC_URL", "WINNOW_TRUSTED_PROXIES"}
@@ -195,7 +195,7 @@ class TestCompose:
 
 
 class TestSystemd:
-    def test_settings_of_unit_are_taken(self) -> None:
+    def test_systemd_unit_settings_are_valid(self) -> None:
         ours = dict(re.findall(r"^Environment=(\w+)=(\S+)$", UNIT, flags=re.M))
         taken = Settings.from_environment(ours)
         assert taken.sign_in.trusted_proxies == ("127.0.0.1/32",)
@@ -203,12 +203,12 @@ class TestSystemd:
         assert ours["NUMBA_CACHE_DIR"] == "/var/cache/winnow"
         assert "CacheDirectory=winnow\n" in UNIT
 
-    def test_machine_code_may_be_made_and_refused_start_is_not_tried_again(self) -> None:
+    def test_systemd_unit_allows_jit_and_stops_after_refused_start(self) -> None:
         assert not re.search(r"^MemoryDenyWriteExecute", UNIT, flags=re.M)
         assert "RestartPreventExitStatus=2\n" in UNIT
 
     @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-    def test_systemd_takes_unit(self, tmp_path: Path) -> None:
+    def test_systemd_accepts_unit(self, tmp_path: Path) -> None:
         """With a program that is there: it looks for it."""
         unit = tmp_path / "winnow.service"
         unit.write_text(UNIT.replace("/opt/winnow/bin/winnow", "/bin/true"))
@@ -219,20 +219,20 @@ class TestSystemd:
 
 
 class TestCaddy:
-    def test_it_passes_to_if_winnow_listens(self) -> None:
+    def test_caddyfile_proxies_to_winnow_port(self) -> None:
         said = CADDYFILE.read_text()
         assert f"reverse_proxy 127.0.0.1:{Settings.from_environment({}).port}\n" in said
         (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)
         assert f"\n{url} {{\n" in said
 
     @pytest.mark.slow  # once `make browser` has fetched what is not there
-    def test_caddy_takes_file(self, tmp_path: Path) -> None:
+    def test_caddy_accepts_caddyfile(self, tmp_path: Path) -> None:
         command = [caddy.found_or_not_run(), "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
     @pytest.mark.slow
-    def test_what_browsers_claim_of_themselves_is_dropped(self, behind_caddy: int) -> None:
+    def test_caddy_drops_forwarded_headers_of_browsers(self, behind_caddy: int) -> None:
         """By Caddy itself, without TLS, before a server that writes down what it is reported."""
         with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
             browser.request(

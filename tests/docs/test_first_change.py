@@ -40,7 +40,7 @@ def test_first_change_model_passes_checks_of_scikit_learn(names: dict[str, Any])
     check_estimator(names["PLCentroidClassifier"](), on_skip=None)
 
 
-def test_first_change_model_refuses_what_its_grid_does_not_try(names: dict[str, Any]) -> None:
+def test_first_change_model_validates_and_uses_max_iter(names: dict[str, Any]) -> None:
     made, grid = names["PLCentroidClassifier"], names["grid"]["PLCentroidClassifier"]
     table, _ = blobs(n=60)
     with pytest.raises(ValueError, match="'max_iter' parameter"):

@@ -75,14 +75,14 @@ def run_in_a_process(code: str) -> str:
     return done.stdout
 
 
-def test_every_block_is_of_language_that_is_checked(subtests: pytest.Subtests) -> None:
+def test_code_blocks_use_checked_languages_only(subtests: pytest.Subtests) -> None:
     for page in PAGES:
         with subtests.test(name_of(page)):
             assert languages(page) <= {"", "console", "ini", "json", "python"}
             assert ("python" in languages(page)) == (name_of(page) in PYTHON_IS_RUN)
 
 
-def test_blocks_of_json_and_of_settings_can_be_read() -> None:
+def test_json_and_settings_blocks_can_be_parsed() -> None:
     assert [json.loads(block) for page in PAGES for block in blocks(page, "json")]
     lines = [line for page in PAGES for block in blocks(page, "ini") for line in block.splitlines()]
     assert lines
@@ -90,7 +90,7 @@ def test_blocks_of_json_and_of_settings_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
-def test_every_command_is_one_that_there_is(page: Path) -> None:
+def test_every_command_in_docs_exists(page: Path) -> None:
     """For ours by name and options, `make` by its targets; others are known, and the files they take are there."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
     for line in commands(page):
@@ -113,7 +113,7 @@ def test_every_command_is_one_that_there_is(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
-def test_settings_that_page_tells_to_set_are_taken_together(page: Path, tmp_path: Path) -> None:
+def test_settings_of_console_blocks_are_valid_together(page: Path, tmp_path: Path) -> None:
     for block in blocks(page, "console"):
         given = dict(re.findall(r"^(WINNOW_[A-Z_]+)=(\S+)$", block, flags=re.M))
         for key in given:
@@ -144,7 +144,7 @@ def test_first_run_of_researchers_learns_from_candidates() -> None:
     assert float(run_in_a_process(f"{block}\nprint(accuracy)")) > 0.8
 
 
-def test_table_of_models_says_what_registry_says() -> None:
+def test_table_of_models_matches_registry() -> None:
     table = (DOCS / "researcher.md").read_text().split("## The models of a project")[1].split("\n\n")[1]
     rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.splitlines()[2:]]
     assert [f"{name}: {words}" for name, words in rows] == [one.words for one in MODEL_ENTRIES.values()]
@@ -155,7 +155,7 @@ def test_every_setting_is_documented() -> None:
     assert used - {"WINNOW_"} <= set(re.findall(r"WINNOW_[A-Z_]+", (DOCS / "operator.md").read_text()))
 
 
-def test_every_table_of_measurements_is_listed_or_linked() -> None:
+def test_every_result_file_is_linked() -> None:
     pages = "".join(path.read_text() for path in DOCS.glob("*.md"))
     alone = [
         path.name for path in (ROOT / "benchmarks" / "results").glob("*.md") if f"/{path.name})" not in pages

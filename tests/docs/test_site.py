@@ -35,14 +35,14 @@ def test_every_page_is_in_menu_once() -> None:
     assert all((ROOT / "docs" / page).exists() or page in beside for page in menu)
 
 
-def test_nothing_is_fetched_from_elsewhere() -> None:
+def test_site_fetches_nothing_from_other_servers() -> None:
     assert CONFIGURATION["theme"]["font"] is False
     assert not {"extra_css", "extra_javascript"} & set(CONFIGURATION)
     names = [one if isinstance(one, str) else next(iter(one)) for one in CONFIGURATION["plugins"]]
     assert names == ["search", "mkdocstrings"]
 
 
-def test_what_is_warned_of_is_error_and_ci_builds_it() -> None:
+def test_ci_builds_site_with_warnings_as_errors() -> None:
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text()
     assert "make docs" in (ROOT / ".ci" / "run").read_text().splitlines()
     wanted = {"absolute_links": "warn", "unrecognized_links": "warn", "anchors": "warn"}
@@ -57,7 +57,7 @@ def test_api_page_names_public_packages() -> None:
         assert "__all__" in face.read_text(), name
 
 
-def test_what_site_needs_is_pinned() -> None:
+def test_site_requirements_are_pinned() -> None:
     lines = [
         line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"
     ]
@@ -74,7 +74,7 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_it_has_what_version_1_2_0_of_format_requires() -> None:
+def test_citation_has_fields_required_by_format_1_2_0() -> None:
     assert CITATION["cff-version"] == "1.2.0"
     assert all(CITATION[key] for key in ("message", "title", "authors"))
     assert CITATION["type"] in ("software", "dataset")
@@ -82,7 +82,7 @@ def test_it_has_what_version_1_2_0_of_format_requires() -> None:
         assert all(reference[key] for key in ("type", "title", "authors"))
 
 
-def test_it_says_what_package_says() -> None:
+def test_citation_matches_package_metadata() -> None:
     assert CITATION["version"] == winnow_labels.__version__
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["authors"] == PROJECT["authors"]
@@ -90,7 +90,7 @@ def test_it_says_what_package_says() -> None:
     assert CITATION["abstract"] == f"{PROJECT['description']}."
 
 
-def test_no_one_invents_address() -> None:
+def test_citation_and_security_contain_no_email_address() -> None:
     for name in ("CITATION.cff", "SECURITY.md"):
         assert not re.search(r"[\w.]+@[\w.]+", (ROOT / name).read_text())
 
@@ -98,7 +98,7 @@ def test_no_one_invents_address() -> None:
 # Sources of the site outside docs, and targets of its links.
 
 
-def test_files_next_to_are_there_and_are_those_that_pages_link_to() -> None:
+def test_linked_files_outside_docs_exist() -> None:
     beside = hooks.beside()
     assert {"CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/results/table8.md"} <= set(beside)
     assert all((ROOT / path).is_file() for path in beside)
@@ -133,11 +133,11 @@ def test_every_decision_is_listed_by_topic() -> None:
         ("docs/library.md", "```python\nx[0](../cli.py)\n```", "```python\nx[0](../cli.py)\n```"),
     ],
 )
-def test_links_are_as_they_have_to_be_on_site(at: str, written: str, there: str) -> None:
+def test_links_are_rewritten_for_site(at: str, written: str, there: str) -> None:
     assert hooks.relinked(written, at) == there
 
 
-def test_no_page_of_site_links_to_what_site_does_not_have() -> None:
+def test_site_pages_link_only_to_files_of_site() -> None:
     """MkDocs says so, too, if it is installed; here it is seen without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
     there |= {
@@ -180,14 +180,14 @@ def check_links(page: Path) -> None:
     assert not wrong
 
 
-def test_every_result_that_is_measured_is_told_of() -> None:
+def test_every_measured_result_is_listed_in_measured() -> None:
     listed = links(ROOT / "docs" / "measured.md")
     results = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
     assert len(results) > 50
     assert [one.name for one in results if f"../benchmarks/results/{one.name}" not in listed] == []
 
 
-def test_there_are_links_of_every_sort() -> None:
+def test_link_tests_see_every_sort_of_link() -> None:
     """Or the test above would look at nothing."""
     found = [link for page in PAGES for link in links(page)]
     assert any("#" in link for link in found)

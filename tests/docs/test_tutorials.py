@@ -37,12 +37,12 @@ def values(text: str) -> list[object]:
     return [as_value(word) for word in re.findall(r"[^\s\[\],]+", text)]
 
 
-def test_there_are_ten() -> None:
+def test_gallery_has_ten_examples() -> None:
     assert len(EXAMPLES) == 10
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_example_prints_what_is_next_to_it(number: int) -> None:
+def test_example_prints_values_stated_on_page(number: int) -> None:
     code, written = EXAMPLES[number], io.StringIO()
     with contextlib.redirect_stdout(written):
         exec(compile(code, f"gallery.md, example {number + 1}", "exec"), {"__name__": "__main__"})  # noqa: S102
@@ -56,7 +56,7 @@ def test_example_prints_what_is_next_to_it(number: int) -> None:
             assert found == expected
 
 
-def test_figures_have_names_in_whose_order_they_come() -> None:
+def test_f1_scores_are_unpacked_as_macro_then_micro() -> None:
     """f1_scores gives macro, then micro: the other way round one is taken for the other, unseen."""
     assert [line for code in EXAMPLES for line in code.splitlines() if "= f1_scores(" in line] == [
         "macro, micro = f1_scores(Y[400:], model.predict(X[400:]))"
@@ -86,7 +86,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ABOUT)
-def test_typed_text_works_and_what_is_printed_matches_page(work: Path, name: str) -> None:
+def test_tutorial_commands_print_values_stated_on_page(work: Path, name: str) -> None:
     page, demo = FOLDER / f"{name}.md", ABOUT[name]
     number = making.make(Seat(home(), team.ensure_owner(home()).id), demo)
     close_home()

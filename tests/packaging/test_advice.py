@@ -67,7 +67,7 @@ def name_of(wanted: str) -> str:
         return wanted
 
 
-def test_what_is_advised_is_ours_or_known() -> None:
+def test_advised_packages_are_own_or_known() -> None:
     named = {str(path.relative_to(ROOT)): advised(path.read_text(errors="ignore")) for path in texts()}
     wrong = {path: [one for one in wants if name_of(one) not in known()] for path, wants in named.items()}
     assert not {path: names for path, names in wrong.items() if names}

@@ -20,7 +20,7 @@ def library(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Install
     return install_with_dependencies([wheels.plcore], tmp_path_factory.mktemp("library"))
 
 
-def test_library_brings_few_packages_and_none_of_app(library: Installed) -> None:
+def test_library_installs_few_packages_and_none_of_app(library: Installed) -> None:
     found = set(library.versions())
     assert {"numba", "numpy", "pandas", "plcore", "scikit-learn", "scipy"} <= found
     assert len(found) <= MOST
@@ -34,7 +34,7 @@ def test_library_runs_example_of_readme(library: Installed, tmp_path: Path) -> N
     assert after > before + 0.1
 
 
-def test_mlflow_label_studio_and_torch_can_be_installed_with_either(wheels: Wheels, tmp_path: Path) -> None:
+def test_mlflow_label_studio_and_torch_are_compatible(wheels: Wheels, tmp_path: Path) -> None:
     """Not fetched: pip finds releases that go together, or fails. Each tool by itself, since two of them may not."""
     for tool in ("mlflow", "label-studio-sdk", "torch"):
         (tmp_path / tool).mkdir()

@@ -15,7 +15,7 @@ from tests.test_readme import blocks
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
-def test_nothing_of_it_comes_from_checkout(installed: Installed, tmp_path: Path) -> None:
+def test_installed_packages_are_not_imported_from_checkout(installed: Installed, tmp_path: Path) -> None:
     show = "import plcore, winnow_labels; print(plcore.__file__, winnow_labels.__file__)"
     done = installed.run(installed.python, "-c", show, cwd=tmp_path)
     assert done.stdout.split() == [
@@ -23,7 +23,7 @@ def test_nothing_of_it_comes_from_checkout(installed: Installed, tmp_path: Path)
     ]
 
 
-def test_rooms_of_app_are_not_packages_of_everyone(installed: Installed, tmp_path: Path) -> None:
+def test_app_packages_are_not_top_level_modules(installed: Installed, tmp_path: Path) -> None:
     look = (
         "import importlib.util, plcore, winnow_labels;"
         "print([name for name in ('app', 'cli', 'db', 'pages', 'web', 'worker', 'workflow')"
@@ -71,13 +71,13 @@ def test_help_imports_nothing_that_command_needs(
     }
 
 
-def test_command_and_module_are_one(installed: Installed, tmp_path: Path) -> None:
+def test_command_and_module_are_equivalent(installed: Installed, tmp_path: Path) -> None:
     said = f"winnow, version {winnow_labels.__version__}\n"
     assert installed.run(installed.winnow, "--version", cwd=tmp_path).stdout == said
     assert installed.run(installed.python, "-m", "winnow_labels", "--version", cwd=tmp_path).stdout == said
 
 
-def test_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> None:
+def test_installed_command_imports_and_exports_table(installed: Installed, tmp_path: Path) -> None:
     """The database is made by the wheel's own migrations."""
     (tmp_path / "birds.csv").write_text("id,candidates,x\n1,wren|robin,1\n2,robin,2\n3,wren,3\n4,wren,4\n")
     home = str(tmp_path / "home")

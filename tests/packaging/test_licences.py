@@ -32,7 +32,7 @@ def terms(package: str) -> list[str]:
 
 
 @pytest.mark.parametrize("package", PINNED)
-def test_its_licence_is_permissive_or_was_looked_at(package: str) -> None:
+def test_package_licence_is_permissive_or_reviewed(package: str) -> None:
     if package in LOOKED_AT:
         assert any(LOOKED_AT[package] in term for term in terms(package))
         (row,) = [line for line in DECISION.splitlines() if line.startswith("|") and f"`{package}`" in line]

@@ -205,7 +205,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_reads_what_is_written(readers: Installed, tmp_path: Path, name: str) -> None:
+def test_program_reads_exported_file(readers: Installed, tmp_path: Path, name: str) -> None:
     file, code, wanted = PROGRAMS[name]
     (tmp_path / file).write_bytes(FILES[file]())
     head = f"{CHECK}\nNAMES, FILE = {NAMES!r}, {file!r}\n"
@@ -297,7 +297,7 @@ def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStud
             server.wait()
 
 
-def test_label_studio_gives_back_candidates_and_votes(label_studio: LabelStudio) -> None:
+def test_label_studio_round_trips_candidates_and_votes(label_studio: LabelStudio) -> None:
     data = written(FILE_FORMATS["labelstudio"].write, small_table())
     config = written(FILE_FORMATS["labelstudio-config"].write, small_table())
     before, after = (read_table(one, "tasks.json") for one in (data, label_studio.round(config, data)))
@@ -308,7 +308,7 @@ def test_label_studio_gives_back_candidates_and_votes(label_studio: LabelStudio)
     assert "ann" in after.cells["sources"].iloc[0]
 
 
-def test_label_studio_gives_back_label_vectors(label_studio: LabelStudio) -> None:
+def test_label_studio_round_trips_label_vectors(label_studio: LabelStudio) -> None:
     data = written(VECTOR_FORMATS["labelstudio"].write, answered_vectors())
     config = written(VECTOR_FORMATS["labelstudio-config"].write, answered_vectors())
     before, after = (read_table(one, "tasks.json") for one in (data, label_studio.round(config, data)))

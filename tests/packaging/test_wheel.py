@@ -61,12 +61,12 @@ def requirements(wheel: Path, extra: str | None = None) -> dict[str, Requirement
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_one_package_is_all_that_comes_to_are_next_to_others(wheels: Wheels, name: str) -> None:
+def test_wheel_installs_one_top_level_package(wheels: Wheels, name: str) -> None:
     tops = {file.partition("/")[0] for file in files_in(getattr(wheels, name))}
     assert tops == {name, f"{name}-{winnow_labels.__version__}.dist-info"}
 
 
-def test_every_file_of_app_and_library_is_in_one_and_no_other(wheels: Wheels) -> None:
+def test_every_app_and_library_file_is_in_exactly_one_wheel(wheels: Wheels) -> None:
     """So no test and no benchmark is."""
     inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {
         f"winnow_labels/{name}" for name in FILES
@@ -84,7 +84,7 @@ def test_command_is_winnow(wheels: Wheels) -> None:
 
 
 @pytest.mark.parametrize(("name", "readme"), [("plcore", "plcore/README.md"), ("winnow_labels", "README.md")])
-def test_its_words_about_itself(wheels: Wheels, name: str, readme: str) -> None:
+def test_wheel_metadata_is_complete(wheels: Wheels, name: str, readme: str) -> None:
     wheel = getattr(wheels, name)
     said = metadata(wheel)
     assert (said["Name"], said["Version"]) == (name.replace("_", "-"), winnow_labels.__version__)
@@ -96,7 +96,7 @@ def test_its_words_about_itself(wheels: Wheels, name: str, readme: str) -> None:
     assert "The Winnow developers" in information(wheel, "licenses/LICENSE")
 
 
-def test_they_need_what_requirements_pins_first(wheels: Wheels) -> None:
+def test_wheel_requirements_match_pinned_versions(wheels: Wheels) -> None:
     library = requirements(wheels.plcore) | requirements(wheels.plcore, "onnx")
     needed = {**requirements(wheels.winnow_labels), **library}
     del needed["plcore"]
@@ -114,7 +114,7 @@ def test_app_needs_library_of_its_version(wheels: Wheels) -> None:
     assert str(needed.specifier) == f"=={winnow_labels.__version__}"
 
 
-def test_what_extras_bring_matches_tests(wheels: Wheels) -> None:
+def test_extras_match_pinned_test_requirements(wheels: Wheels) -> None:
     assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster"]
     assert set(metadata(wheels.plcore).get_all("Provides-Extra", [])) == {"cluster", "onnx", "tables"}
     assert requirements(wheels.winnow_labels, "cluster")["plcore"].extras == {"cluster"}
@@ -130,7 +130,7 @@ def test_what_extras_bring_matches_tests(wheels: Wheels) -> None:
         assert Version(pinned[name]) in needed.specifier
 
 
-def test_version_is_in_one_place() -> None:
+def test_version_is_defined_once() -> None:
     for folder in (ROOT, ROOT / "plcore"):
         made = tomllib.loads((folder / "pyproject.toml").read_text())
         assert "version" in made["project"]["dynamic"]

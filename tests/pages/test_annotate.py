@@ -41,7 +41,7 @@ INLINE = "data:image/png;base64,AA"
 HEARD = RowView(0, "r0", INLINE, None, (), "files/a.wav", (1.0, None), (INLINE,), heard=True)
 
 
-def test_what_comes_is_reported_by_address_alone() -> None:
+def test_next_row_media_is_announced_by_address_only() -> None:
     assert question_card.coming_of(None) is None
     assert question_card.coming_of(SILENT) is None
     assert question_card.coming_of(replace(HEARD, audio=None)) is None, "the picture came with the row"
@@ -56,7 +56,7 @@ def test_what_comes_is_reported_by_address_alone() -> None:
     assert question_card.view_of(HEARD)["segment"] == (1.0, None)
 
 
-def test_no_command_has_candidates_key() -> None:
+def test_command_keys_differ_from_candidate_keys() -> None:
     keys, keys_beside_sound = question_card.keys_of(SILENT), question_card.keys_of(HEARD)
     assert question_card.keys_of(replace(HEARD, audio=None)) == keys_beside_sound, (
         "a key means one thing in a project"
@@ -77,7 +77,7 @@ def test_no_command_has_candidates_key() -> None:
         assert key in panels + answers, f"{key} is on the key sheet"
 
 
-def test_guidelines_are_shown_if_there_are_some(home: Home, owner: int, show: Open) -> None:
+def test_guidelines_are_shown_if_set(home: Home, owner: int, show: Open) -> None:
     project = four_class_project(home, owner)
     assert not show(owner, "annotate.py", project=str(project)).expander
     change_room(Seat(home, owner, project), RoomSettings("Look *twice*. <b>x</b>"))
@@ -115,7 +115,7 @@ def test_card_data_does_not_reveal_blind_checks(
     assert data["question"]["none"]
 
 
-def test_card_is_reported_which_words_speak_for_which_candidate(
+def test_card_gets_words_that_support_each_candidate(
     home: Home, owner: int, annotate_sent: list[dict[str, Any]]
 ) -> None:
     project = text_project(home, owner)
@@ -132,7 +132,7 @@ def test_card_is_reported_which_words_speak_for_which_candidate(
     }
 
 
-def test_similar_rows_are_sent_once_they_are_asked_for(
+def test_similar_rows_are_sent_on_request(
     home: Home, owner: int, annotate_sent: list[dict[str, Any]]
 ) -> None:
     project = text_project(home, owner)
@@ -162,7 +162,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl", "vectors"])
-def test_share_on_card_is_that_of_progress(
+def test_accuracy_on_card_matches_progress(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     if model == "vectors":
@@ -222,7 +222,7 @@ def test_each_kind_of_answer_shows_saved_message(
     assert "history" not in data, "it is asked for when it is opened"
 
 
-def test_digits_that_are_classes_are_their_own_keys() -> None:
+def test_digit_classes_use_their_own_keys() -> None:
     digits = replace(SILENT, digits=True)
     assert question_card.keys_of(digits, ("7", "0")) == "70"
     assert question_card.none_key(digits) == "-", "0 is a digit there"
@@ -243,7 +243,7 @@ def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[.
     return noting
 
 
-def test_what_press_has_brought_is_drawn_and_nothing_is_asked_again(
+def test_question_returned_by_press_is_drawn_without_asking_again(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)
@@ -275,7 +275,7 @@ def test_what_press_has_brought_is_drawn_and_nothing_is_asked_again(
     assert sent[-1]["token"] == loop.next_question(seat).token
 
 
-def test_page_asks_if_click_brought_nothing(
+def test_page_asks_for_question_if_press_returned_none(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)
@@ -321,7 +321,7 @@ def check_each_is_refused(test: AppTest, sent: list[dict[str, Any]], presses: li
         assert (sent[-1]["token"], sent[-1]["turn"]) == (token, turn + 1), "the card listens again"
 
 
-def test_annotate(
+def test_malformed_presses_are_refused(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
 ) -> None:
     project = four_class_project(home, owner)
@@ -345,7 +345,9 @@ def test_annotate(
     assert [(one.kind, one.note) for one in log(home, project)] == [("is", "kept")]
 
 
-def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[dict[str, Any]]) -> None:
+def test_malformed_presses_about_label_vectors_are_refused(
+    home: Home, owner: int, show: Open, vectors_sent: list[dict[str, Any]]
+) -> None:
     project = vector_project(home, owner)
     question = loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
@@ -359,7 +361,7 @@ def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[di
 
 
 @pytest.mark.parametrize("trigger", ["similar", "panel", "here"])
-def test_further_content_is_not_shown(
+def test_malformed_panel_request_shows_nothing(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], trigger: str
 ) -> None:
     project = four_class_project(home, owner)
@@ -372,7 +374,9 @@ def test_further_content_is_not_shown(
         assert not (sent[-1]["similar"] or {}).get("rows")
 
 
-def test_disputes(home: Home, owner: int, show: Open, sent: list[dict[str, Any]]) -> None:
+def test_malformed_presses_about_disputes_are_refused(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")

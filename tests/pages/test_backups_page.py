@@ -41,7 +41,7 @@ def backup(home: Home) -> str:
     return path.name
 
 
-def test_press_asks_worker_and_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
+def test_backup_is_requested_and_its_progress_shown(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "backups.py")
     assert "There is no backup yet." in said(test)
     assert "Backups are not automatic." in said(test)
@@ -55,7 +55,7 @@ def test_press_asks_worker_and_page_says_how_far_it_is(home: Home, owner: int, s
     assert "The disk is full." in said(test.run())
 
 
-def test_home_says_to_owners_that_last_one_failed(home: Home, owner: int, show: Open) -> None:
+def test_home_tells_owners_only_that_last_backup_failed(home: Home, owner: int, show: Open) -> None:
     assert "Backups:" not in said(show(owner, "home.py"))
     failed = keeping.BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
@@ -63,9 +63,7 @@ def test_home_says_to_owners_that_last_one_failed(home: Home, owner: int, show: 
     assert "Backups:" not in said(show(somebody(home, owner, "Ada"), "home.py"))
 
 
-def test_one_is_chosen_to_be_restored_and_given_up_again(
-    home: Home, owner: int, show: Open, backup: str
-) -> None:
+def test_backup_is_staged_for_restore_and_unstaged(home: Home, owner: int, show: Open, backup: str) -> None:
     test = show(owner, "backups.py")
     assert "less than an hour old" in said(test)
     assert "every byte read again" in said(test)
@@ -88,7 +86,7 @@ def test_damaged_backup_is_marked_and_cannot_be_restored(
     assert [one.key for one in test.button if str(one.key).startswith("stage-")] == []
 
 
-def test_foreign_page_is_refused(home: Home, owner: int, show: Open) -> None:
+def test_annotator_cannot_make_backup(home: Home, owner: int, show: Open) -> None:
     ada = somebody(home, owner, "Ada")
     test = show(ada, "backups.py")
     assert [one.key for one in test.button if one.key == "back-up"] == []
@@ -124,13 +122,13 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
     return test
 
 
-def test_without_any_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
+def test_page_without_snapshots_explains_them(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     assert "No snapshot yet. Make one before you publish or cite the labels" in said(test)
     assert "you can then export the same file at any time" in said(test)
 
 
-def test_one_is_made_with_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
+def test_snapshot_is_made_and_listed(seat: Seat, show: Open) -> None:
     test = name_it(open_export(show, seat), "first *release*")
     (made,) = list_snapshots(seat)
     assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
@@ -144,13 +142,13 @@ def test_one_is_made_with_press_and_listed_with_its_facts(seat: Seat, show: Open
     assert box.value == "", "for the next"
 
 
-def test_latest_is_first(seat: Seat, show: Open) -> None:
+def test_latest_snapshot_is_first(seat: Seat, show: Open) -> None:
     for name in ("older", "newer"):
         make_snapshot(seat, name)
     assert re.findall("older|newer", said(open_export(show, seat))) == ["newer", "older"]
 
 
-def test_listed_one_is_exported_by_box_as_of(seat: Seat, show: Open) -> None:
+def test_snapshot_is_exported_from_list(seat: Seat, show: Open) -> None:
     then = file_of(seat)
     make_snapshot(seat, "first release")
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -166,7 +164,9 @@ def test_listed_one_is_exported_by_box_as_of(seat: Seat, show: Open) -> None:
 @pytest.mark.parametrize(
     ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
 )
-def test_name_that_cannot_be_is_reported_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
+def test_invalid_snapshot_name_is_reported_and_stays_in_box(
+    seat: Seat, show: Open, name: str, fault: str
+) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
@@ -176,7 +176,7 @@ def test_name_that_cannot_be_is_reported_and_kept(seat: Seat, show: Open, name: 
     assert box.max_chars == NAME_LENGTH
 
 
-def test_invalid_state_keeps_choices(seat: Seat, show: Open) -> None:
+def test_invalid_snapshot_name_in_as_of_is_reported(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
@@ -189,7 +189,7 @@ def test_snapshot_of_project_without_answers_says_so(home: Home, owner: int, sho
     assert "before the first entry" in said(name_it(open_export(show, seat), "as imported"))
 
 
-def test_who_does_not_own_project_sees_none(seat: Seat, show: Open) -> None:
+def test_annotator_sees_no_snapshots(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     ada = annotator(seat.home, seat.person_id, "Ada")
     test = show(ada, "export.py", project=str(seat.project_id))
@@ -224,7 +224,7 @@ def names(home: Home, owner: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, owner))]
 
 
-def test_it_is_here_with_press_and_its_people_are_named(
+def test_project_file_is_imported_and_its_people_named(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
     test = show(owner, "import_table.py")
@@ -238,7 +238,9 @@ def test_it_is_here_with_press_and_its_people_are_named(
     assert not list((home.settings.home / "uploads").iterdir()), "the file is not kept"
 
 
-def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: Open, file: bytes) -> None:
+def test_project_file_with_taken_name_is_imported_under_another(
+    home: Home, owner: int, show: Open, file: bytes
+) -> None:
     small_project(home, owner, "birds *of* 2026")
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", file))
     assert "A project named 'birds *of* 2026' exists already" in said(test)
@@ -247,7 +249,9 @@ def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: 
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
-def test_damaged_one_is_reported_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
+def test_damaged_project_file_is_reported_with_its_place(
+    home: Home, owner: int, show: Open, file: bytes
+) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))
@@ -256,11 +260,11 @@ def test_damaged_one_is_reported_with_its_place(home: Home, owner: int, show: Op
     assert BOX in boxes(test), "for another one"
 
 
-def test_non_project_is_reported(home: Home, owner: int, show: Open) -> None:
+def test_file_that_is_no_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
     assert "birds.csv is no backup of Winnow's" in said(test)
 
 
-def test_who_owns_no_winnow_brings_nothing_in(home: Home, owner: int, show: Open) -> None:
+def test_annotator_cannot_import_project_file(home: Home, owner: int, show: Open) -> None:
     test = show(somebody(home, owner, "Ada"), "import_table.py")
     assert boxes(test) == {}

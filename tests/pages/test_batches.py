@@ -41,7 +41,7 @@ def batch(*shares: float, **more: Any) -> ShownBatch:
     return ShownBatch("batch.1.1", "bee", "it stings", tiles, 3, **values)
 
 
-def test_words_over_tiles() -> None:
+def test_batch_card_words_describe_its_rows() -> None:
     told = other_cards.batch_question(batch(0.979, 0.931, right=18, checked=19))
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
@@ -53,7 +53,7 @@ def test_words_over_tiles() -> None:
     assert "No known label shows yet" in alone["checked"]
 
 
-def test_every_tile_has_key_that_does_nothing_else() -> None:
+def test_tile_keys_differ_from_command_keys() -> None:
     many = [0.9] * batches.MOST
     silent, heard = (
         [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]]
@@ -67,7 +67,7 @@ def test_every_tile_has_key_that_does_nothing_else() -> None:
     assert "p" not in heard
 
 
-def test_presses_lead_there_confirm_and_lead_back(
+def test_batch_is_opened_confirmed_and_left_by_presses(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = alike_project(home, owner)
@@ -89,7 +89,7 @@ def test_presses_lead_there_confirm_and_lead_back(
     assert state.MANY not in page.session_state
 
 
-def test_undo_of_batch_leads_back_to_its_rows(
+def test_undo_of_batch_shows_its_rows_again(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = alike_project(home, owner)
@@ -103,7 +103,7 @@ def test_undo_of_batch_leads_back_to_its_rows(
     assert [tile["row"] for tile in sent[-1]["question"]["tiles"]] == rows
 
 
-def test_a_second_press_and_rows_that_were_missed_are_reported(
+def test_second_confirmation_and_unsaved_rows_are_reported(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -129,7 +129,7 @@ def drawn_round(monkeypatch: pytest.MonkeyPatch, rows: list[int]) -> None:
     monkeypatch.setattr(charts, "show", lambda *_, **__: [("", "", row) for row in rows])
 
 
-def test_rows_that_were_drawn_round_on_map_are_confirmed_together(
+def test_rows_selected_on_map_are_confirmed_together(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner, control_share=0.0)
@@ -147,7 +147,7 @@ def test_rows_that_were_drawn_round_on_map_are_confirmed_together(
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
 
 
-def test_map_says_that_rows_can_be_chosen_to_people_with_right(home: Home, owner: int, show: Open) -> None:
+def test_map_offers_selection_only_to_people_with_right(home: Home, owner: int, show: Open) -> None:
     checked, free = alike_project(home, owner), alike_project(home, owner, "free", control_share=0.0)
     ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
     vectors = vector_project(home, owner)
@@ -163,7 +163,7 @@ def test_map_says_that_rows_can_be_chosen_to_people_with_right(home: Home, owner
         assert ("select several" in words(page)) == can
 
 
-def test_if_rows_cannot_be_chosen_first_is_shown(
+def test_map_selection_without_right_shows_first_row(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -187,7 +187,7 @@ def test_if_rows_cannot_be_chosen_first_is_shown(
 # them
 
 
-def test_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> None:
+def test_shortlist_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:12], truth)
@@ -204,12 +204,12 @@ def test_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> No
     assert room.room_of(seat).shortlist is None
 
 
-def test_label_vectors_have_no_such_setting(home: Home, owner: int, show: Open) -> None:
+def test_label_vectors_have_no_shortlist_setting(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
     assert "Choices shown first" not in [one.label for one in test.selectbox]
 
 
-def test_progress_shows_promised_and_kept_share(home: Home, owner: int, show: Open) -> None:
+def test_progress_shows_promised_and_measured_shortlist_rate(home: Home, owner: int, show: Open) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     assert "Choices shown first" not in words(show(owner, "progress.py", project=str(project)))
@@ -225,7 +225,7 @@ def test_progress_shows_promised_and_kept_share(home: Home, owner: int, show: Op
 
 
 @pytest.mark.parametrize("promise", [None, 0.9])
-def test_card_knows_length_of_shortlist(
+def test_card_gets_length_of_shortlist(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, promise: float | None
 ) -> None:
     told: list[dict[str, Any]] = []
@@ -247,7 +247,7 @@ def test_card_knows_length_of_shortlist(
 # Question types, on the settings page
 
 
-def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, owner: int) -> None:
+def test_choosing_question_types_changes_no_other_setting(show: Open, home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = show(owner, "project_page.py", project=str(seat.project_id))
@@ -262,12 +262,12 @@ def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, 
     assert room.room_of(seat) == wanted
 
 
-def test_of_label_vectors_there_is_nothing_to_choose(show: Open, home: Home, owner: int) -> None:
+def test_label_vectors_have_no_question_types_setting(show: Open, home: Home, owner: int) -> None:
     test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
     assert "Question types" not in words(test)
 
 
-def test_forms_show_their_cost() -> None:
+def test_question_types_show_their_cost() -> None:
     assert in_words(FormsNow(40, 200, 0, 4.8, 2.6)) == (
         "The second is recommended from 200 answers on; this project has 40: until then it asks “Which of these?” "
         "either way. Assumed until measured: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
@@ -278,7 +278,7 @@ def test_forms_show_their_cost() -> None:
     )
 
 
-def test_review_says_what_was_asked_in_yes_and_no(
+def test_review_shows_label_asked_in_yes_no_question(
     show: Open, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)

@@ -53,7 +53,7 @@ def opened(show: Open, seat: Seat, page: str = "annotate.py") -> AppTest:
     return show(seat.person_id, page, project=str(seat.project_id))
 
 
-def test_the_day_is_reported_in_few_words() -> None:
+def test_day_words_report_goal_and_break() -> None:
     said = account_parts.day_words
     assert said(DAY)["goal"] == "23 of 40 today"
     assert said(DAY)["reached"] is said(DAY)["rest"] is None
@@ -105,7 +105,7 @@ def test_paused_question_is_not_sent(
     assert (sent[-1]["token"], sent[-1]["offer"]) == (question.token, None)
 
 
-def test_panels_hold_what_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_panel_holds_what_card_requested(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(question_card.st, "session_state", kept)
     assert question_card.panel_wanted() is None
@@ -128,7 +128,7 @@ def test_panels_hold_what_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyP
     assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": [], "given": []}
 
 
-def test_last_ten_are_ten(seat: Seat) -> None:
+def test_last_ten_lists_newest_ten_answers(seat: Seat) -> None:
     assert standing.last_ten(seat) == ()
     for _ in range(standing.LAST + 2):
         answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -200,7 +200,7 @@ def known(seat: Seat, n: int = 2) -> dict[int, str]:
     return rows
 
 
-def test_person_without_qualification_sees_only_that(
+def test_unqualified_person_sees_qualification_only(
     seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     known(seat)
@@ -255,7 +255,7 @@ def test_card_offers_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
         card_data(Qualifying(3, 2, "token", None, (), 1, 0, 0), monkeypatch)
 
 
-def test_owner_turns_it_on_and_lets_people_in(seat: Seat, home: Home, show: Open) -> None:
+def test_owner_turns_qualification_on_and_admits_person(seat: Seat, home: Home, show: Open) -> None:
     rows = known(seat)
     qualification.change_rule(seat, None)
     ada = annotator(home, seat.person_id, "Ada")

@@ -56,7 +56,7 @@ def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more:
     return other_cards.dispute_data(found, opened, {"wren": "small and brown"}, **given)
 
 
-def test_card_has_who_said_what_and_labels_most_said_first() -> None:
+def test_card_lists_opinions_and_most_frequent_labels_first() -> None:
     question = data_of()["question"]
     assert [(one["key"], one["label"], one["about"]) for one in question["rows"]] == [
         ("1", "wren", "1 of 3 people, 1 maybe · small and brown"),
@@ -77,7 +77,7 @@ def test_card_has_who_said_what_and_labels_most_said_first() -> None:
     assert (question["total"], question["nClasses"]) == (7, 4)
 
 
-def test_label_has_one_mark_wherever_it_stands() -> None:
+def test_label_has_same_mark_everywhere_on_card() -> None:
     """The most said first, ties by name; beyond the fourth, and for what no one said, there is none."""
     opinions = [("b", "c"), ("c",), ("a",), ("d",), ("e",)]
     opened = replace(
@@ -100,7 +100,7 @@ def test_label_has_one_mark_wherever_it_stands() -> None:
     assert question["list"][0]["shares"] == [[0, 2], [1, 1], [2, 1], [3, 1], [None, 1]]
 
 
-def test_shares_that_must_not_be_seen_are_not_sent() -> None:
+def test_hidden_model_shares_are_not_sent() -> None:
     hidden = replace(OPENED, shares={}, why_not=disputes.BLIND_CHECK)
     question = data_of(opened=hidden)["question"]
     assert question["model"] == disputes.BLIND_CHECK
@@ -112,7 +112,7 @@ def test_unknown_time_zone_is_utc() -> None:
         assert "12:30" in data_of(zone=zone)["question"]["said"][0]["when"]
 
 
-def test_line_says_refusals_or_stored() -> None:
+def test_card_reports_saved_or_refused_decision() -> None:
     assert data_of()["saved"]["tone"] == "quiet"
     assert data_of(saved="Saved")["saved"] == {"tone": "good", "message": "Saved", "seq": None, "row": None}
     assert data_of(saved="Saved", notice="Not saved: x")["saved"]["message"] == "Not saved: x"
@@ -127,7 +127,7 @@ def test_card_without_disputes_explains_next_step() -> None:
     assert "Project settings" in data_of(alone, None)["empty"]["message"]
 
 
-def test_dispute_keys_open_settle_undo_and_note(
+def test_presses_open_settle_undo_and_note_dispute(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat, ada, ben = shared(Seat(home, owner))
@@ -159,7 +159,7 @@ def test_dispute_keys_open_settle_undo_and_note(
     assert sent[-1]["saved"]["message"] == "Not saved: You have no open dispute on screen."
 
 
-def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open) -> None:
+def test_annotator_cannot_open_disputes_page(home: Home, owner: int, show: Open) -> None:
     seat, ada, _ = shared(Seat(home, owner))
     test = show(ada.person_id, "disputes.py", project=str(seat.project_id))
     assert "Only reviewers and owners can open this page." in words(test)
@@ -167,13 +167,13 @@ def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open
     assert "can open this page" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
 
 
-def test_label_vectors_explain_missing_shortlists(home: Home, owner: int, show: Open) -> None:
+def test_label_vectors_point_to_review_for_disputes(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
     assert "a correction there settles its labels" in words(test)
 
 
-def test_home_tells_reviewers_alone_of_open_disputes(home: Home, owner: int, show: Open) -> None:
+def test_home_shows_open_disputes_to_reviewers_only(home: Home, owner: int, show: Open) -> None:
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -187,7 +187,7 @@ def test_home_tells_reviewers_alone_of_open_disputes(home: Home, owner: int, sho
         assert ("Settle" in [one.label for one in test.button]) is told
 
 
-def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int, show: Open) -> None:
+def test_progress_names_disputed_blind_checks_left_out(home: Home, owner: int, show: Open) -> None:
     made = small_project(home, owner, overlap=2, fold="majority", test_share=0.0, control_share=0.5)
     seat = Seat(home, owner, made)
     ada, ben = (member(seat, name) for name in ("Ada", "Ben"))
@@ -204,7 +204,7 @@ def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int
     assert "not counted in the accuracy" not in words(show(owner, "progress.py", project=str(made)))
 
 
-def test_progress_names_open_disputes(home: Home, owner: int, show: Open) -> None:
+def test_progress_links_to_open_disputes(home: Home, owner: int, show: Open) -> None:
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -224,7 +224,7 @@ def score_review_opened(show: Open, person: int, project: int) -> AppTest:
     return test.toggle(f"{state.SCORES}-{project}-open").set_value(True).run()
 
 
-def test_share_is_reported_with_how_sure_it_is(home: Home, owner: int, show: Open) -> None:
+def test_share_of_right_scores_has_its_interval(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
     for row in range(0, 20, 5):
         scores_say(Seat(home, owner, project), row, "wren")
@@ -246,7 +246,7 @@ def test_share_is_reported_with_how_sure_it_is(home: Home, owner: int, show: Ope
     assert test.get("plotly_chart")
 
 
-def test_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show: Open) -> None:
+def test_score_review_asks_row_of_chosen_label(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
     test = score_review_opened(show, owner, project)
     assert "No answers yet" in words(test)
@@ -258,7 +258,7 @@ def test_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show:
     assert not test.exception
 
 
-def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, show: Open) -> None:
+def test_score_review_is_hidden_without_scores_or_right(home: Home, owner: int, show: Open) -> None:
     plain = small_project(home, owner)
     scores_say(Seat(home, owner, plain), 0, "ant")
     scored = detections(home, owner)
@@ -272,7 +272,7 @@ def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, 
 # Queue: each line begins with what the row is, and the row that is clicked opens in the drawer
 
 
-def test_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: int, show: Open) -> None:
+def test_clicked_queue_row_is_shown_and_can_be_asked(home: Home, owner: int, show: Open) -> None:
     for project, words_of_it in (
         (small_project(home, owner), "Ask this row next"),
         (vector_project(home, owner, question="cell"), "Ask this next"),
@@ -294,7 +294,7 @@ def test_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: int, 
         assert getattr(question, "label", None) == getattr(wanted, "label", None)
 
 
-def test_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) -> None:
+def test_click_on_missing_queue_row_shows_nothing(home: Home, owner: int, show: Open) -> None:
     for project in (small_project(home, owner), vector_project(home, owner)):
         test = show(owner, "queue_page.py", project=str(project))
         open_in_list(test, project, 10_000, state.QUEUE)
@@ -302,7 +302,7 @@ def test_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) -> N
         assert sent_to(test, "winnow_row_drawer") == []
 
 
-def test_lines_of_texts_begin_with_text(home: Home, owner: int, show: Open) -> None:
+def test_queue_of_texts_shows_text_column(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     lines = listed(test)

@@ -78,7 +78,7 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
     assert [(one.file, one.for_spreadsheets) for one in chosen] == [("csv", True), ("parquet", False)]
 
 
-def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show: Open) -> None:
+def test_page_describes_every_file_and_choice_of_rows(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     cards = {one.label: one.options for one in test.button_group}
     assert cards.pop("Rows") == ["All 60", "Confident 34", "Answered 3"]
@@ -93,7 +93,7 @@ def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show:
     assert not test.slider, "how sure is asked only where it counts"
 
 
-def test_one_format_is_chosen_over_all_cards(seat: Seat, show: Open) -> None:
+def test_choosing_format_on_one_card_clears_the_others(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     for card, name, sentence in (
         ("Python and Hugging Face", "parquet", "The same with types"),
@@ -114,7 +114,7 @@ def test_sources_and_first_rows_are_shown(seat: Seat, show: Open) -> None:
     assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
 
 
-def test_short_file_is_there_with_press(seat: Seat, show: Open) -> None:
+def test_short_file_is_ready_at_once(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
     (one,) = exporting.prepared(seat)
     (link,) = links(test)
@@ -155,7 +155,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")]
 )
-def test_state_that_there_is_not_is_reported(seat: Seat, show: Open, typed: str, said: str) -> None:
+def test_unknown_state_is_reported(seat: Seat, show: Open, typed: str, said: str) -> None:
     test = type_state(open_export(show, seat), typed)
     assert said in test.error[0].value
     offered = [button.label for button in test.button]
@@ -163,7 +163,7 @@ def test_state_that_there_is_not_is_reported(seat: Seat, show: Open, typed: str,
     assert "Prepare file" in [button.label for button in open_export(show, seat).button]
 
 
-def test_file_has_format_and_rows_that_were_chosen(seat: Seat, show: Open) -> None:
+def test_file_has_chosen_format_and_rows(seat: Seat, show: Open) -> None:
     test = choose(open_export(show, seat), "Rows", "sure")
     (slider,) = test.slider
     assert slider.value == 90
@@ -197,7 +197,7 @@ def test_export_without_rows_is_explained(home: Home, owner: int, show: Open) ->
     assert next(one for one in test.button if one.label == "Prepare file").disabled
 
 
-def test_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: Open) -> None:
+def test_long_export_shows_progress_and_can_be_cancelled(seat: Seat, show: Open) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(file: BinaryIO, tell: Callable[[int], None]) -> None:
@@ -222,7 +222,7 @@ def test_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: Op
     assert not list(seat.home.exports_dir.iterdir())
 
 
-def test_file_that_failed_says_why(seat: Seat, show: Open) -> None:
+def test_failed_export_is_explained(seat: Seat, show: Open) -> None:
     def write(_file: BinaryIO, _tell: Callable[[int], None]) -> None:
         raise OSError(28, "No space left on device")
 
@@ -232,7 +232,7 @@ def test_file_that_failed_says_why(seat: Seat, show: Open) -> None:
     assert "Fix: make room on the disk" in said
 
 
-def test_file_that_answers_have_overtaken_says_so(seat: Seat, show: Open) -> None:
+def test_outdated_export_says_which_entries_it_misses(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
     assert "Missing the latest" not in words(test)
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -243,19 +243,19 @@ def test_file_that_answers_have_overtaken_says_so(seat: Seat, show: Open) -> Non
     assert "Missing the latest" not in words(press(test, "Prepare file"))
 
 
-def test_folder_that_cannot_be_made_is_reported_on_page(seat: Seat, show: Open) -> None:
+def test_export_folder_that_cannot_be_created_is_reported(seat: Seat, show: Open) -> None:
     Path(seat.home.exports_dir).write_bytes(b"in its place")
     said = words(press(open_export(show, seat), "Prepare file")).replace("\\", "")
     assert "could not be written to the data folder" in said
 
 
-def test_project_unloaded_meanwhile_is_reported(seat: Seat, show: Open) -> None:
+def test_export_of_project_archived_meanwhile_is_refused(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     managing.archive_project(seat)
     assert "is archived" in words(press(test, "Prepare file"))
 
 
-def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Open) -> None:
+def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     answer_truly(home, owner, project)
     seat = Seat(home, owner, project)
@@ -281,11 +281,11 @@ def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Ope
         (2_500_000_000, "2.5 GB"),
     ],
 )
-def test_sizes_are_reported_in_units_of_people(count: int, shown: str) -> None:
+def test_sizes_are_shown_in_decimal_units(count: int, shown: str) -> None:
     assert size(count) == shown
 
 
-def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path) -> None:
+def test_project_file_is_downloaded(seat: Seat, show: Open, tmp_path: Path) -> None:
     test = press(open_export(show, seat), "Download project")
     (one,) = exporting.prepared(seat)
     assert (one.file_name, one.seq) == ("small-birds.winnow.zip", 3)
@@ -318,7 +318,7 @@ def test_import_of_project_file_shows_progress(seat: Seat, show: Open) -> None:
     exporting.wait(seat, key)
 
 
-def test_project_that_lacks_its_table_says_so(seat: Seat, show: Open) -> None:
+def test_project_file_without_its_table_is_refused(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     (table,) = seat.home.tables_dir.iterdir()
     table.unlink()

@@ -72,7 +72,7 @@ def create(test: AppTest) -> AppTest:
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_page_shows_right_reading_and_first_question(owner: int, show: Open, name: str) -> None:
+def test_page_shows_expected_reading_and_first_question(owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     said, right = shown(test), RIGHT[name]
     assert "Winnow read this as **{}**: {}".format(*right.said.split(": ", 1)) in said
@@ -117,7 +117,7 @@ def test_role_chosen_in_column_head_replaces_old_one(owner: int, show: Open) -> 
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_page_shows_two_readings_side_by_side_and_waits(
+def test_ambiguous_cells_show_two_readings_and_wait_for_choice(
     home: Home, owner: int, show: Open, name: str
 ) -> None:
     test = given(show(owner, "import_table.py"), name)
@@ -138,7 +138,7 @@ def test_page_shows_two_readings_side_by_side_and_waits(
     assert made.n_rows == RIGHT[name].count
 
 
-def test_page_reads_file_as_it_is_chosen(owner: int, show: Open) -> None:
+def test_page_rereads_file_for_chosen_item(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "md16.json")
     assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "detection")
@@ -163,7 +163,7 @@ def test_page_asks_about_people_who_did_not_finish(owner: int, show: Open) -> No
     assert not create(test).disabled
 
 
-def test_page_asks_about_tables_that_are_not_read(owner: int, show: Open) -> None:
+def test_page_asks_about_tables_left_out_of_zip(owner: int, show: Open) -> None:
     rows = b"id,text,labels\n1,a bird,wren|robin\n2,two birds,wren\n3,more birds,robin\n"
     packed = make_zip({"a.csv": rows, "b.txt": rows.replace(b",", b"\t")})
     test = upload(show(owner, "import_table.py"), packed, "birds.zip")
@@ -173,7 +173,7 @@ def test_page_asks_about_tables_that_are_not_read(owner: int, show: Open) -> Non
 
 
 @pytest.mark.parametrize("name", SETTLED)
-def test_page_settles_what_it_refuses_by_choice(owner: int, show: Open, name: str) -> None:
+def test_refused_file_can_be_imported_by_choosing_an_option(owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     box, choice, rows = SETTLED[name]
     assert f"Or choose for {box[0].lower()}{box[1:]} " in shown(test)

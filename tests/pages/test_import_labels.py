@@ -50,7 +50,7 @@ def test_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Op
     assert (made.n_rows, made.n_classes) == (2, 3)
 
 
-def test_fewer_candidates_are_choice(owner: int, show: Open) -> None:
+def test_number_of_candidates_can_be_reduced(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), PAIRS)
     figures = {one.label: one.value for one in test.metric}
     assert figures["Candidates per row"] == "2.00"
@@ -73,7 +73,7 @@ def test_form_of_cells_is_guessed(owner: int, show: Open, data: bytes, wanted: s
     assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
 
 
-def test_probabilities_of_every_class(owner: int, show: Open) -> None:
+def test_probabilities_of_every_class_are_imported(owner: int, show: Open) -> None:
     data = b"id,p_wren,p_robin,p_owl,grams\n1,0.9,0.06,0.04,9.5\n2,0.4,0.3,0.3,210\n"
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Columns of scores") == ["p_wren", "p_robin", "p_owl"]
@@ -83,7 +83,7 @@ def test_probabilities_of_every_class(owner: int, show: Open) -> None:
     assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
 
-def test_oddity_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_oddities_are_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     data = b"task_id,labels,w\n1,Wren|robin,1\n1,wren|nan,2\n2,robin|wren,3\n"
     said = words(upload(show(owner, "import_table.py"), data)).replace("\\", "")
     assert "Is this right?" in said
@@ -93,14 +93,14 @@ def test_oddity_is_reported_before_anything_is_stored(home: Home, owner: int, sh
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_nan_can_be_made_class(owner: int, show: Open) -> None:
+def test_nan_can_be_read_as_class(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"labels,w\nwren|nan,1\nrobin|wren,2\n")
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
     choose(test, "Read as “no label”", [])
     assert next(one for one in test.metric if one.label == "Classes").value == "3"
 
 
-def test_guessed_column_is_free_for_what_person_chooses(owner: int, show: Open) -> None:
+def test_guessed_column_can_be_given_another_role(owner: int, show: Open) -> None:
     data = (
         b"id,labels,note,w\n1,wren|robin,so it was heard,1\n2,robin,and so it was,2\n3,wren,not so clear,3\n"
     )
@@ -125,7 +125,7 @@ def turn(test: AppTest, label: str, value: str) -> AppTest:
     return test
 
 
-def test_choice_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
+def test_choices_return_when_label_form_is_switched_back(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     choose(test, "Candidates column", "more")
     choose(test, "Separator", "/")
@@ -160,7 +160,7 @@ def test_label_and_its_score_are_freed_together(owner: int, show: Open, taken: s
     assert chosen(test, "Their scores, in the same order (optional)") == [f"score{left}"]
 
 
-def test_how_newly_named_column_is_written_is_guessed_again(owner: int, show: Open) -> None:
+def test_cell_form_of_newly_chosen_column_is_guessed(owner: int, show: Open) -> None:
     data = b"a,b,c,w\nx|y,x:0.6;y:0.4,\"['x', 'y']\",1\ny|z,y:0.7;z:0.2,\"['z', 'y']\",2\nx,x:0.5;z:0.5,\"['x']\",3\n"
     test = choose(upload(show(owner, "import_table.py"), data), "Candidates column", "b")
     assert (chosen(test, "How a cell is written"), chosen(test, "Separator")) == ("weighted", ";")
@@ -170,7 +170,7 @@ def test_how_newly_named_column_is_written_is_guessed_again(owner: int, show: Op
     assert (chosen(test, "How a cell is written"), chosen(test, "Separator")) == ("list", "|")
 
 
-def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, show: Open) -> None:
+def test_chosen_score_columns_have_prefix_and_cut(owner: int, show: Open) -> None:
     data = b"labels,p_a,p_b,w\na|b,0.9,0.1,1\nb,0.01,0.99,2\na,0.5,0.5,3\n"
     test = upload(show(owner, "import_table.py"), data)
     turn(test, WAY, "score_columns")
@@ -181,7 +181,7 @@ def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, 
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
 
 
-def test_label_vectors_may_be_lists_in_json_and_first_question_is_theirs(owner: int, show: Open) -> None:
+def test_json_lists_become_label_vectors(owner: int, show: Open) -> None:
     data = b"yes,no,w\n\"['ant']\",\"['bee']\",1\n\"['bee']\",\"['ant', 'cat']\",2\n\"['cat']\",[],3\n"
     test = upload(show(owner, "import_table.py"), data)
     turn(test, "What do the labels mean?", "vectors")
@@ -199,15 +199,13 @@ KNOWN = b"labels,label,w\n" + b"".join(
 )
 
 
-def test_known_labels_are_used_if_they_leave_something_to_ask(owner: int, show: Open) -> None:
+def test_known_labels_are_used_if_questions_remain(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN + b"wren|robin,,12\n")
     assert chosen(test, "The other true labels") == "given"
     assert "there is nothing to ask" not in words(test)
 
 
-def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_fully_known_labels_make_dry_run_by_default(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN)
     assert chosen(test, "The other true labels") == "hidden"
     said = "The true label of every row with a choice is known and given: there is nothing to ask"
@@ -221,9 +219,7 @@ def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
     assert managing.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
 
 
-def test_the_same_file_again_is_reported_before_anything_is_stored(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_same_file_again_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert "same file" not in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -232,7 +228,7 @@ def test_the_same_file_again_is_reported_before_anything_is_stored(
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_if_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
+def test_uninformative_candidates_choose_coverage_order(home: Home, owner: int, show: Open) -> None:
     data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Asked first") == "cover"
@@ -250,7 +246,7 @@ def create(test: AppTest) -> Any:
     return next(button for button in test.button if button.label == "Create project")
 
 
-def test_cells_with_two_readings_wait_for_person(home: Home, owner: int, show: Open) -> None:
+def test_ambiguous_cells_wait_for_choice(home: Home, owner: int, show: Open) -> None:
     data = b"id,candidates,w\n1,wren|robin,1\n2,wren/robin,2\n3,robin,5\n"
     test = upload(show(owner, "import_table.py"), data)
     assert "**It asks:** which candidate is right in 1 row" in words(test)
@@ -261,7 +257,7 @@ def test_cells_with_two_readings_wait_for_person(home: Home, owner: int, show: O
     assert managing.list_projects(Seat(home, owner))[0].n_classes == 3
 
 
-def test_rows_without_candidate_are_one_choice(owner: int, show: Open) -> None:
+def test_rows_without_candidate_share_one_choice(owner: int, show: Open) -> None:
     data = b"id,candidates,w\n1,wren|robin,1\n2,,2\n3,robin,5\n4,,4\n"
     test = upload(show(owner, "import_table.py"), data)
     assert "The same holds for 1 other row" in words(test)
@@ -269,9 +265,7 @@ def test_rows_without_candidate_are_one_choice(owner: int, show: Open) -> None:
     assert "which candidate is right in 3 rows" in words(test)
 
 
-def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_chosen_source_is_shown_and_can_be_asked_one_at_a_time(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), photos_csv())
     choose(test, "Source (optional)", "shot")
     assert "source 'shot' (8 sources of several rows)" in words(test).replace("\\", "")

@@ -36,9 +36,7 @@ def made(home: Home, owner: int) -> Seat:
     return Seat(home, owner, project.id)
 
 
-def test_offer_shows_what_one_consents_to_and_is_stored_with_project(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_offer_states_terms_and_choice_is_stored(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TABLE)
     shown = words(test).replace("\\", "")
     assert "Winnow reads **text** word by word. *Words* also reads what it means." in shown
@@ -50,13 +48,13 @@ def test_offer_shows_what_one_consents_to_and_is_stored_with_project(
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", owner)
 
 
-def test_nothing_is_asked_for_unless_chosen(home: Home, owner: int, show: Open) -> None:
+def test_no_encoding_is_requested_unless_chosen(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TABLE)
     button(test, "Create project").click().run()
     assert encoding_requests.encoders(made(home, owner)).running is None
 
 
-def test_licence_that_forbids_commercial_use_has_to_be_accepted(home: Home, owner: int, show: Open) -> None:
+def test_non_commercial_licence_must_be_accepted(home: Home, owner: int, show: Open) -> None:
     test = meaning(upload(show(owner, "import_table.py"), TABLE))
     box = next(one for one in test.selectbox if one.label == "Encoder")
     box.select_index(1).run()
@@ -72,7 +70,7 @@ def test_texts_in_another_language_are_reported(owner: int, show: Open) -> None:
     assert "The texts seem to be in German, and Words knows English only: it may not help." in words(test)
 
 
-def test_nothing_is_offered_without_column_or_when_switched_off(
+def test_no_encoder_is_offered_without_text_or_when_disabled(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = upload(show(owner, "import_table.py"), NUMBERS)

@@ -51,14 +51,14 @@ def chosen(test: AppTest, label: str) -> object:
     return next(box.value for box in (*test.selectbox, *test.checkbox) if box.label == label)
 
 
-def test_page_says_what_zip_may_be(page: AppTest) -> None:
+def test_page_states_limits_of_zip(page: AppTest) -> None:
     said = " ".join(one.value for one in page.caption)
     assert "The table and the files in one zip" in said
     for limit in ("200 MB", "50,000 files", "1,000 MB", "20 MB", "50 million points", "PNG, JPEG, WebP, GIF"):
         assert limit in said
 
 
-def test_zip_becomes_project_that_shows_its_pictures(home: Home, owner: int, page: AppTest) -> None:
+def test_zip_becomes_project_with_its_images(home: Home, owner: int, page: AppTest) -> None:
     test = upload(page, ZIP)
     assert chosen(test, "Image (optional)") == "image"
     assert chosen(test, "Audio (optional)") == "song"
@@ -71,7 +71,7 @@ def test_zip_becomes_project_that_shows_its_pictures(home: Home, owner: int, pag
     assert loop.ask_next(Seat(home, owner, made.id), 1).view.image == f"files/{kept(picture(1))}"
 
 
-def test_without_learning_from_pictures_there_is_nothing_to_learn_from(page: AppTest) -> None:
+def test_zip_without_features_to_learn_from_is_refused(page: AppTest) -> None:
     test = upload(page, ZIP)
     for place in range(2):  # pictures, recordings
         [box for box in test.checkbox if box.label.startswith("Learn from")][place].uncheck().run()
@@ -96,7 +96,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_zip_is_explained_and_leaves_no_trace(home: Home, owner: int, page: AppTest, case: str) -> None:
+def test_bad_zip_is_explained_and_nothing_is_stored(home: Home, owner: int, page: AppTest, case: str) -> None:
     data, said = BAD[case]
     test = upload(page, data)
     assert said in " ".join(listed_problems(test))
@@ -116,7 +116,7 @@ VECTORS = np.random.default_rng(0).random((24, 3)).astype(np.float32)
 IDS = [f"r{k}" for k in range(24)]
 
 
-def test_vectors_next_to_table_are_learned_from(home: Home, owner: int, page: AppTest) -> None:
+def test_separate_embeddings_are_stored_as_features(home: Home, owner: int, page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     assert "embedding" not in str(chosen(test, "Embedding (optional)"))
     give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
@@ -132,7 +132,7 @@ def test_vectors_next_to_table_are_learned_from(home: Home, owner: int, page: Ap
     assert np.isnan(found.embeddings[0]).all()
 
 
-def test_vectors_that_fit_no_row_are_reported_and_can_be_removed(page: AppTest) -> None:
+def test_embeddings_of_unknown_rows_are_reported_and_removable(page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     give(test, "Embeddings of the rows", "v.npz", npz(ids=["x"], embeddings=VECTORS[:1]))
     (problem,) = listed_problems(test)
@@ -141,7 +141,7 @@ def test_vectors_that_fit_no_row_are_reported_and_can_be_removed(page: AppTest) 
     assert chosen(test, "Row id (optional)") == "id"
 
 
-def test_more_rows_bring_their_vectors(home: Home, owner: int, page: AppTest, show: Open) -> None:
+def test_added_rows_bring_their_embeddings(home: Home, owner: int, page: AppTest, show: Open) -> None:
     from workflow import importing
 
     upload = read_upload(CSV.encode(), "t.csv", vectors=(npz(ids=IDS, embeddings=VECTORS), "v.npz"))

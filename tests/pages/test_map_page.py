@@ -84,7 +84,7 @@ def test_map_is_coloured_by_label_doubt_person_and_state(
     assert not test.exception
 
 
-def test_annotator_is_not_offered_people(home: Home, owner: int, show: Open) -> None:
+def test_annotator_cannot_colour_map_by_person(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     test = show(ada, "map_page.py", project=str(project), colour="Person")
@@ -92,7 +92,7 @@ def test_annotator_is_not_offered_people(home: Home, owner: int, show: Open) -> 
     assert colour(test).value == "Label"
 
 
-def test_six_classes_are_in_colour_those_that_are_chosen(
+def test_map_colours_at_most_six_chosen_classes(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert map_chart.MOST_IN_COLOUR == 6
@@ -115,7 +115,7 @@ def test_six_classes_are_in_colour_those_that_are_chosen(
     }
 
 
-def test_open_row_that_is_clicked_can_be_asked(
+def test_clicked_open_row_can_be_asked(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
 ) -> None:
     for project in (small_project(home, owner), vector_project(home, owner, question="cell")):
@@ -138,7 +138,7 @@ def test_open_row_that_is_clicked_can_be_asked(
         PICKED.clear()
 
 
-def test_who_may_not_choose_sees_row_alone(
+def test_annotator_without_right_only_sees_clicked_row(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
@@ -150,7 +150,7 @@ def test_who_may_not_choose_sees_row_alone(
     assert not [one for one in test.button if one.label == "Ask this row"]
 
 
-def test_it_says_how_rows_are_placed(home: Home, owner: int, show: Open) -> None:
+def test_map_names_its_layout_method(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "map_page.py", project=str(project))
     assert "is being computed" in words(test)
@@ -209,7 +209,7 @@ def shown(row: int) -> str:
     return f"files/{kept(picture(row))}/small" if row % 2 else "sound" if row == 2 else ""
 
 
-def test_queue_shows_small_picture_of_each_row_and_mark_for_recording(birds: Seat, show: Open) -> None:
+def test_queue_shows_thumbnail_or_recording_mark_of_each_row(birds: Seat, show: Open) -> None:
     test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
     frame = listed(test)
     assert list(frame.columns)[:3] == ["#", "Picture", "Row"]
@@ -218,7 +218,7 @@ def test_queue_shows_small_picture_of_each_row_and_mark_for_recording(birds: Sea
     }
 
 
-def test_review_shows_it_next_to_answers_and_caption_with_row(birds: Seat, show: Open) -> None:
+def test_review_shows_thumbnails_and_caption(birds: Seat, show: Open) -> None:
     for row in (1, 2):
         question = loop.ask_next(birds, row)
         loop.submit_answer(birds, question.token, "is", ["wren"])
@@ -229,7 +229,7 @@ def test_review_shows_it_next_to_answers_and_caption_with_row(birds: Seat, show:
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
 
 
-def test_without_pictures_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
+def test_lists_without_images_have_no_picture_column(home: Home, owner: int, show: Open) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
     test = show(owner, "queue_page.py", project=str(number))
@@ -237,9 +237,7 @@ def test_without_pictures_lists_are_as_they_were(home: Home, owner: int, show: O
     assert not listed(test)["Text"].any()
 
 
-def test_point_of_map_that_is_clicked_shows_its_row(
-    birds: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clicked_map_point_shows_its_row(birds: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     test = show(birds.person_id, "map_page.py", project=str(birds.project_id))
     assert "Click a point to see its row, or select several to answer them together." in words(test)
     drawn: list[Any] = []
@@ -259,7 +257,7 @@ def test_point_of_map_that_is_clicked_shows_its_row(
 
 
 @pytest.mark.parametrize(("count", "boxed"), [(MANY, False), (MANY + 1, True)])
-def test_many_features_are_in_box_that_is_shut(
+def test_many_features_are_in_closed_expander(
     home: Home, owner: int, show: Open, count: int, boxed: bool
 ) -> None:
     names = [f"f{k}" for k in range(count)]
@@ -276,9 +274,7 @@ def test_many_features_are_in_box_that_is_shut(
     assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
 
 
-def test_import_offers_caption_and_further_images_if_few_need_them(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_import_offers_caption_and_further_images_under_advanced(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), ZIP)
     advanced = [one for one in test.expander if one.label == "Advanced"][-1]  # of the columns
     assert [box.label for box in advanced.multiselect] == ["Caption", "Further images"]
@@ -292,7 +288,7 @@ def test_import_offers_caption_and_further_images_if_few_need_them(
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
 
 
-def test_without_images_no_further_ones_are_offered(owner: int, show: Open) -> None:
+def test_further_images_need_an_image_column(owner: int, show: Open) -> None:
     test = show(owner, "import_table.py")
     give(test, "A table", "t.csv", b"candidates,n,place\na|b,1,x\nb,2,y\n")
     advanced = [one for one in test.expander if one.label == "Advanced"][-1]

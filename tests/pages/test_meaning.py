@@ -24,7 +24,7 @@ def labels(test: AppTest) -> list[str]:
     return [one.label for one in test.button]
 
 
-def test_words_by_meaning_list_nearest_first(home: Home, owner: int, show: Open) -> None:
+def test_search_by_meaning_lists_nearest_rows_first(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     assert "Similarity" not in listed(test)
@@ -62,7 +62,7 @@ def test_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) 
     assert {one.view.row for one in shown.tiles} <= nearest
 
 
-def test_more_like_row_and_back(home: Home, owner: int, show: Open) -> None:
+def test_more_like_this_lists_similar_rows_and_returns(home: Home, owner: int, show: Open) -> None:
     for project in (text_project(home, owner), vector_project(home, owner, question="cell")):
         seat = Seat(home, owner, project)
         with seat.reading() as reading:
@@ -86,9 +86,7 @@ def test_more_like_row_and_back(home: Home, owner: int, show: Open) -> None:
         assert not test.exception
 
 
-def test_input_that_cannot_be_searched_by_meaning_is_said_to_owners(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_missing_search_by_meaning_is_explained_to_owners_only(home: Home, owner: int, show: Open) -> None:
     projects = ((small_project(home, owner), []), (text_project(home, owner), [owner]))
     ada = annotator(home, owner, "Ada")
     for project, said_to in projects:
@@ -101,7 +99,7 @@ def test_input_that_cannot_be_searched_by_meaning_is_said_to_owners(
             assert "Search by meaning" not in labels(test)
 
 
-def test_search_that_cannot_be_is_reported_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
+def test_failed_search_by_meaning_falls_back_to_words(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     give_vectors(seat, np.random.default_rng(1).normal(size=(60, 4)))
     test = show(owner, "queue_page.py", project=str(seat.project_id))

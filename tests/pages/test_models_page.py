@@ -102,9 +102,7 @@ def test_page_explains_comparison_before_first_one(home: Home, owner: int, proje
     assert all(one["measured"]["value"] is None and not one["best"] for one in listed)
 
 
-def test_comparison_is_asked_for_watched_and_cancelled(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_comparison_is_requested_and_cancelled(home: Home, owner: int, project: int, show: Open) -> None:
     test = press(show(owner, PAGE, project=str(project)), "Compare now")
     assert "The comparison is queued" in words(test)
     assert "Compare now" not in labels(test)
@@ -114,7 +112,7 @@ def test_comparison_is_asked_for_watched_and_cancelled(
     assert "is queued" not in words(test)
 
 
-def test_running_comparison_shows_how_far_it_is(
+def test_running_comparison_shows_progress(
     home: Home, owner: int, project: int, show: Open, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workflow.models.comparing.TOLD_EVERY", 0.0)
@@ -131,7 +129,7 @@ def test_running_comparison_shows_how_far_it_is(
     assert texts[2:] == ["Comparing the models: CLPL, 0% done"] * 2
 
 
-def test_table_has_every_model_and_one_press_takes_another(
+def test_table_lists_every_model_and_one_click_switches(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     ComparingWorker(home, "one").look()
@@ -192,7 +190,7 @@ def test_lead_within_chance_is_reported(
     assert "within chance" not in words(show(owner, PAGE, project=str(project))), "a person chose since"
 
 
-def test_accuracy_by_blind_checks_has_its_interval_and_its_warning(
+def test_blind_check_accuracy_has_interval_and_warning(
     home: Home, owner: int, show: Open, findings: Findings
 ) -> None:
     project = small_project(home, owner, model="automatic", control_share=0.5, test_share=0.0)
@@ -212,7 +210,7 @@ def test_accuracy_by_blind_checks_has_its_interval_and_its_warning(
     assert (shown["value"], shown["low"], shown["high"]) == (0.75, round(low, 4), round(high, 4))
 
 
-def test_progress_says_nothing_of_models_before_one_has_changed(
+def test_progress_names_model_only_after_a_change(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     assert "From" not in words(show(owner, "progress.py", project=str(project))).replace("From question", "")
@@ -227,9 +225,7 @@ def test_progress_says_nothing_of_models_before_one_has_changed(
     assert not [label for label in links if "Models" in label], "the page is the owner's"
 
 
-def test_why_comparison_failed_or_its_best_was_not_taken_is_reported(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_failed_or_unused_comparison_is_explained(home: Home, owner: int, project: int, show: Open) -> None:
     seat = Seat(home, owner, project)
     for state, fault in ((trained.FAILED, "too *few* rows"), (trained.DONE, "cannot be trained")):
         choosing.compare_now(seat)
@@ -259,21 +255,19 @@ def test_comparison_that_waits_for_its_cluster_says_so(
     assert "It is tried again in 10 seconds" in said
 
 
-def test_page_is_owners(home: Home, owner: int, project: int, show: Open) -> None:
+def test_models_page_is_for_owners_only(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"), PAGE, project=str(project))
     assert "Only owners can open this page." in words(test)
     assert not sent_to(test, "winnow_models")
 
 
-def test_label_vectors_have_nothing_to_choose(home: Home, owner: int, show: Open) -> None:
+def test_label_vectors_have_no_models_to_compare(home: Home, owner: int, show: Open) -> None:
     test = show(owner, PAGE, project=str(vector_project(home, owner)))
     assert "Projects of this kind have no models to compare" in words(test)
     assert "Compare now" not in labels(test)
 
 
-def test_settings_page_offers_automatic_and_what_belongs_to_it(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_settings_offer_automatic_with_its_settings(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
     model = next(one for one in test.selectbox if one.label == "Model")
     assert model.value == "automatic"
@@ -303,7 +297,7 @@ def bars(test: AppTest) -> list[str]:
     return [str(one.proto.text) for one in test.get("progress")]
 
 
-def test_without_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
+def test_page_without_encoder_explains_how_to_add_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
     assert "To use an ONNX model of your own for texts, images or sounds" in shown
@@ -342,7 +336,9 @@ def test_encoding_is_requested_queued_and_cancelled(seat: Seat, show: Open) -> N
     assert [label for label in labels(test) if label.startswith("Learn from")]
 
 
-def test_progress_is_shown_and_then_result(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_shows_progress_and_then_result(
+    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("workflow.importing.encoding_worker.TOLD_EVERY", 0.0)
     offers.ask(seat, words_encoder(seat.home))
     texts: list[str] = []
@@ -361,7 +357,7 @@ def test_progress_is_shown_and_then_result(seat: Seat, show: Open, monkeypatch: 
     assert len(stored(seat)) == 1
 
 
-def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
+def test_open_page_shows_end_of_encoding(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     test = opened(show, seat)
     assert "words is queued" in words(test)
@@ -371,7 +367,9 @@ def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
     assert "**words** encoded the rows" in words(test)
 
 
-def test_why_it_failed_is_reported_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_encoding_is_explained_with_fix(
+    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
@@ -387,7 +385,7 @@ def test_why_it_failed_is_reported_with_fix(seat: Seat, show: Open, monkeypatch:
     assert "No row has an image to encode" in words(opened(show, seat))
 
 
-def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open) -> None:
+def test_failed_encoding_of_new_rows_says_when_it_is_retried(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     with seat.owning() as owning:
         now = datetime.now(UTC)
@@ -401,7 +399,7 @@ def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open)
     assert "tries them again in an hour" in shown
 
 
-def test_press_for_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
+def test_click_on_removed_encoder_starts_no_other(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     test = opened(show, seat)
     for file in (seat.home.encoders_dir / "words").iterdir():
@@ -425,7 +423,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("known")
-def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show: Open) -> None:
+def test_offer_states_size_licence_host_and_time(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
     assert "Winnow has read **text** word by word. *Words* also reads what it means." in shown
@@ -438,7 +436,7 @@ def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show
 
 
 @pytest.mark.usefixtures("known")
-def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_dialog(seat: Seat, show: Open) -> None:
+def test_models_page_requests_encoder_in_dialog(seat: Seat, show: Open) -> None:
     test = show(seat.person_id, PAGE, project=str(seat.project_id))
     meaning = table(test)["meaning"]
     assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
@@ -464,14 +462,14 @@ def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) ->
 
 
 @pytest.mark.usefixtures("known")
-def test_not_now_puts_offer_away(seat: Seat, show: Open) -> None:
+def test_not_now_hides_offer(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     press(test, "Not now")
     assert "Learn from meaning" not in labels(test)
     assert encoding_requests.encoders(seat).running is None
 
 
-def test_package_that_operator_can_add_is_named(
+def test_encoder_package_for_operator_is_named(
     seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packaged = words_entry(revision=None, wheel="wordllama==1.0")
@@ -484,7 +482,7 @@ def test_package_that_operator_can_add_is_named(
     assert "Learn from meaning" not in labels(test)
 
 
-def test_encoder_that_is_not_verified_is_shown_on_request_alone(
+def test_unverified_encoder_is_shown_on_request_only(
     seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = small_catalogue(tmp_path / "catalogue", bare=words_entry(files=[{"name": "m", "what": "model"}]))
@@ -500,7 +498,7 @@ def test_encoder_that_is_not_verified_is_shown_on_request_alone(
     assert "Learn from meaning" not in labels(test)
 
 
-def test_column_read_by_a_verified_encoder_has_one_though_the_others_are_not_verified(
+def test_verified_encoder_is_offered_next_to_unverified_ones(
     seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare = words_entry(files=[{"name": "m", "what": "model"}])
@@ -513,7 +511,7 @@ def test_column_read_by_a_verified_encoder_has_one_though_the_others_are_not_ver
     assert "have verified no encoder" not in words(test)
 
 
-def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
+def test_cancelled_encoding_is_resumed_by_button(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
     press(opened(show, seat), "Resume")
@@ -531,7 +529,7 @@ def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -
 
 
 @pytest.mark.usefixtures("known")
-def test_encoder_of_server_is_removed_by_press(seat: Seat, show: Open) -> None:
+def test_downloaded_encoder_is_removed_by_button(seat: Seat, show: Open) -> None:
     folder = seat.home.encoders_dir / words_encoder(seat.home)
     assert "Remove it" not in labels(opened(show, seat)), "it is the owner's own, which the operator removes"
     (folder / encoding.SOURCE).write_text("{}")
@@ -552,7 +550,7 @@ def note_running(seat: Seat, done: int, total: int) -> None:
 
 
 @pytest.mark.usefixtures("known")
-def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open) -> None:
+def test_running_encoding_shows_minutes_left_and_slowness(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     keep_speed(encoding.vectors_dir(seat.home), "words", 8_000.0)
     offers.ask(seat, "words")

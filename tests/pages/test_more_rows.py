@@ -35,7 +35,7 @@ def pressed(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def test_what_file_would_add_is_reported_and_one_press_adds_it(
+def test_new_rows_are_previewed_and_added_by_one_click(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     frame = later(start=58, n=5).drop(columns="truth").assign(truth="", weather="rain")
@@ -53,7 +53,7 @@ def test_what_file_would_add_is_reported_and_one_press_adds_it(
     assert not [button for button in test.button if button.label.startswith("Add 3")]
 
 
-def test_what_new_rows_make_odd_is_reported(owner: int, project: int, show: Open) -> None:
+def test_oddities_in_new_rows_are_reported(owner: int, project: int, show: Open) -> None:
     frame = later(n=3).assign(candidates=["Ant|bee", "bee|cat", "ant|cat"], truth="")
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
     assert "equal but for capitals, accents or spaces" in words(test)
@@ -62,7 +62,7 @@ def test_what_new_rows_make_odd_is_reported(owner: int, project: int, show: Open
     assert "Is this right?" not in words(test)
 
 
-def test_file_is_read_once_and_again_if_project_has_changed(
+def test_file_is_reread_only_if_project_changed(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
@@ -91,9 +91,7 @@ def test_file_is_read_once_and_again_if_project_has_changed(
     assert not any(f"{state.MORE_ROWS}-{name}" in test.session_state for name in ("upload", "addition"))
 
 
-def test_file_that_looks_like_votes_is_taken_row_for_row_if_one_says_so(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_votes_can_be_added_row_by_row(home: Home, owner: int, show: Open) -> None:
     def votes(start: int) -> bytes:
         rows = [(f"t{start + k // 2}", f"w{k % 2}", ["ant", "bee"][k % 3 % 2], k) for k in range(20)]
         lines = [f"{task},{worker},{label},{n}\n" for task, worker, label, n in rows]
@@ -133,7 +131,7 @@ def test_new_columns_of_labels_are_asked_about(home: Home, owner: int, show: Ope
     assert managing.get_project(Seat(home, owner, project)).n_classes == 3
 
 
-def test_label_vectors_have_it_too(home: Home, owner: int, show: Open) -> None:
+def test_rows_are_added_to_label_vectors(home: Home, owner: int, show: Open) -> None:
     project = vector_world.vector_project(home, owner)
     frame = vector_world.vector_frame(3, seed=5)
     frame["id"] = ["s0", "s1", "s2"]

@@ -45,7 +45,7 @@ def box(boxes, label: str):
     return next(one for one in boxes if one.label == label)
 
 
-def test_every_learner_setting_is_in_form_or_fixed_for_good() -> None:
+def test_every_learner_setting_is_in_form_or_fixed() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
     assert {
         one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
@@ -59,7 +59,7 @@ def test_every_learner_setting_is_in_form_or_fixed_for_good() -> None:
     assert set(TRAINED) == {"automatic"} | trained
 
 
-def test_every_setting_of_label_vectors_is_in_form_or_fixed_for_good() -> None:
+def test_every_label_vector_setting_is_in_form_or_fixed() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
     drawn = {one.name for one in (*label_vectors.LEARNING, *label_vectors.ANSWERING)}
@@ -100,7 +100,7 @@ def test_review_without_answers_points_to_first_question(home: Home, owner: int,
     assert "No answers yet" in shown
 
 
-def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> None:
+def test_review_finds_opens_and_corrects_answer(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     saved = [answer_next(home, ada, project) for _ in range(4)]
@@ -124,7 +124,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert "heard again" in [one.get("Note") for one in history(test)]
 
 
-def test_review_file_holds_listed_answers_of_all_pages(
+def test_review_csv_holds_answers_of_all_pages(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reviewing, "AT_ONCE", 2)
@@ -146,7 +146,7 @@ def test_review_file_holds_listed_answers_of_all_pages(
     assert [one.label for one in test.get("download_button")] == ["CSV"]
 
 
-def test_list_click_opens_row_that_was_on_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_click_opens_row_at_time_of_click(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     lines = [
@@ -176,7 +176,7 @@ def test_list_click_opens_row_that_was_on_screen(monkeypatch: pytest.MonkeyPatch
     assert row_table.opened_row("q") is None
 
 
-def test_list_ticks_belong_to_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_ticks_are_dropped_when_list_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     name, ticked = row_table._ticked("q", [7, 8])
@@ -191,7 +191,7 @@ def test_list_ticks_belong_to_rows_that_were_listed(monkeypatch: pytest.MonkeyPa
     assert again != name, "the browser forgets them, too"
 
 
-def test_moments_are_in_browsers_time_zone_and_say_so(
+def test_times_are_shown_in_browser_time_zone(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -207,7 +207,7 @@ def test_moments_are_in_browsers_time_zone_and_say_so(
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_looking_on_after_correction(home: Home, owner: int, show: Open) -> None:
+def test_review_stays_usable_after_correction(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     saved = [answer_next(home, owner, project) for _ in range(3)]
     test = show(owner, "review_page.py", project=str(project))
@@ -223,9 +223,7 @@ def test_looking_on_after_correction(home: Home, owner: int, show: Open) -> None
     assert list(listed(test).Answer) == [other]
 
 
-def test_correction_of_row_answered_again_in_another_tab_is_refused_in_words(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_correction_of_row_answered_meanwhile_is_refused(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
@@ -250,7 +248,7 @@ def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show:
     assert not [one for one in test.selectbox if one.label == "Annotator"]
 
 
-def test_settings_page_is_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_page_is_for_owners_only(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     monkeypatch.setattr(frame, "person_id", lambda: ada)
@@ -293,9 +291,7 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     assert managing.learner_settings(seat)["features"] == "words"
 
 
-def test_typed_text_about_people_stays_when_another_model_is_adopted(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_unsaved_people_settings_survive_model_change(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     here = Seat(home, owner, project)
     test = show(owner, "project_page.py", project=str(project))
@@ -309,7 +305,7 @@ def test_typed_text_about_people_stays_when_another_model_is_adopted(
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
+def test_renamed_project_stays_selected(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     small_project(home, owner, "other")
     test = show(owner, "project_page.py", project=str(project))
@@ -319,7 +315,7 @@ def test_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open
     assert not test.error
 
 
-def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
+def test_guidelines_are_saved(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
@@ -329,7 +325,7 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
 
 
-def test_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
+def test_class_merge_is_previewed(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     for _ in range(3):
         answer_next(home, owner, project)
@@ -355,7 +351,7 @@ def test_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, sh
     ]
 
 
-def test_of_many_classes_some_are_listed_and_the_others_found(
+def test_many_classes_are_searchable(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pages.parts.one_label.classes.LISTED", 2)
@@ -387,7 +383,7 @@ def test_refused_change_of_classes_is_reported(home: Home, owner: int, show: Ope
     assert "eel" in list(test.dataframe[1].value["Class"])
 
 
-def test_classes_of_project_unloaded_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
+def test_classes_of_project_archived_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
@@ -417,7 +413,7 @@ def test_name_is_not_markdown_in_toast(home: Home, owner: int, show: Open) -> No
     assert toast.value == frame.escape("Saved: add: _eel_")
 
 
-def test_restoring_ends_with_access(home: Home, owner: int, show: Open) -> None:
+def test_disabled_owner_cannot_restore_project(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -428,7 +424,7 @@ def test_restoring_ends_with_access(home: Home, owner: int, show: Open) -> None:
     assert "access has ended" in words(test)
 
 
-def test_unloaded_and_back_on_home(home: Home, owner: int, show: Open) -> None:
+def test_binned_project_is_restored_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     button(test, "Move it to the bin").click().run()
@@ -443,7 +439,7 @@ def test_unloaded_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     assert not test.expander
 
 
-def test_home_says_why_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
+def test_home_explains_why_project_cannot_be_restored(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     small_project(home, owner)

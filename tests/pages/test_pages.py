@@ -24,21 +24,21 @@ def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
     return give(test, "A table", name, data)
 
 
-def test_stranger_is_reported_so_and_sees_nothing(home: Home, owner: int, show: Open) -> None:
+def test_unknown_person_sees_nothing(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "secret")
     test = show(0)
     assert "secret" not in words(test)
     assert "access has ended" in words(test)
 
 
-def test_home_of_owner_without_projects_says_fix(owner: int, show: Open) -> None:
+def test_home_of_owner_without_projects_offers_import_and_demos(owner: int, show: Open) -> None:
     test = show(owner)
     assert "Bring rows whose label is uncertain" in words(test)
     assert [button.label for button in test.button] == ["Import data", *(one.title for one in demos.ALL)]
     assert [button.label for button in test.button if button.proto.type == "primary"] == ["Import data"]
 
 
-def test_home_of_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
+def test_home_of_annotator_without_projects_explains_why(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "secret")
     said = words(show(somebody(home, owner, "Ada")))
     assert "The owner has not shared a project with you yet" in said
@@ -54,7 +54,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])
-def test_owners_pages_refuse_annotator_automatically(home: Home, owner: int, show: Open, page: str) -> None:
+def test_owner_pages_refuse_annotator(home: Home, owner: int, show: Open, page: str) -> None:
     small_project(home, owner)
     refused = show(annotator(home, owner, "Ada"), page)
     assert words(refused).strip() == "Only owners can open this page."
@@ -90,7 +90,7 @@ def test_missing_project_is_reported(home: Home, owner: int, show: Open) -> None
         assert words(test).count("Home page") == 1, "the way on is said once"
 
 
-def test_unloaded_project_is_reported(home: Home, owner: int, show: Open) -> None:
+def test_archived_or_binned_project_is_reported(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
     for put_away, where in ((managing.archive_project, "archived"), (managing.bin_project, "in the bin")):
@@ -101,7 +101,7 @@ def test_unloaded_project_is_reported(home: Home, owner: int, show: Open) -> Non
         assert "birds" not in words(show(0, "progress.py", project=str(project)))
 
 
-def test_import_makes_project_from_its_own_guess(home: Home, owner: int, show: Open) -> None:
+def test_import_creates_project_from_guessed_roles(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     assert next(one for one in test.metric if one.label == "Rows").value == "60"
     test.text_input[0].set_value("my birds")
@@ -121,7 +121,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
         assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
 
 
-def test_neighbours_are_asked_for_if_they_mean_something(home: Home, owner: int, show: Open) -> None:
+def test_neighbours_setting_is_shown_only_if_used(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
 
     def chosen(model: str, strategy: str) -> bool:
@@ -149,7 +149,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_file_is_explained_and_leaves_no_trace(home: Home, owner: int, show: Open, case: str) -> None:
+def test_bad_file_is_explained_and_nothing_is_stored(home: Home, owner: int, show: Open, case: str) -> None:
     data, said = BAD[case]
     test = upload(show(owner, "import_table.py"), data)
     assert said in "\n".join(listed_problems(test))
@@ -163,7 +163,7 @@ def test_bad_file_is_explained_and_leaves_no_trace(home: Home, owner: int, show:
     assert not list(home.tables_dir.iterdir())
 
 
-def test_column_still_to_be_chosen_is_not_problem_of_file(home: Home, owner: int, show: Open) -> None:
+def test_unchosen_candidates_column_is_no_file_problem(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"x,y,heard\n1.5,2,a\n2.5,3,b\n")
     assert "Choose the column that holds the candidates" in words(test)
     assert "to fix" not in words(test)
@@ -251,7 +251,7 @@ def test_queue_lists_all_rows_page_by_page(
     assert "Showing 1 to 4" in words(test), "another search begins with the first page"
 
 
-def test_if_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, show: Open) -> None:
+def test_queue_says_if_only_blind_checks_are_left(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.2)
     while queue.list_queue(Seat(home, owner, project)).listed:
         row = queue.list_queue(Seat(home, owner, project)).rows[0]

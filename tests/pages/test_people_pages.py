@@ -49,7 +49,7 @@ def press(test: AppTest, key: str) -> AppTest:
     return test
 
 
-def test_owner_acts_in_person_s_line(home: Home, owner: int, ada: Seat, show: Open) -> None:
+def test_owner_manages_person_on_people_page(home: Home, owner: int, ada: Seat, show: Open) -> None:
     passwords.set_password(ada, GOOD)
     test = show(owner, "people.py")
     assert "1 browser signed in · has a password" in words(test)
@@ -87,7 +87,7 @@ def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat,
     assert [tokens.user_of(home, secret) is None for secret in secrets] == [True, False]
 
 
-def test_link_that_others_cannot_reach_says_so(
+def test_link_to_local_address_warns(
     owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for host, said in (("127.0.0.1", True), ("winnow.example.org", True), ("", True)):
@@ -97,7 +97,7 @@ def test_link_that_others_cannot_reach_says_so(
     assert "WINNOW\\_ALLOWED\\_HOSTS" in test.warning[0].value
 
 
-def test_names_elsewhere_are_asked_for_if_they_count(
+def test_proxy_names_are_editable_if_proxy_sign_in_is_on(
     home: Home, owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(home.settings.sign_in, "proxy_user_header", "remote-user")
@@ -135,7 +135,9 @@ def test_password_is_set_and_changed_on_my_account(home: Home, ada: Seat, show: 
     assert "present password is wrong" in words(test)
 
 
-def test_browsers_are_ended_on_my_account(ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browsers_are_signed_out_on_my_account(
+    ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     team.redeem_link(ada.home, team.make_link(Seat(ada.home, 1), "Ada"), Visit("", "Safari on iPhone"))
     team.redeem_link(ada.home, team.make_link(Seat(ada.home, 1), "Ada"))
     phone = next(one for one in browsers.my_browsers(ada) if one.browser == "Safari on iPhone")
@@ -159,7 +161,7 @@ def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
     assert not test.exception
 
 
-def test_browser_of_before_it_was_noted_has_words_too() -> None:
+def test_sign_in_without_browser_details_is_described() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert (
         browser_in_words(SignIn(1, 1, at, None, "", "", ""))
@@ -200,7 +202,7 @@ def act(test: AppTest, what: str, person: int) -> AppTest:
     return test.run()
 
 
-def test_no_one_has_answered_yet(owner: int, project: int, show: Open) -> None:
+def test_team_page_without_answers_says_so(owner: int, project: int, show: Open) -> None:
     assert "No one has answered yet" in words(show(owner, "team_page.py", project=str(project)))
 
 
@@ -258,7 +260,7 @@ def test_team_leads_with_suspected_guesser(
         assert entries.about_project(session, project)[-1].kind == "aside"
 
 
-def test_team_lets_reviewers_look_only(home: Home, owner: int, project: int, show: Open) -> None:
+def test_team_page_is_read_only_for_reviewers(home: Home, owner: int, project: int, show: Open) -> None:
     reviewer, ada = annotator(home, owner, "Rita", "reviewer"), annotator(home, owner, "Ada")
     answered(home, ada, project, right=True, times=2)
     data = table(show(reviewer, "team_page.py", project=str(project)))
@@ -267,7 +269,7 @@ def test_team_lets_reviewers_look_only(home: Home, owner: int, project: int, sho
     assert "Only reviewers and owners" in words(show(ada, "team_page.py", project=str(project)))
 
 
-def test_people_see_their_own_figures_and_no_one_else_s_name(
+def test_progress_shows_annotators_only_their_own_figures(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Benedict")
@@ -299,7 +301,7 @@ def make(test: AppTest, purpose: str, life: str = "90 days") -> AppTest:
     return press(test, "make-token")
 
 
-def test_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
+def test_token_is_made_shown_once_and_revoked(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "bird survey")
     (secret,) = [one.value for one in test.code]
     found = tokens.user_of(seat.home, secret)
@@ -319,7 +321,7 @@ def test_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
     assert tokens.user_of(seat.home, secret) is None
 
 
-def test_refused_input_is_reported_and_stays_in_its_box(seat: Seat, show: Open) -> None:
+def test_refused_token_purpose_stays_in_its_box(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
     make(test, "survey")
@@ -329,7 +331,7 @@ def test_refused_input_is_reported_and_stays_in_its_box(seat: Seat, show: Open) 
     assert len(tokens.my_tokens(seat)) == 1
 
 
-def test_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
+def test_account_lists_own_tokens_only(seat: Seat, show: Open) -> None:
     tokens.make_token(seat, "the owner's own")
     team_seat = Seat(seat.home, seat.person_id + 1)
     from workflow.people import team
@@ -338,7 +340,7 @@ def test_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
     assert "the owner" not in words(show(team_seat.person_id, "account.py"))
 
 
-def test_tokens_in_words() -> None:
+def test_tokens_are_described_in_words() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
         "**a\\*b**  \nmade 2026-03-01 · ends when you revoke it · not used yet"
@@ -369,7 +371,7 @@ def button(test: AppTest, label: str) -> Any:
     return next(one for one in test.button if one.label == label)
 
 
-def test_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> None:
+def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -> None:
     room.change_room(groups_seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = settings(show, groups_seat)
     assert "Remove all groups" not in [one.label for one in test.button]
@@ -393,7 +395,7 @@ def test_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> Non
     assert room.groups_of(groups_seat) == {}
 
 
-def test_error_with_file_is_listed(show: Open, groups_seat: Seat) -> None:
+def test_problems_of_groups_file_are_listed(show: Open, groups_seat: Seat) -> None:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
@@ -403,7 +405,7 @@ def test_error_with_file_is_listed(show: Open, groups_seat: Seat) -> None:
     assert not [one for one in test.button if one.label.startswith("Use th")]
 
 
-def test_groups_that_are_all_of_one_class_are_of_no_use(show: Open, groups_seat: Seat) -> None:
+def test_groups_of_single_classes_are_refused(show: Open, groups_seat: Seat) -> None:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
     assert not test.exception
@@ -415,7 +417,7 @@ def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> Non
     assert "Groups of classes" not in words(test)
 
 
-def test_card_and_its_search_are_reported(
+def test_card_gets_groups_of_classes(
     home: Home, owner: int, groups_seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert groups_seat.project_id is not None
@@ -436,7 +438,9 @@ def test_card_and_its_search_are_reported(
     assert told.pop()["groups"] == [["furry", ("cat", "dog")], ["insect", ("ant", "bee")]]
 
 
-def test_annotate_page_of_everyone_has_them(home: Home, owner: int, show: Open, groups_seat: Seat) -> None:
+def test_annotate_page_with_groups_is_drawn_for_everyone(
+    home: Home, owner: int, show: Open, groups_seat: Seat
+) -> None:
     room.set_groups(groups_seat, FUR)
     ada = annotator(home, owner, "Ada")
     for person in (owner, ada):

@@ -81,7 +81,7 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     assert len(test.get("download_button")) == 5
 
 
-def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None:
+def test_accuracy_comes_from_controls_without_truth(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 60)
     shown = metrics(show(owner, "progress.py", project))
@@ -89,7 +89,7 @@ def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None
     assert "By controls" not in shown
 
 
-def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> None:
+def test_figure_from_too_few_rows_is_hidden(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.9, test_share=0.05)
     for answers in (0, 1):
         answer_truly(home, owner, project, answers)
@@ -101,7 +101,7 @@ def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> 
     assert "By 1 answered blind check and" in said
 
 
-def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int, show: Open) -> None:
+def test_home_annotate_and_progress_show_same_numbers(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -116,7 +116,7 @@ def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project))
 
 
-def test_owner_sets_goal_next_to_figure_and_the_other_rules_stay(home: Home, owner: int, show: Open) -> None:
+def test_setting_goal_keeps_other_stop_rules(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
     answer_truly(home, owner, project, 6)
@@ -136,7 +136,7 @@ def test_owner_sets_goal_next_to_figure_and_the_other_rules_stay(home: Home, own
     }
 
 
-def test_random_order_is_shown_once_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
+def test_random_order_is_shown_after_its_estimate(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 12)
     test = show(owner, "progress.py", project)
@@ -158,7 +158,7 @@ def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, 
     assert "No accuracy curve yet" in words(test)
 
 
-def test_a_project_that_waits_for_neighbours_says_how_far_they_are(
+def test_project_waiting_for_neighbours_shows_progress(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
@@ -183,7 +183,7 @@ def test_a_project_that_waits_for_neighbours_says_how_far_they_are(
     assert said() == []
 
 
-def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
+def test_untrained_model_shows_unknown_accuracy(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.3, model="clpl", strategy="margin")
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"] == "unknown"
@@ -195,7 +195,7 @@ def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: i
     assert "waits for its first" not in words(test)
 
 
-def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+def test_progress_says_when_measuring_of_changed_model_began(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 6)
     assert "Measured since" not in words(show(owner, "progress.py", project))
@@ -206,7 +206,7 @@ def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     assert "Measured since the model was changed or first trained, after 6 answers." in said
 
 
-def test_why_training_failed_is_reported(
+def test_failed_training_is_explained(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
@@ -218,9 +218,7 @@ def test_why_training_failed_is_reported(
     )
 
 
-def test_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_answer(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_paused_training_says_when_it_is_retried(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
     (due,) = training.due(home)
     now = datetime.now(UTC)
@@ -233,7 +231,7 @@ def test_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_answ
     assert "after the next answers" not in said
 
 
-def test_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
+def test_stop_panel_shows_state_of_each_rule(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
     answer_truly(home, owner, project, 3)
@@ -244,7 +242,7 @@ def test_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show
     assert "Time to stop: " in words(show(owner, "progress.py", project))
 
 
-def test_owner_changes_rules_there(home: Home, owner: int, show: Open) -> None:
+def test_owner_changes_stop_rules_on_progress(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "progress.py", project)
     at = f"stop-{project}"
@@ -275,7 +273,7 @@ def test_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
     assert "principal components" in words(test)
 
 
-def test_downloaded_data_matches_chart_and_unknown_is_empty() -> None:
+def test_downloaded_chart_data_leaves_unknown_values_empty() -> None:
     data = charts.to_csv(
         {"answers": np.array([0, 1]), "share": np.array([np.nan, 0.5]), "name": ["a,b", 'c"']}
     )
@@ -283,7 +281,7 @@ def test_downloaded_data_matches_chart_and_unknown_is_empty() -> None:
     assert lines == [["answers", "share", "name"], ["0", "", "a,b"], ["1", "0.5", 'c"']]
 
 
-def test_long_curve_is_thinned_but_for_its_ends() -> None:
+def test_long_curve_is_thinned_and_keeps_its_ends() -> None:
     n = 50_000
     figure = charts.share_curve(np.arange(n), np.linspace(0, 1, n))
     x = np.asarray(figure.data[0].x)
@@ -319,13 +317,13 @@ def test_labels_in_charts_are_not_html() -> None:
     assert figure.data[0].text.tolist() == [["3", ""], ["", "1"]]
 
 
-def test_many_labels_are_cut_to_readable_chart() -> None:
+def test_chart_shows_limited_number_of_labels() -> None:
     names = [f"c{k}" for k in range(1000)]
     assert len(charts.label_bars(names, [1] * 1000, [0] * 1000).data[0].y) == charts.MOST_LABELS
     assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)
 
 
-def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
+def test_chart_of_one_point_has_interval_and_sensible_axes() -> None:
     answers, value = np.array([2]), np.array([0.8])
     line = charts.Honest("on held-out rows", value, value - 0.2, value + 0.1)
     for figure in (
@@ -345,7 +343,7 @@ def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
     assert (figure.layout.yaxis.dtick, figure.layout.yaxis.maxallowed) == (1, None)
 
 
-def test_legends_are_below_plot_if_no_toolbar_lies() -> None:
+def test_legends_are_below_plot() -> None:
     one = charts.Honest("a", np.array([0.5]), np.array([0.4]), np.array([0.6]))
     for figure in (
         charts.accuracy_curve(np.array([0]), [one, one], np.array([0]), mark_versions=False),
@@ -357,7 +355,7 @@ def test_legends_are_below_plot_if_no_toolbar_lies() -> None:
         assert figure.layout.legend.yanchor == "top"
 
 
-def test_winnow_answers_for_owner_alone(home: Home, owner: int, show: Open) -> None:
+def test_dry_run_is_offered_to_owner_only(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
@@ -384,7 +382,7 @@ def test_winnow_answers_for_owner_alone(home: Home, owner: int, show: Open) -> N
     assert not [one for one in show(ann, "progress.py", project=str(project)).button if "answer" in one.label]
 
 
-def test_it_plays_on_only_while_someone_looks(
+def test_dry_run_continues_only_while_page_is_open(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -415,7 +413,7 @@ def test_it_plays_on_only_while_someone_looks(
     assert asked == [5] * 13, "all fifty, from the start"
 
 
-def test_it_stops_if_it_is_told_to(
+def test_dry_run_is_stopped_by_button(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = show(owner, "progress.py", project=str(small_project(home, owner)))
@@ -460,7 +458,7 @@ def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, sh
         ),
     ],
 )
-def test_progress_compares_scores_of_file_with_model(
+def test_progress_compares_file_scores_with_model(
     monkeypatch: pytest.MonkeyPatch, found: FileScores, expected: str
 ) -> None:
     said: list[str] = []

@@ -66,7 +66,7 @@ GLANCE = Glance(
         ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
     ],
 )
-def test_the_one_button_is_what_is_to_be_done(
+def test_button_names_next_step(
     project: dict[str, object], glance: dict[str, object], label: str, page: str
 ) -> None:
     step = next_step(replace(PROJECT, **project), replace(GLANCE, **glance))  # type: ignore[arg-type]
@@ -103,21 +103,23 @@ def test_the_one_button_is_what_is_to_be_done(
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
     ],
 )
-def test_line_says_if_it_stands(project: dict[str, object], glance: dict[str, object], line: str) -> None:
+def test_project_line_describes_its_state(
+    project: dict[str, object], glance: dict[str, object], line: str
+) -> None:
     assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
 
 
-def test_what_user_wrote_is_not_markdown() -> None:
+def test_project_description_is_escaped() -> None:
     assert state_line(replace(PROJECT, description="*stars* :red[x]"), None) == (r"\*stars\* \:red\[x\]")
 
 
-def test_value_stands_with_its_interval() -> None:
+def test_figure_is_shown_with_its_interval() -> None:
     assert home_parts._figure(GLANCE) == "**87%**  \n:small[:gray[84 to 90%]]"
     assert home_parts._figure(replace(GLANCE, what=F1)).startswith("**F1 87%**")
     assert home_parts._figure(None).startswith("–")
 
 
-def test_who_was_last_is_reported_if_it_may_be() -> None:
+def test_last_annotator_is_named_only_if_visible() -> None:
     counts = home_parts._counts
     assert "last answer by Ada " in counts(PROJECT, "Bob")
     assert "last answer by you " in counts(PROJECT, "Ada")
@@ -127,7 +129,7 @@ def test_who_was_last_is_reported_if_it_may_be() -> None:
     assert re.match(r"0 of 30 answered, 12 answers,  \nlast answer .* ago, none of yours$", others)
 
 
-def test_curve_is_numbers_alone_and_ends_at_last() -> None:
+def test_sparkline_is_scaled_and_ends_at_last_value() -> None:
     drawn = spark((0.2, 0.4, 0.6))
     assert 'aria-label="from 20% to 60%"' in drawn
     assert "0% calc(90% - 1px), 50% calc(50% - 1px), 100% calc(10% - 1px)" in drawn, "lowest to highest"
@@ -136,14 +138,14 @@ def test_curve_is_numbers_alone_and_ends_at_last() -> None:
     assert '<i style="top:10%">' in drawn
 
 
-def test_curve_has_its_band_and_room_for_it() -> None:
+def test_sparkline_draws_interval_band() -> None:
     drawn = spark((0.4, 0.5, 0.6), (0.2, 0.4, 0.5), (0.6, 0.9, 1.0))
     assert "polygon(0% 50%, 50% 20%, 100% 10%, 100% 60%, 50% 70%, 0% 90%)" in drawn, "high, and back by low"
     assert "from 40% to 60%, which is 50 to 100%" in drawn
     assert drawn.count("<b ") == 1
 
 
-def test_band_is_drawn_only_if_it_is_known() -> None:
+def test_sparkline_band_is_drawn_only_where_known() -> None:
     values = (0.1, 0.2, 0.3, 0.4, 0.5)
     assert "<b " not in spark(values)
     assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), (
@@ -167,7 +169,7 @@ def names(test: AppTest) -> list[str]:
     return re.findall(r"\*\*(alpha|beta|gamma|delta)\*\*", words(test))
 
 
-def test_projects_list_has_search_from_fourth_project_on(home: Home, owner: int, show: Open) -> None:
+def test_project_list_has_search_from_fourth_project_on(home: Home, owner: int, show: Open) -> None:
     for name in ("beta", "alpha", "gamma"):
         project = small_project(home, owner, name)
     test = show(owner)
@@ -184,7 +186,7 @@ def test_projects_list_has_search_from_fourth_project_on(home: Home, owner: int,
     assert "No project matches." in words(test)
 
 
-def test_line_leads_on_and_to_rest(home: Home, owner: int, show: Open) -> None:
+def test_project_line_links_to_its_pages(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "alpha")
     test = show(owner)
     assert [one.proto.label for one in test.get("page_link")] == [
@@ -205,7 +207,7 @@ def press(test: AppTest, title: str) -> AppTest:
     return test
 
 
-def test_existing_data_is_opened(home: Home, owner: int, show: Open) -> None:
+def test_existing_demo_is_opened(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, demos.CALLS.name)
     test = press(show(owner), demos.CALLS.title)
     assert test.query_params["project"] == str(project)
@@ -213,7 +215,7 @@ def test_existing_data_is_opened(home: Home, owner: int, show: Open) -> None:
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_non_is_made_first(home: Home, owner: int, show: Open) -> None:
+def test_missing_demo_is_created_and_opened(home: Home, owner: int, show: Open) -> None:
     test = press(show(owner), demos.REMARKS.title)
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == (demos.REMARKS.name, 600)
@@ -222,7 +224,7 @@ def test_non_is_made_first(home: Home, owner: int, show: Open) -> None:
     assert [one.label for one in show(owner).button if one.label == demos.REMARKS.title]
 
 
-def test_why_it_could_not_be_made_is_reported(
+def test_failed_demo_is_explained(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
@@ -233,7 +235,7 @@ def test_why_it_could_not_be_made_is_reported(
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_other_models_offer_no_shortlist(home: Home, owner: int, show: Open) -> None:
+def test_annotator_is_offered_no_demo(home: Home, owner: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"))
     assert not {one.label for one in test.button} & {demo.title for demo in demos.ALL}
 
@@ -257,7 +259,7 @@ def test_demo_stays_until_first_own_project(home: Home, owner: int, show: Open) 
     assert [one.value for one in test.title] == ["Projects"]
 
 
-def test_pictures_are_whole() -> None:
+def test_step_drawings_are_balanced_markup() -> None:
     class Balance(HTMLParser):
         open: list[str]
 

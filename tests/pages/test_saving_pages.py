@@ -57,7 +57,7 @@ def test_settings_keep_typed_text_in_every_part(home: Home, owner: int, show: Op
 
 
 @pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
-def test_project_that_cannot_be_unloaded_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
+def test_project_that_cannot_be_archived_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
@@ -65,7 +65,7 @@ def test_project_that_cannot_be_unloaded_stays_open(home: Home, owner: int, show
     assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
 
 
-def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_model_choice_stays_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     change(test, box(test.selectbox, "Model"), "plsvc")
@@ -74,7 +74,7 @@ def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
 
 
-def test_classes(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_new_class_stays_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
@@ -84,14 +84,14 @@ def test_classes(home: Home, owner: int, show: Open) -> None:
     assert len(classes.classes_view(Seat(home, owner, project)).classes) == 3
 
 
-def test_home(home: Home, owner: int, show: Open) -> None:
+def test_project_that_cannot_be_restored_stays_archived(home: Home, owner: int, show: Open) -> None:
     managing.archive_project(Seat(home, owner, small_project(home, owner)))
     test = press(show(owner), "Restore")
     assert SAID in words(test)
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_queues_strategy_is_shown_as_it_is(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_queue_strategy_is_reset_to_stored_one(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     before = test.selectbox[0].value
@@ -105,7 +105,7 @@ def test_queues_strategy_is_shown_as_it_is(home: Home, owner: int, show: Open) -
     assert managing.learner_settings(Seat(home, owner, project))["strategy"] == "random"
 
 
-def test_stop_rules(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_stop_rules_stay_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "progress.py", project=str(project))
     box(test.toggle, "Budget").set_value(True)
@@ -116,7 +116,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
-def test_invitation_keeps_name_and_the_way_out_is_reported(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_invitation_keeps_name(home: Home, owner: int, show: Open) -> None:
     annotator(home, owner, "Ada")
     test = show(owner, "people.py")
     test.text_input[0].set_value("Bob")
@@ -132,7 +132,7 @@ def test_invitation_keeps_name_and_the_way_out_is_reported(home: Home, owner: in
     assert test.text_input[0].value == ""
 
 
-def test_table_that_does_not_fit_stays_on_import_page(home: Home, owner: int, show: Open) -> None:
+def test_unsaved_import_stays_on_page(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     test.text_input[0].set_value("my birds")
     press(test, "Create project")
@@ -143,7 +143,7 @@ def test_table_that_does_not_fit_stays_on_import_page(home: Home, owner: int, sh
     assert [one.name for one in managing.list_projects(Seat(home, owner))] == ["my birds"]
 
 
-def test_what_page_does_not_say_itself_is_said_around_it(
+def test_uncaught_save_error_is_shown_by_frame(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -156,7 +156,7 @@ def test_what_page_does_not_say_itself_is_said_around_it(
 
 
 @pytest.mark.parametrize("page", [None, "annotate.py", "progress.py", "export.py"])
-def test_every_page_says_that_nothing_is_saved_any_more(
+def test_every_page_reports_missing_database_file(
     home: Home, owner: int, show: Open, page: str | None
 ) -> None:
     project = small_project(home, owner)
@@ -203,7 +203,7 @@ def test_card_survives_failing_store_and_continues(
 @pytest.mark.parametrize(
     "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
 )
-def test_no_page_ends_in_streamlits_own_words_if_table_is_missing(
+def test_missing_database_table_is_explained_on_every_page(
     home: Home, owner: int, show: Open, table: str
 ) -> None:
     project = small_project(home, owner)

@@ -21,7 +21,7 @@ IMPORT = r'^(?:import|export) (?:[^;"]+ from )?"([^"]+)";$'
 KIND_FOLDERS = {path.parent.name for path in FOLDER.glob("*/card.js")} - {"card"}
 
 
-def test_pure_parts_pass_their_own_tests() -> None:
+def test_javascript_unit_tests_pass() -> None:
     npm = shutil.which("npm")
     assert npm, "The tests of the JavaScript need Node.js 20 or newer with npm: https://nodejs.org"
     run = subprocess.run([npm, "test", "--silent"], cwd=ROOT, capture_output=True, text=True)
@@ -41,7 +41,7 @@ def imported(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS.contents))
-def test_what_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
+def test_script_imports_exist_and_cross_no_kind(name: str) -> None:
     modules = imported(name)
     assert modules <= SCRIPTS.contents.keys()
     folder = PurePosixPath(name).parent.name
@@ -64,7 +64,7 @@ def test_walk_sees_imports_over_several_lines() -> None:
     assert {"one_label", "label_vectors"} <= KIND_FOLDERS
 
 
-def test_card_sends_kinds_of_entries_that_server_takes() -> None:
+def test_card_sends_known_entry_kinds() -> None:
     types = (FOLDER / "card" / "types.d.ts").read_text()
     union = re.search(r"export type EntryKind =(.*?);", types, re.S)
     assert union is not None

@@ -56,7 +56,7 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     assert not test.exception
 
 
-def test_change_that_is_refused_is_reported(
+def test_refused_sharing_change_is_reported(
     seat: Seat, settings: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(seat.home, seat.person_id, "Ada")
@@ -119,7 +119,7 @@ def test_projects_are_shared_with_invited_person(seat: Seat, show: Open) -> None
     assert roles(seat) == {"owner": "owner"}, "nothing is shared that was not chosen"
 
 
-def test_without_projects_there_is_nothing_to_share(owner: int, show: Open) -> None:
+def test_sharing_is_hidden_without_projects(owner: int, show: Open) -> None:
     assert not [one for one in show(owner, "people.py").multiselect if one.label == "Projects"]
 
 
@@ -182,14 +182,14 @@ def test_navigation_follows_project_in_address(
 
 
 @pytest.mark.parametrize("page", ["annotate.py", "queue_page.py", "review_page.py"])
-def test_viewer_is_reported_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
+def test_viewer_is_told_that_page_is_for_annotators(seat: Seat, show: Open, page: str) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve, page, project=str(seat.project_id))
     assert words(test).strip().startswith("This page is for annotators.")
     assert not test.button
 
 
-def test_home_of_viewer_and_of_project_owner(seat: Seat, show: Open) -> None:
+def test_home_offers_actions_by_role(seat: Seat, show: Open) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve)
     assert "You are a viewer here." in words(test)
@@ -203,7 +203,7 @@ def test_home_of_viewer_and_of_project_owner(seat: Seat, show: Open) -> None:
     assert managing.get_project(seat).name == "small"
 
 
-def test_reviewer_finds_answers_of_all(seat: Seat, show: Open) -> None:
+def test_reviewer_finds_answers_of_everyone(seat: Seat, show: Open) -> None:
     home, project = seat.home, seat.project_id or 0
     ada = annotator(home, seat.person_id, "Ada")
     eve = annotator(home, seat.person_id, "Eve", "reviewer")

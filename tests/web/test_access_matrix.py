@@ -64,7 +64,7 @@ def asked(path: str, address: str) -> str:
     return address if path.startswith("/exports") else path.replace("{name}", name)
 
 
-def test_every_route_has_its_line() -> None:
+def test_every_route_is_in_access_matrix() -> None:
     open_to_all = {*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER}
     ours = {
         *open_to_all,
@@ -84,7 +84,7 @@ def test_every_route_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("role", [*Role, NOBODY])
-def test_every_role_is_answered_as_paper_says(client: TestClient, seat: Seat, role: str) -> None:
+def test_every_role_is_answered_as_access_matrix_says(client: TestClient, seat: Seat, role: str) -> None:
     person = sign_in(client, seat, Role.OWNER)
     address = prepared(seat, person)
     if role == NOBODY:
@@ -117,7 +117,7 @@ def test_every_role_is_answered_as_paper_says(client: TestClient, seat: Seat, ro
     assert upload.status_code == (201 if Right.OWN in rights else 403)
 
 
-def test_who_is_not_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
+def test_non_member_is_answered_like_missing_project(client: TestClient, seat: Seat) -> None:
     """Status, words and headers are those of a file, and of a project, that does not exist."""
     address = prepared(seat, sign_in(client, seat, Role.OWNER))
     client.cookies.clear()
@@ -139,7 +139,7 @@ def test_who_is_not_member_is_answered_as_if_nothing_were_there(client: TestClie
         assert headers[0] == headers[1]
 
 
-def test_without_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
+def test_without_sign_in_only_open_addresses_answer(client: TestClient, seat: Seat) -> None:
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
     closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]
@@ -147,7 +147,7 @@ def test_without_sign_in_only_what_is_open_answers(client: TestClient, seat: Sea
         assert client.get(path).status_code == 401, path
 
 
-def test_whose_access_has_ended_is_signed_out(client: TestClient, seat: Seat) -> None:
+def test_disabled_person_is_signed_out(client: TestClient, seat: Seat) -> None:
     person = sign_in(client, seat, Role.OWNER)
     address = prepared(seat, person)
     team.disable_person(Seat(seat.home, seat.person_id), person)

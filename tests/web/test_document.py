@@ -51,7 +51,7 @@ def ada(home: Home) -> Iterator[TestClient]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, "annotate", "progress", "account"])
-def test_all_that_is_named_is_there_and_named_once(ada: TestClient, page: str) -> None:
+def test_preloaded_scripts_exist_and_are_named_once(ada: TestClient, page: str) -> None:
     text = ada.get(f"/{page}").text
     named = PRELOADS.findall(text)
     assert len(named) == len(set(named)) > len(PRELOADS.findall(STREAMLITS)) > 50
@@ -63,7 +63,7 @@ def test_all_that_is_named_is_there_and_named_once(ada: TestClient, page: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
-def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
+def test_document_extends_streamlits_document_in_head_only(page: str) -> None:
     before, after = document(page).split("<script>window.__streamlit")
     assert STREAMLITS.startswith(before.rstrip())
     head, rest = after.split("</head>")
@@ -77,14 +77,14 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_streamlit_is_told_what_it_would_ask_for_and_of_no_one_who_may_frame_it(ada: TestClient) -> None:
+def test_document_inlines_host_config_without_framing_origins(ada: TestClient) -> None:
     told = re.findall(r"HOST_CONFIG: (.*?) };</script>", ada.get("/annotate").text)
     named = [json.loads(one) for one in told]
     assert named == [ada.get(HOST_CONFIG).json() | {"allowedOrigins": ["https://nobody.invalid"]}]
 
 
 @pytest.mark.slow
-def test_what_script_imports_is_named_with_it() -> None:
+def test_imports_of_preloaded_scripts_are_preloaded() -> None:
     names = [re.sub(r"\.[\w-]{8}\.js$", "", one.rpartition("/")[2]) for one in needed("annotate")]
     assert {"BidiComponent", "serialization", "purify.es"} <= set(names)
     assert "PlotlyChart" in " ".join(needed("progress"))
@@ -93,7 +93,7 @@ def test_what_script_imports_is_named_with_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
-def test_what_any_page_needs_is_there(page: str) -> None:
+def test_needed_scripts_of_every_page_exist(page: str) -> None:
     """Streamlit's scripts are looked for by the names that they have without their hashes: another version of it may
     have others."""
     plain = needed(page)
@@ -104,7 +104,7 @@ def test_what_any_page_needs_is_there(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_boxes_to_choose_by_are_named_if_there_are_some(ada: TestClient, home: Home) -> None:
+def test_select_box_script_is_preloaded_if_page_shows_one(ada: TestClient, home: Home) -> None:
     """A person's own projects count, not those of others."""
     seat, named = Seat(home, team.ensure_owner(home).id), {}
     for number in range(5):
@@ -120,20 +120,20 @@ def test_boxes_to_choose_by_are_named_if_there_are_some(ada: TestClient, home: H
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
-def test_own_scripts_are_one_file_after_streamlits(page: str) -> None:
+def test_own_scripts_are_one_file_after_those_of_streamlit(page: str) -> None:
     *others, last = needed(page)
     assert last == scripts_in(FOLDER).address
     assert all(one.startswith("static/js/") for one in others)
 
 
 @pytest.mark.slow
-def test_what_pages_need_is_of_pages() -> None:
+def test_needed_scripts_name_existing_pages_only() -> None:
     assert {*NEEDED, *CHOOSING} <= {START, *PAGES}
     assert all(not set(more) & set(ALWAYS) for more in NEEDED.values())
 
 
 @pytest.mark.slow
-def test_scripts_are_packed_for_browsers_that_accept_it(ada: TestClient) -> None:
+def test_document_is_gzipped_for_browsers_that_accept_it(ada: TestClient) -> None:
     for coding in ("gzip", "identity"):
         answer = ada.get("/annotate", headers={"accept-encoding": coding})
         assert answer.text == document("annotate")
@@ -143,7 +143,7 @@ def test_scripts_are_packed_for_browsers_that_accept_it(ada: TestClient) -> None
 
 
 @pytest.mark.slow
-def test_no_one_has_one_who_is_not_signed_in(ada: TestClient) -> None:
+def test_document_redirects_to_sign_in_without_sign_in(ada: TestClient) -> None:
     ada.cookies.clear()
     for page in (START, *PAGES):
         answer = ada.get(f"/{page}", headers={"accept": "text/html"})
@@ -182,7 +182,7 @@ def value_of(sent: bytes, part: str) -> str:
 
 
 @pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_input_that_cannot_be_read_becomes_press_that_is_refused_in_words(value: str) -> None:
+def test_unreadable_value_becomes_press_that_is_refused(value: str) -> None:
     trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
     assert trigger == NO_PRESS
     (sent,) = deserialize_trigger_list(trigger) or []
@@ -197,7 +197,7 @@ def test_input_that_cannot_be_read_becomes_press_that_is_refused_in_words(value:
     "value", ['[{"event": "press", "value": {"note": "\\ud800"}}]', "null", "NaN", "[1e999]"]
 )
 @pytest.mark.parametrize("part", ["json_trigger_value", "json_value"])
-def test_all_else_is_left_as_it_came(part: str, value: str) -> None:
+def test_readable_message_is_passed_on_unchanged(part: str, value: str) -> None:
     json.loads(value)
     sent = message(part, value)
     assert readable(sent) is sent
@@ -205,7 +205,7 @@ def test_all_else_is_left_as_it_came(part: str, value: str) -> None:
         assert readable(other) is other
 
 
-def test_messages_of_websocket_are_read_and_nothing_else() -> None:
+def test_only_binary_websocket_messages_are_rewritten() -> None:
     bad = message("json_trigger_value", DEEP)
     coming = [
         {"type": "websocket.connect"},
@@ -238,7 +238,7 @@ def test_messages_of_websocket_are_read_and_nothing_else() -> None:
     assert [got[0], got[2], got[3]] == [coming[0], coming[2], coming[3]]
 
 
-def test_message_too_large_to_be_press_ends_websocket_unread() -> None:
+def test_oversized_message_closes_websocket_unread() -> None:
     got: list[str] = []
     told: list[Any] = []
 
@@ -270,16 +270,14 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
     return client
 
 
-def test_without_sign_in_there_is_nothing(client: TestClient) -> None:
+def test_scripts_need_sign_in(client: TestClient) -> None:
     answer = client.get(ADDRESS)
     assert answer.status_code == 401
     assert b"function" not in answer.content
 
 
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
-def test_they_come_as_javascript_packed_to_who_takes_it_so_and_are_kept_for_ever(
-    signed_in: TestClient, coding: str
-) -> None:
+def test_scripts_are_gzipped_on_request_and_cached_forever(signed_in: TestClient, coding: str) -> None:
     answer = signed_in.get(ADDRESS, headers={"accept-encoding": coding})
     assert (answer.status_code, answer.content) == (200, SCRIPTS.joined)
     assert answer.headers.get("content-encoding", "identity") == coding
@@ -292,7 +290,7 @@ def test_they_come_as_javascript_packed_to_who_takes_it_so_and_are_kept_for_ever
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_every_module_is_in_them() -> None:
+def test_joined_scripts_contain_every_module() -> None:
     names = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
     assert {"head/menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
     assert set(names) == set(SCRIPTS.contents)
@@ -312,13 +310,13 @@ def test_every_module_is_in_them() -> None:
         "/scripts/0123456789abcdef.js",
     ],
 )
-def test_other_headers_are_ignored(signed_in: TestClient, address: str) -> None:
+def test_unknown_script_address_is_404(signed_in: TestClient, address: str) -> None:
     answer = signed_in.get(address)
     assert answer.status_code == 404
     assert "immutable" not in answer.headers.get("cache-control", "")
 
 
-def test_pages_may_run_what_this_server_gives() -> None:
+def test_policy_allows_scripts_of_this_server() -> None:
     policy = dict(rule.split(" ", 1) for rule in HEADERS["content-security-policy"].split("; "))
     assert "'self'" in policy["script-src"].split()
 
@@ -339,7 +337,7 @@ def packed_ada(client: TestClient, home: Home) -> TestClient:
 
 
 @pytest.mark.parametrize(("name", "kind"), [(SCRIPT, "text/javascript"), (STYLE, "text/css")])
-def test_file_comes_packed_and_whole(packed_ada: TestClient, name: str, kind: str) -> None:
+def test_static_file_is_gzipped_and_complete(packed_ada: TestClient, name: str, kind: str) -> None:
     answer = packed_ada.get(name, headers={"accept-encoding": "br, GZIP"})
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "gzip"
@@ -366,22 +364,20 @@ def test_packing_is_worth_it_and_done_once() -> None:
         {"accept-encoding": "gzip", "range": "bytes=0-9"},
     ],
 )
-def test_who_does_not_take_it_or_wants_part_is_left_to_streamlit(
-    packed_ada: TestClient, headers: dict[str, str]
-) -> None:
+def test_range_or_plain_request_is_left_to_streamlit(packed_ada: TestClient, headers: dict[str, str]) -> None:
     assert "content-encoding" not in packed_ada.get(SCRIPT, headers=headers).headers
 
 
 @pytest.mark.parametrize(
     "name", ["/static/js/none.js", "/static/../index.html", "/static/js/../../index.html", "/favicon.png"]
 )
-def test_no_other_name_opens_anything(packed_ada: TestClient, name: str) -> None:
+def test_unknown_static_name_is_not_served(packed_ada: TestClient, name: str) -> None:
     assert name not in files()
     assert "content-encoding" not in packed_ada.get(name, headers={"accept-encoding": "gzip"}).headers
     assert all(path.is_relative_to(get_static_dir()) for path in files().values())
 
 
-def test_recording_needs_sign_in(client: TestClient) -> None:
+def test_static_file_needs_sign_in(client: TestClient) -> None:
     answer = client.get(SCRIPT, headers={"accept-encoding": "gzip"})
     assert answer.status_code in (303, 401, 403)
     assert "content-encoding" not in answer.headers
@@ -393,7 +389,7 @@ def test_recording_needs_sign_in(client: TestClient) -> None:
 INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"
 
 
-def test_icons_are_as_large_as_manifest_says(client: TestClient, home: Home) -> None:
+def test_icons_have_sizes_of_manifest(client: TestClient, home: Home) -> None:
     assert client.get(INSTALLING_ADDRESS, headers={"accept": "*/*"}).status_code == 401
     seat = Seat(home, team.ensure_owner(home).id)
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))

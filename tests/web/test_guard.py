@@ -99,7 +99,7 @@ def test_link_s_secret_is_not_sign_in(client: TestClient, home: Home) -> None:
     assert client.get("/").status_code == 401
 
 
-def test_signed_in_people_are_let_through_and_named(signed_in: TestClient, home: Home) -> None:
+def test_signed_in_person_is_passed_to_app(signed_in: TestClient, home: Home) -> None:
     owner = str(team.ensure_owner(home).id)
     assert signed_in.get("/").json() == [owner]
     with signed_in.websocket_connect(GUARD_STREAM) as websocket:
@@ -172,14 +172,14 @@ def test_other_sites_cannot_open_websocket_or_change_anything(signed_in: TestCli
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_browser_says_comes_from_another_site_is_refused(signed_in: TestClient, site: str) -> None:
+def test_cross_site_fetch_is_refused(signed_in: TestClient, site: str) -> None:
     assert signed_in.post("/signout", headers={"sec-fetch-site": site}).status_code == 403
     assert refused(signed_in, headers={"sec-fetch-site": site, "origin": BASE})
     assert signed_in.get("/", headers={"sec-fetch-site": site}).status_code == 200, "a link may lead here"
     assert signed_in.post("/signout", headers={"sec-fetch-site": "same-origin"}).status_code == 303
 
 
-def test_over_tls_page_that_came_without_it_is_another_site(home: Home) -> None:
+def test_plain_http_origin_is_another_site_over_tls(home: Home) -> None:
     with TestClient(app_of(), base_url="https://127.0.0.1:8501", follow_redirects=False) as client:
         secret = team.redeem_link(home, team.make_start_link(home))
         cookie = {"cookie": f"{COOKIE}={secret}"}
@@ -216,7 +216,7 @@ def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
     assert signed_in.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_missing_database_is_reported_and_open_pages_show_it(signed_in: TestClient, home: Home) -> None:
+def test_missing_database_is_reported_and_open_pages_stay(signed_in: TestClient, home: Home) -> None:
     with signed_in.websocket_connect(GUARD_STREAM) as page:
         (home.settings.home / "winnow.sqlite3").unlink()
         page.send_text("a press")
@@ -231,15 +231,13 @@ def test_missing_database_is_reported_and_open_pages_show_it(signed_in: TestClie
 
 
 @pytest.mark.parametrize("header", ["x-winnow-sign-in", "X-Winnow-Sign-In"])
-def test_pages_learn_number_of_sign_in_from_guard_alone(
-    signed_in: TestClient, home: Home, header: str
-) -> None:
+def test_sign_in_number_sent_by_client_is_ignored(signed_in: TestClient, home: Home, header: str) -> None:
     (mine,) = browsers.my_browsers(Seat(home, team.ensure_owner(home).id))
     answer = signed_in.get("/account", headers={header: "77"})
     assert answer.json() == [str(mine.id)]
 
 
-def test_ended_browser_is_sent_away_at_its_next_press_and_others_stay(client: TestClient, home: Home) -> None:
+def test_ended_sign_in_closes_its_own_websocket_only(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner)
     first = team.redeem_link(home, team.make_start_link(home))
@@ -256,7 +254,7 @@ def test_ended_browser_is_sent_away_at_its_next_press_and_others_stay(client: Te
             assert other.receive_json()[0] == "a press"
 
 
-def test_when_browser_was_seen_is_noted_now_and_then(
+def test_last_seen_time_is_stored_at_intervals(
     signed_in: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -309,17 +307,17 @@ def page_addresses() -> set[str]:
     return found
 
 
-def test_every_page_has_its_address() -> None:
+def test_addresses_list_every_page() -> None:
     assert set(PAGES) == page_addresses()
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_are_there(ada: TestClient, page: str) -> None:
+def test_every_page_is_routed(ada: TestClient, page: str) -> None:
     assert ada.get(f"/{page}").status_code in (200, 500)  # 500: the one that breaks on purpose
 
 
 @pytest.mark.parametrize("path", [STATIC, "/_stcore/health", "/favicon.png", "/manifest.json"])
-def test_what_pages_need_is_there(ada: TestClient, path: str) -> None:
+def test_files_of_pages_answer_get_and_head_only(ada: TestClient, path: str) -> None:
     assert ada.get(path).status_code == 200
     assert ada.head(path).status_code == 200
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
@@ -357,20 +355,20 @@ def test_what_pages_need_is_there(ada: TestClient, path: str) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
-def test_all_others_are_not(ada: TestClient, path: str, method: str) -> None:
+def test_unlisted_address_is_404(ada: TestClient, path: str, method: str) -> None:
     answer = ada.request(method, path)
     assert answer.status_code == 404
     assert "There is no such address here." in answer.text
 
 
-def test_no_host_may_speak_to_page_that_it_frames(ada: TestClient) -> None:
+def test_host_config_allows_no_origin(ada: TestClient) -> None:
     answer = ada.get(HOST_CONFIG)
     assert answer.json()["allowedOrigins"] == []
     assert "streamlit" not in answer.text
     assert ada.post(HOST_CONFIG).status_code == 405
 
 
-def test_there_is_one_websocket(ada: TestClient) -> None:
+def test_only_stream_address_accepts_websocket(ada: TestClient) -> None:
     socket = BASE.replace("http", "ws")
     with ada.websocket_connect(f"{socket}{STREAM}"):
         pass
@@ -379,7 +377,7 @@ def test_there_is_one_websocket(ada: TestClient) -> None:
             pass  # pragma: no cover
 
 
-def test_streamlit_has_all_that_is_open() -> None:
+def test_open_streamlit_addresses_exist_in_streamlit() -> None:
     """A name that Streamlit gave up would stand here for nothing."""
     from streamlit.web.server.starlette import starlette_routes
 
@@ -418,7 +416,7 @@ def read(*chunks: bytes, kind: bytes = FORM) -> tuple[dict[str, str], int]:
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=40), max_size=5), st.integers(1, 50))
-def test_any_small_form_is_read_in_whatever_pieces_it_comes(fields: dict[str, str], size: int) -> None:
+def test_small_form_is_read_from_pieces_of_any_size(fields: dict[str, str], size: int) -> None:
     body = urlencode(fields).encode()
     pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
     found, _ = read(*pieces)
@@ -426,12 +424,12 @@ def test_any_small_form_is_read_in_whatever_pieces_it_comes(fields: dict[str, st
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_form_or_are_refused(body: bytes) -> None:
+def test_arbitrary_bytes_are_read_as_form_or_refused(body: bytes) -> None:
     with suppress(FormError):
         assert len(read(body)[0]) <= 20
 
 
-def test_no_more_is_read_than_form_can_have() -> None:
+def test_form_body_is_read_up_to_its_limit() -> None:
     asked = 0
 
     async def endless() -> Message:
@@ -446,7 +444,7 @@ def test_no_more_is_read_than_form_can_have() -> None:
     assert asked == MOST_BYTES // 1024 + 1
 
 
-def test_form_that_never_comes_whole_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_form_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.signin.WHOLE_WITHIN", 0.1)
 
     async def trickle() -> Message:
@@ -460,13 +458,13 @@ def test_form_that_never_comes_whole_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("kind", [b"multipart/form-data; boundary=x", b"application/json", b"text/plain"])
-def test_other_types_are_refused_unread(kind: bytes) -> None:
+def test_form_of_other_content_type_is_refused(kind: bytes) -> None:
     with pytest.raises(FormError) as refused:
         read(b"name=ada", kind=kind)
     assert refused.value.status == 415
 
 
-def test_too_many_fields_are_refused_and_of_two_first_counts() -> None:
+def test_too_many_fields_are_refused_and_first_duplicate_wins() -> None:
     with pytest.raises(FormError):
         read(b"a=1&" * 21)
     assert read(b"link=one&link=two")[0] == {"link": "one"}

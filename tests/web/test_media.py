@@ -60,7 +60,7 @@ def invite_bob(client: TestClient, home: Home, owner: int) -> None:
     members.share(seat, "bob", [one.id for one in managing.list_projects(seat)], "viewer")
 
 
-def test_without_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:
+def test_media_need_sign_in(client: TestClient, owner: int) -> None:
     answer = client.get(ADDRESS)
     assert answer.status_code == 401
     assert picture(2) not in answer.content
@@ -68,7 +68,7 @@ def test_without_sign_in_there_is_nothing(client: TestClient, owner: int) -> Non
     assert client.get(ADDRESS, headers={"x-winnow-person": str(owner)}).status_code == 401
 
 
-def test_picture_comes_with_its_type_and_may_be_kept_by_this_browser_alone(signed_in: TestClient) -> None:
+def test_picture_has_its_type_and_private_cache(signed_in: TestClient) -> None:
     answer = signed_in.get(ADDRESS)
     assert (answer.status_code, answer.content) == (200, picture(2))
     assert answer.headers["content-type"] == "image/png"
@@ -81,13 +81,13 @@ def test_picture_comes_with_its_type_and_may_be_kept_by_this_browser_alone(signe
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_pages_may_show_and_play_what_this_server_gives() -> None:
+def test_policy_allows_images_and_media_of_this_server() -> None:
     policy = dict(rule.split(" ", 1) for rule in HEADERS["content-security-policy"].split("; "))
     assert "'self'" in policy["img-src"]
     assert "'self'" in policy.get("media-src", policy["default-src"])
 
 
-def test_recording_comes_in_parts_if_player_asks_for_them(signed_in: TestClient) -> None:
+def test_range_request_returns_part_of_recording(signed_in: TestClient) -> None:
     answer = signed_in.get(f"/files/{kept(WAV, 'wav')}", headers={"range": "bytes=0-3"})
     assert (answer.status_code, answer.content) == (206, b"RIFF")
     assert answer.headers["content-type"] == "audio/wav"
@@ -120,7 +120,7 @@ def test_disabled_person_is_refused(client: TestClient, home: Home, owner: int) 
     assert client.get(ADDRESS).status_code == 401
 
 
-def test_small_picture_comes_as_large_one_does(client: TestClient, signed_in: TestClient) -> None:
+def test_thumbnail_is_served_like_picture(client: TestClient, signed_in: TestClient) -> None:
     answer = signed_in.get(f"{ADDRESS}/small")
     assert (answer.status_code, answer.content) == (200, thumbnail(picture(2)))
     assert answer.headers["content-type"] == "image/webp"
@@ -137,14 +137,12 @@ def test_small_picture_comes_as_large_one_does(client: TestClient, signed_in: Te
     assert client.get(f"{ADDRESS}/small").status_code == 401
 
 
-def test_nothing_can_be_put_there(signed_in: TestClient) -> None:
+def test_media_refuse_uploads(signed_in: TestClient) -> None:
     assert signed_in.put(ADDRESS, content=b"x").status_code == 405
     assert signed_in.post(ADDRESS).status_code == 405
 
 
-def test_recording_has_picture_for_those_who_get_recording(
-    client: TestClient, home: Home, owner: int
-) -> None:
+def test_spectrogram_needs_same_right_as_recording(client: TestClient, home: Home, owner: int) -> None:
     segments_project(home, owner)
     assert client.get(DRAWN).status_code == 401
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
@@ -164,7 +162,7 @@ def test_recording_has_picture_for_those_who_get_recording(
     assert client.post(DRAWN).status_code == 405
 
 
-def test_picture_is_refused_to_disabled(client: TestClient, home: Home, owner: int) -> None:
+def test_spectrogram_is_refused_to_disabled_person(client: TestClient, home: Home, owner: int) -> None:
     segments_project(home, owner)
     invite_bob(client, home, owner)
     assert client.get(DRAWN).status_code == 200
@@ -183,18 +181,14 @@ def test_picture_is_refused_to_disabled(client: TestClient, home: Home, owner: i
         ("end=1e309", "end is a number"),
     ],
 )
-def test_parameters_that_mean_nothing_are_refused_in_words(
-    signed_in: TestClient, query: str, words: str
-) -> None:
+def test_invalid_spectrogram_parameters_are_refused(signed_in: TestClient, query: str, words: str) -> None:
     answer = signed_in.get(f"/files/{kept(WAV, 'wav')}/spectrogram?{query}")
     assert answer.status_code == 400
     assert words in answer.text
     assert "cache-control" not in answer.headers
 
 
-def test_input_that_cannot_be_drawn_is_reported_and_can_still_be_fetched(
-    signed_in: TestClient, home: Home
-) -> None:
+def test_unreadable_recording_has_no_spectrogram_but_is_served(signed_in: TestClient, home: Home) -> None:
     path = home.media_dir / kept(WAV, "wav")[:2] / kept(WAV, "wav")
     path.write_bytes(b"RIFF, but nothing more")
     answer = signed_in.get(f"/files/{path.name}/spectrogram")
@@ -207,11 +201,11 @@ def test_input_that_cannot_be_drawn_is_reported_and_can_still_be_fetched(
 
 
 @pytest.mark.parametrize("name", [kept(b"other", "wav"), "birds.csv", "..%2Fwinnow.sqlite3", "%00"])
-def test_other_names_have_no_picture(signed_in: TestClient, name: str) -> None:
+def test_unknown_name_has_no_spectrogram(signed_in: TestClient, name: str) -> None:
     assert signed_in.get(f"/files/{name}/spectrogram").status_code == 404
 
 
-def test_many_pictures_at_once_are_drawn_by_few_threads(
+def test_spectrograms_are_drawn_two_at_a_time(
     signed_in: TestClient, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     segments_project(home, owner)
@@ -265,7 +259,7 @@ def address(seat: Seat, key: str) -> str:
     return f"/exports/{seat.project_id}/{key}"
 
 
-def test_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
+def test_export_is_sent_as_attachment(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
     answer = exports_signed_in.get(address(seat, key))
     assert (answer.status_code, answer.content) == (200, file_of(seat, "jsonl"))
     assert answer.headers["content-disposition"] == 'attachment; filename="small-winnowed.jsonl"'
@@ -278,23 +272,21 @@ def test_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat: Sea
     assert exports_signed_in.head(address(seat, key)).status_code == 200
 
 
-def test_exports_without_sign_in_there_is_nothing(client: TestClient, seat: Seat, key: str) -> None:
+def test_exports_need_sign_in(client: TestClient, seat: Seat, key: str) -> None:
     assert client.get(address(seat, key)).status_code == 401
     client.cookies.set(COOKIE, "forged")
     forged = client.get(address(seat, key), headers={"x-winnow-person": str(seat.person_id)})
     assert forged.status_code == 401
 
 
-def test_annotator_is_refused_though_they_know_address(
-    client: TestClient, home: Home, seat: Seat, key: str
-) -> None:
+def test_export_is_refused_to_reviewer(client: TestClient, home: Home, seat: Seat, key: str) -> None:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Bob")))
     members.share(Seat(home, seat.person_id), "Bob", [seat.project_id or 0], "reviewer")
     answer = client.get(address(seat, key))
     assert (answer.status_code, "Only the owner" in answer.text) == (403, True)
 
 
-def test_exports_other_names_are_not_found(
+def test_unknown_export_names_are_not_found(
     exports_signed_in: TestClient, home: Home, seat: Seat, key: str
 ) -> None:
     second = small_project(home, seat.person_id, "second")
@@ -315,9 +307,7 @@ def test_exports_other_names_are_not_found(
     assert "prepare it again" in exports_signed_in.get(address(seat, "x")).text
 
 
-def test_it_goes_with_its_project_and_when_it_is_removed(
-    exports_signed_in: TestClient, seat: Seat, key: str
-) -> None:
+def test_export_is_gone_when_archived_or_removed(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
     managing.archive_project(seat)
     assert exports_signed_in.get(address(seat, key)).status_code == 404
     managing.restore_project(seat)
@@ -332,7 +322,7 @@ def test_exports_refuse_uploads(exports_signed_in: TestClient, seat: Seat, key: 
     assert exports_signed_in.delete(address(seat, key)).status_code == 405
 
 
-def test_project_that_no_number_can_be_is_not_found(exports_signed_in: TestClient, key: str) -> None:
+def test_project_number_out_of_range_is_not_found(exports_signed_in: TestClient, key: str) -> None:
     assert exports_signed_in.get(f"/exports/{10**30}/{key}").status_code == 404
 
 
@@ -351,7 +341,7 @@ def backups_address(home: Home) -> str:
     return f"/backup-files/{path.name}"
 
 
-def test_owner_gets_file(client: TestClient, home: Home, backups_address: str) -> None:
+def test_owner_downloads_backup(client: TestClient, home: Home, backups_address: str) -> None:
     assert client.get(backups_address).status_code == 401
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     answer = client.get(backups_address)
@@ -370,7 +360,7 @@ def test_owner_gets_file(client: TestClient, home: Home, backups_address: str) -
         assert client.get(backups_address).status_code == 503, "it could not be noted who took it"
 
 
-def test_no_one_else_does(client: TestClient, home: Home, backups_address: str) -> None:
+def test_backup_is_refused_to_annotator(client: TestClient, home: Home, backups_address: str) -> None:
     owner = team.ensure_owner(home).id
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "Ada")))
     assert client.get(backups_address).status_code == 403

@@ -74,7 +74,7 @@ def entries(seat: Seat) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.kind, tuple(one.labels)) for one in log(seat.home, seat.project_id or 0)]
 
 
-def test_answer_is_stored_and_brings_what_page_would_draw(signed_in: TestClient, seat: Seat) -> None:
+def test_answer_is_stored_and_returns_next_card(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     answer = send(
         signed_in, seat, token=question.token, labels=["ant"], note="seen", flagged=True, zone="Europe/Berlin"
@@ -90,7 +90,7 @@ def test_answer_is_stored_and_brings_what_page_would_draw(signed_in: TestClient,
     assert answer.json()["together"] is False
 
 
-def test_label_vectors(signed_in: TestClient, seat: Seat) -> None:
+def test_answers_about_label_vectors_are_stored(signed_in: TestClient, seat: Seat) -> None:
     there = seat.at(vector_project(seat.home, seat.person_id))
     for kind in ("yes", "no", "unsure", "skip"):
         question = loop.next_question(there)
@@ -118,7 +118,7 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     assert "withdrawn already" in twice.json()["card"]["saved"]["message"]
 
 
-def test_undo_of_rows_together_leads_to_page(signed_in: TestClient, seat: Seat) -> None:
+def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> None:
     there = alike_project(seat.home, seat.person_id)
     batch = batches.next_batch(there)
     assert isinstance(batch, batches.ShownBatch)
@@ -127,7 +127,7 @@ def test_undo_of_rows_together_leads_to_page(signed_in: TestClient, seat: Seat) 
     assert send(signed_in, there, kind="undo", seq=seq).json() == {"card": None, "together": True}
 
 
-def test_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, seat: Seat) -> None:
+def test_double_press_stores_one_entry(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     with ThreadPoolExecutor(2) as both:
         answers = list(
@@ -144,7 +144,7 @@ def test_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, 
 
 
 @pytest.mark.parametrize(("kind", "labels"), [("is", ["bee"]), ("skip", []), ("not", ["ant"])])
-def test_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
+def test_repeated_press_with_other_answer_is_refused(
     signed_in: TestClient, seat: Seat, kind: str, labels: list[str]
 ) -> None:
     question = loop.next_question(seat)
@@ -154,7 +154,7 @@ def test_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
     assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
 
 
-def test_undo_that_is_sent_again_is_not_failure(signed_in: TestClient, seat: Seat) -> None:
+def test_repeated_undo_succeeds(signed_in: TestClient, seat: Seat) -> None:
     card = send(signed_in, seat, token=loop.next_question(seat).token, labels=["ant"]).json()["card"]
     undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
     first = send(signed_in, seat, **undo)
@@ -169,9 +169,7 @@ def test_undo_that_is_sent_again_is_not_failure(signed_in: TestClient, seat: Sea
         assert send(signed_in, there, **undo, **more).json() == {"card": None, "together": True}
 
 
-def test_project_that_is_being_read_keeps_no_one_waiting_at_another(
-    signed_in: TestClient, seat: Seat
-) -> None:
+def test_busy_project_does_not_block_presses_of_another(signed_in: TestClient, seat: Seat) -> None:
     other = seat.at(four_class_project(seat.home, seat.person_id, "five"))
     question = loop.next_question(other)
     waiting = int(presses.AT_ONCE.total_tokens) + 1
@@ -186,7 +184,7 @@ def test_project_that_is_being_read_keeps_no_one_waiting_at_another(
         assert {one.result().status_code for one in held} == {409}
 
 
-def test_input_that_does_not_fit_is_refused_with_card_as_it_is(
+def test_malformed_press_is_refused_with_unchanged_card(
     signed_in: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = loop.next_question(seat).token
@@ -213,7 +211,7 @@ def test_input_that_does_not_fit_is_refused_with_card_as_it_is(
     assert entries(seat) == []
 
 
-def test_what_is_said_next_to_press_may_be_anything(signed_in: TestClient, seat: Seat) -> None:
+def test_unknown_fields_of_press_are_ignored(signed_in: TestClient, seat: Seat) -> None:
     for beside in ({"zone": "../etc/passwd"}, {"zone": [1]}, {"person": "1"}, {"person": True}, {"again": 1}):
         question = loop.next_question(seat)
         answer = send(signed_in, seat, token=question.token, kind="skip", **beside)
@@ -234,14 +232,14 @@ def test_what_is_said_next_to_press_may_be_anything(signed_in: TestClient, seat:
         (json.dumps(PRESS).encode(), "application/json-seq", 415),
     ],
 )
-def test_body_that_no_card_sends_is_refused(
+def test_body_that_is_not_a_press_is_refused(
     signed_in: TestClient, seat: Seat, body: bytes, kind: str, status: int
 ) -> None:
     answer = signed_in.post(f"/presses/{seat.project_id}", content=body, headers={"content-type": kind})
     assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (status, "text/plain")
 
 
-def test_who_is_signed_out_or_someone_else_presses_nothing(signed_in: TestClient, seat: Seat) -> None:
+def test_press_of_another_person_or_stranger_is_refused(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     said = {"token": question.token, "labels": ["ant"]}
     nobody = Seat(seat.home, seat.person_id)
@@ -271,7 +269,7 @@ def test_who_is_signed_out_or_someone_else_presses_nothing(signed_in: TestClient
     assert own.status_code == 200
 
 
-def test_press_that_does_not_come_whole_is_refused_in_words(
+def test_incomplete_press_is_answered_408(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
@@ -284,7 +282,7 @@ def test_press_that_does_not_come_whole_is_refused_in_words(
     assert (answer.status_code, answer.headers["connection"]) == (408, "close")
 
 
-def test_bodies_that_are_not_presses_count_as_such(
+def test_unreadable_bodies_count_towards_rate_limit(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
@@ -296,7 +294,7 @@ def test_bodies_that_are_not_presses_count_as_such(
     assert counted == [seat.person_id] * 2
 
 
-def test_presses_sooner_than_hands_could(
+def test_too_many_presses_are_answered_429(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)
@@ -309,7 +307,7 @@ def test_presses_sooner_than_hands_could(
 @pytest.mark.parametrize(
     "fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))]
 )
-def test_store_that_fails_is_reported(
+def test_storage_failure_is_answered_503(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -340,7 +338,7 @@ def test_answer_is_stored_if_next_question_fails(
     "fault",
     [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")],
 )
-def test_what_was_done_is_not_denied_if_what_comes_next_cannot_be_had(
+def test_stored_answer_is_confirmed_if_next_card_fails(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any) -> None:
@@ -356,14 +354,14 @@ def test_what_was_done_is_not_denied_if_what_comes_next_cannot_be_had(
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
 
 
-def test_press_in_break_that_another_tab_began(signed_in: TestClient, seat: Seat) -> None:
+def test_press_during_pause_of_another_tab_shows_pause(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     loop.pause(seat, question.token)
     card = send(signed_in, seat, token="x", labels=["ant"]).json()["card"]
     assert (card["token"], card["question"], card["offer"]["kind"]) == (None, None, "resume")
 
 
-def test_due_work_after_press_is_done_behind_it(
+def test_work_due_after_press_runs_after_reply(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goals.set_goal(seat, goals.Goal(1))
@@ -377,7 +375,7 @@ def test_due_work_after_press_is_done_behind_it(
     assert card["day"]["reached"] is None, "it is said once"
 
 
-def test_settings_that_changed_are_seen_by_stamp(signed_in: TestClient, seat: Seat) -> None:
+def test_changed_settings_change_frame_stamp(signed_in: TestClient, seat: Seat) -> None:
     token = loop.next_question(seat).token
     first = send(signed_in, seat, token=token, kind="skip").json()["card"]
     same = send(signed_in, seat, token=first["token"], kind="skip").json()["card"]
@@ -413,18 +411,18 @@ async def sends_at_once(listener: socket.socket) -> bool:
     return told != 0
 
 
-def test_by_itself_connection_waits() -> None:
+def test_connection_delays_small_packets_by_default() -> None:
     """Purpose: where it fails, asyncio or Streamlit does it, and the module can go."""
     assert not asyncio.run(sends_at_once(listening()))
 
 
-def test_connection_sends_available_data() -> None:
+def test_connection_sends_at_once_after_answer_at_once() -> None:
     listener = listening()
     answer_at_once()
     assert asyncio.run(sends_at_once(listener))
 
 
-def test_other_descriptors_stay_as_they_are() -> None:
+def test_answer_at_once_leaves_other_descriptors_alone() -> None:
     reading, writing = os.pipe()
     apart, pair = socket.socket(), socket.socketpair()
     answer_at_once()
@@ -440,7 +438,7 @@ def test_other_descriptors_stay_as_they_are() -> None:
         one.close()
 
 
-def test_no_descriptor_is_left_open() -> None:
+def test_answer_at_once_leaves_no_descriptor_open() -> None:
     def numbers() -> set[int]:
         """For all that is open."""
         found = set()
@@ -455,7 +453,7 @@ def test_no_descriptor_is_left_open() -> None:
     assert numbers() <= before
 
 
-def test_locks_of_files_are_kept_and_given_back(tmp_path: Path) -> None:
+def test_answer_at_once_keeps_file_locks(tmp_path: Path) -> None:
     """That of SQLite's file belongs to the process, which loses it with any descriptor of the file that it closes; that
     of the data folder to what was opened, which a copy of the descriptor keeps open."""
     kept, given_back = tmp_path / "database", tmp_path / "in-use"
@@ -471,7 +469,7 @@ def test_locks_of_files_are_kept_and_given_back(tmp_path: Path) -> None:
         assert b"BlockingIOError" in tried.stderr
 
 
-def test_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_calls_answer_at_once_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     class ReachedError(Exception):
         pass
 
@@ -507,7 +505,7 @@ NAME = name_of(b"file")
 
 
 @pytest.mark.parametrize("after", [b"", b"\x22more", b"B\x00H\x01", b"2(&"])
-def test_file_is_visible_to_page_that_named_it(after: bytes) -> None:
+def test_file_is_known_only_to_session_it_was_sent_to(after: bytes) -> None:
     told = NamedFiles()
     told.note(7, f"\n\x12 a message \x1a{PATH}{NAME}.csv".encode() + after)
     assert told.knows(7, f"{PATH}{NAME}.csv")
@@ -522,7 +520,7 @@ def test_file_is_visible_to_page_that_named_it(after: bytes) -> None:
         assert not told.knows(7, path), path
 
 
-def test_what_names_no_file_is_passed_over() -> None:
+def test_message_without_file_name_is_ignored() -> None:
     told = NamedFiles()
     for frame in (b"", b"nothing", b"/media/", b"/media/\x00", b"/media/a.csv", b"/medi" + b"a" * 1000):
         told.note(7, frame)
@@ -530,7 +528,7 @@ def test_what_names_no_file_is_passed_over() -> None:
     assert len(told._told) == 0
 
 
-def test_those_told_longest_ago_go_first() -> None:
+def test_oldest_file_names_are_forgotten_first() -> None:
     told = NamedFiles(most=2)
     a, b, c = map(name_of, (b"a", b"b", b"c"))
     for frame in (f"{PATH}{a}.png\x00{PATH}{b}.csv\x01", f"{PATH}{a}.png", f"{PATH}{c}.png"):
@@ -538,7 +536,7 @@ def test_those_told_longest_ago_go_first() -> None:
     assert [told.knows(7, f"{PATH}{name}.png") for name in (a, b, c)] == [True, False, True]
 
 
-def test_streamlit_s_addresses_are_such() -> None:
+def test_addresses_of_streamlit_files_are_recognised() -> None:
     store, told = MemoryMediaFileStorage(PATH.rstrip("/")), NamedFiles()
     for ending, kind in (("text/csv", MediaFileKind.DOWNLOADABLE), ("image/png", MediaFileKind.MEDIA)):
         address = store.get_url(store.load_and_get_id(b"data", ending, kind, "name.csv"))

@@ -64,7 +64,7 @@ def name_of(here: Home, client: TestClient) -> str:
     return found.person.name
 
 
-def test_proxy_s_word_signs_in_and_continues_counting(come_from: From, there: Home) -> None:
+def test_user_header_of_proxy_signs_in_and_is_checked_each_time(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     page = client.get("/", headers={**HTML, **ADA})
     assert (page.status_code, page.headers["location"]) == (303, "/signin")
@@ -77,7 +77,7 @@ def test_proxy_s_word_signs_in_and_continues_counting(come_from: From, there: Ho
     assert refused(client)
 
 
-def test_open_page_asks_proxy_again_now_and_then(
+def test_websocket_signed_in_by_proxy_is_rechecked(
     come_from: From, there: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = come_from(PROXY)
@@ -105,7 +105,7 @@ def test_open_page_asks_proxy_again_now_and_then(
         assert websocket.receive_json()[0] == "key"
 
 
-def test_who_comes_again_by_proxy_has_one_sign_in(come_from: From, there: Home) -> None:
+def test_returning_proxy_user_keeps_one_sign_in(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     mine = client.cookies[COOKIE]
@@ -124,9 +124,7 @@ def test_who_comes_again_by_proxy_has_one_sign_in(come_from: From, there: Home) 
 
 
 @pytest.mark.parametrize("peer", [("::ffff:10.0.0.5", 1), ("::ffff:0a00:0005", 1)])
-def test_proxy_that_comes_by_ipv4_to_server_of_both_is_trusted(
-    come_from: From, there: Home, peer: tuple[str, int]
-) -> None:
+def test_ipv4_mapped_proxy_address_is_trusted(come_from: From, there: Home, peer: tuple[str, int]) -> None:
     client = come_from(peer)
     client.get("/signin", headers=ADA)
     assert name_of(there, client) == "Ada"
@@ -149,14 +147,14 @@ def test_header_from_untrusted_address_is_ignored(come_from: From, peer: tuple[s
         assert refused(client, headers=headers)
 
 
-def test_stranger_with_cookie_of_proxy_s_gets_nowhere(come_from: From) -> None:
+def test_proxy_cookie_is_refused_from_untrusted_address(come_from: From) -> None:
     inside, outside = come_from(PROXY), come_from(STRANGER)
     inside.get("/signin", headers=ADA)
     outside.cookies.set(COOKIE, inside.cookies[COOKIE])
     assert outside.get("/", headers=ADA).status_code == 401
 
 
-def test_no_one_acts_as_someone_else_than_proxy_says(come_from: From, there: Home) -> None:
+def test_cookie_of_another_proxy_user_is_refused(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     bob = {"x-forwarded-user": "bob"}
@@ -167,7 +165,7 @@ def test_no_one_acts_as_someone_else_than_proxy_says(come_from: From, there: Hom
     assert name_of(there, client) == "Bob"
 
 
-def test_said_twice_it_is_not_said(come_from: From) -> None:
+def test_repeated_or_empty_user_header_is_ignored(come_from: From) -> None:
     client = come_from(PROXY)
     twice = [("x-forwarded-user", "ada"), ("x-forwarded-user", "bob")]
     assert client.get("/signin", headers=twice).status_code == 200
@@ -175,13 +173,13 @@ def test_said_twice_it_is_not_said(come_from: From) -> None:
     assert COOKIE not in client.cookies
 
 
-def test_links_work_behind_proxy_that_says_nothing(come_from: From, there: Home) -> None:
+def test_links_work_behind_proxy_without_user_header(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", params={"link": team.make_start_link(there)})
     assert client.get("/").status_code == 200
 
 
-def test_strangers_are_told_fix_and_noted(come_from: From, there: Home) -> None:
+def test_unknown_proxy_user_is_refused_and_audited(come_from: From, there: Home) -> None:
     answer = come_from(PROXY).get("/signin", headers={"x-forwarded-user": "<i>eve"})
     assert answer.status_code == 403
     assert "&lt;i&gt;eve" in answer.text
@@ -190,7 +188,7 @@ def test_strangers_are_told_fix_and_noted(come_from: From, there: Home) -> None:
     assert (first.what, first.details) == ("sign-in refused", "why: not known here; browser: Another program")
 
 
-def test_who_signs_out_stays_out_until_they_come_back(come_from: From) -> None:
+def test_signed_out_proxy_user_stays_out_until_sign_in(come_from: From) -> None:
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     left = client.post("/signout", headers={**ADA, "origin": BASE})
@@ -202,7 +200,7 @@ def test_who_signs_out_stays_out_until_they_come_back(come_from: From) -> None:
     assert client.get("/signin", headers=ADA).status_code == 303
 
 
-def test_address_and_scheme_are_taken_from_proxy_alone(come_from: From, there: Home) -> None:
+def test_address_and_scheme_are_read_from_trusted_proxy_only(come_from: From, there: Home) -> None:
     said = {**ADA, "x-forwarded-for": "198.51.100.1, 203.0.113.50", "x-forwarded-proto": "https"}
     answer = come_from(PROXY).get("/signin", headers=said)
     assert "Secure" in answer.headers["set-cookie"]
@@ -213,13 +211,13 @@ def test_address_and_scheme_are_taken_from_proxy_alone(come_from: From, there: H
     assert audited.audit_lines(owner, audited.EventFilter())[0].address == "203.0.113.9"
 
 
-def test_without_setting_header_is_header_like_others(client: TestClient, home: Home) -> None:
+def test_user_header_is_ignored_without_setting(client: TestClient, home: Home) -> None:
     team.make_link(Seat(home, team.ensure_owner(home).id), "ada")
     assert client.get("/signin", headers=ADA).status_code == 200
     assert COOKIE not in client.cookies
 
 
-def test_uvicorn_believes_no_one_if_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uvicorn_trusts_no_proxy_if_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(proxies.UVICORNS, raising=False)
     assert proxies.keep_uvicorn_out(SignInSettings()) == {}
     assert proxies.UVICORNS not in os.environ, "as it always was"
@@ -254,9 +252,7 @@ def cookie_of(home: Home) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("before", ["/winnow", ""])
-def test_redirects_stay_below_path_whether_proxy_takes_it_away_or_not(
-    public_address_client: TestClient, home: Home, before: str
-) -> None:
+def test_redirects_stay_below_public_path(public_address_client: TestClient, home: Home, before: str) -> None:
     assert (
         public_address_client.get(f"{before}/", headers=PUBLIC_ADDRESS_HTML).headers["location"]
         == "/winnow/signin"
@@ -276,14 +272,14 @@ def test_redirects_stay_below_path_whether_proxy_takes_it_away_or_not(
     assert "Path=/winnow/" in left.headers["set-cookie"]
 
 
-def test_without_its_slash_start_page_would_look_next_to_path(
+def test_public_path_without_slash_redirects_to_slash(
     public_address_client: TestClient,
 ) -> None:
     assert public_address_client.get("/winnow?a=b").headers["location"] == "/winnow/?a=b"
     assert public_address_client.get("/winnowing").status_code == 401, "another name"
 
 
-def test_pages_of_sign_in_have_their_links_below_path(public_address_client: TestClient) -> None:
+def test_sign_in_page_links_stay_below_public_path(public_address_client: TestClient) -> None:
     text = public_address_client.get("/winnow/signin").text
     assert '<base href="/winnow/">' in text
     assert 'action="signin"' in text
@@ -291,7 +287,7 @@ def test_pages_of_sign_in_have_their_links_below_path(public_address_client: Tes
         assert quoted not in text
 
 
-def test_requests_are_of_public_origin_alone(public_address_client: TestClient, home: Home) -> None:
+def test_posts_are_accepted_from_public_origin_only(public_address_client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     cookie = cookie_of(home)
     for origin, status in (
@@ -304,7 +300,7 @@ def test_requests_are_of_public_origin_alone(public_address_client: TestClient, 
         assert answer.status_code == status, origin
 
 
-def test_websocket_is_below_path_and_of_public_origin(public_address_client: TestClient, home: Home) -> None:
+def test_websocket_needs_public_path_and_origin(public_address_client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     cookie = cookie_of(home)
     address = "ws://example.org/winnow/_stcore/stream"
@@ -325,13 +321,13 @@ def test_websocket_is_below_path_and_of_public_origin(public_address_client: Tes
             pass
 
 
-def test_its_host_is_allowed_and_no_other(public_address_client: TestClient) -> None:
+def test_only_public_host_is_allowed(public_address_client: TestClient) -> None:
     assert public_address_client.get("/healthz").status_code == 200
     assert public_address_client.get("/winnow/healthz").status_code == 200
     assert public_address_client.get("/healthz", headers={"host": "elsewhere.example"}).status_code == 400
 
 
-def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_path() -> None:
+def test_foreign_redirects_are_kept_and_cookies_get_public_path() -> None:
     async def answer(_request: Request) -> PlainTextResponse:
         made = PlainTextResponse("")
         made.headers["location"] = _request.query_params["to"]
@@ -356,7 +352,7 @@ def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_path() -> None:
             ]
 
 
-def test_without_setting_nothing_is_changed(home: Home) -> None:
+def test_addresses_are_unchanged_without_public_url(home: Home) -> None:
     with TestClient(app_of(), base_url=BASE, follow_redirects=False) as plain:
         assert plain.get("/", headers=PUBLIC_ADDRESS_HTML).headers["location"] == "/signin"
         assert '<base href="/">' in plain.get("/signin").text

@@ -103,13 +103,13 @@ def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
 
 
 @pytest.mark.slow
-def test_link_is_printed_for_port_of_settings(server: Server) -> None:
+def test_printed_link_uses_configured_port(server: Server) -> None:
     link = urlsplit(server.link)
     assert (link.hostname, link.port, link.path) == ("127.0.0.1", server.port, "/signin")
 
 
 @pytest.mark.slow
-def test_user_that_is_number_alone_gets_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_without_home_gets_temporary_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -141,7 +141,7 @@ def test_stranger_gets_nothing(server: Server) -> None:
 
 
 @pytest.mark.slow
-def test_one_sign_in_by_printed_link(server: Server) -> None:
+def test_printed_link_signs_in_once(server: Server) -> None:
     link = urlsplit(server.link)
     target = f"{link.path}?{link.query}"
     assert ask(server, "HEAD", target).status == 200
@@ -189,7 +189,7 @@ def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_upload_route_of_streamlit_is_there_for_no_one(server: Server) -> None:
+def test_streamlit_upload_route_is_closed(server: Server) -> None:
     owners, adas = cookies(server)
     for path in ("/_stcore/upload_file/session/file", "/_stcore/upload_file/a%20b/c"):
         assert ask(server, "PUT", path).status == 401
@@ -209,7 +209,7 @@ def session_of(server: Server, cookie: dict[str, str], wanted: str = "") -> str:
 
 
 @pytest.mark.slow
-def test_session_is_taken_up_by_sign_in_that_opened_it_alone(server: Server) -> None:
+def test_session_is_resumed_by_its_own_sign_in_only(server: Server) -> None:
     owners, adas = cookies(server)
     again, _ = cookies(server)
     mine = session_of(server, owners)
@@ -220,7 +220,7 @@ def test_session_is_taken_up_by_sign_in_that_opened_it_alone(server: Server) -> 
 
 
 @pytest.mark.slow
-def test_sigterm_ends_it_cleanly(server: Server) -> None:
+def test_sigterm_stops_server_cleanly(server: Server) -> None:
     assert server.stop() in (0, -15)
     assert not re.search(r"Traceback|Error", "\n".join(server.lines))
     assert not (server.home / "winnow.sqlite3-wal").exists()  # the database was closed, not abandoned
@@ -257,7 +257,7 @@ def alive(crew: WorkerCrew) -> int:
     return sum(worker.poll() is None for worker in crew._workers)
 
 
-def test_map_that_is_to_be_laid_out_needs_workers(home: Home, crew: WorkerCrew) -> None:
+def test_workers_start_for_map_layout(home: Home, crew: WorkerCrew) -> None:
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, text_project(home, owner))
     crew._look()
@@ -267,7 +267,7 @@ def test_map_that_is_to_be_laid_out_needs_workers(home: Home, crew: WorkerCrew) 
     assert alive(crew) == 2
 
 
-def test_no_worker_is_started_before_project_needs_one(home: Home, crew: WorkerCrew) -> None:
+def test_workers_start_only_when_project_needs_them(home: Home, crew: WorkerCrew) -> None:
     owner = team.ensure_owner(home).id
     crew._look()
     assert alive(crew) == 0
@@ -281,7 +281,7 @@ def test_no_worker_is_started_before_project_needs_one(home: Home, crew: WorkerC
     assert alive(crew) == 2
 
 
-def test_backup_that_was_asked_for_needs_one(home: Home, crew: WorkerCrew) -> None:
+def test_workers_start_for_requested_backup(home: Home, crew: WorkerCrew) -> None:
     crew._look()
     assert alive(crew) == 0
     keeping.ask(home.backups_dir, None)
@@ -289,7 +289,7 @@ def test_backup_that_was_asked_for_needs_one(home: Home, crew: WorkerCrew) -> No
     assert alive(crew) == 2
 
 
-def test_one_that_dies_is_started_again_and_all_end_with_server(
+def test_dead_worker_is_restarted_and_all_stop_with_server(
     home: Home, crew: WorkerCrew, caplog: pytest.LogCaptureFixture
 ) -> None:
     small_project(home, team.ensure_owner(home).id, model="clpl")
@@ -307,7 +307,7 @@ def test_one_that_dies_is_started_again_and_all_end_with_server(
     assert alive(crew) == 0, "none is started at the end"
 
 
-def test_one_that_had_nothing_to_do_is_missed_when_there_are_news(
+def test_idle_workers_end_and_start_again_for_new_work(
     home: Home, crew: WorkerCrew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     owner = team.ensure_owner(home).id
@@ -346,7 +346,7 @@ Path({said!r}).write_text(f"{{alone}} {{os.nice(0) == min(before + 10, 19)}}")
 """
 
 
-def test_worker_stands_back_in_session_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_lowers_its_priority_in_own_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share, said, program = tmp_path / "share", tmp_path / "said", tmp_path / "stands_back.py"
     root = str(Path(worker.__file__).parent)
     program.write_text(STANDS_BACK.format(root=root, share=str(share), said=str(said)))
@@ -360,7 +360,7 @@ def test_worker_stands_back_in_session_of_its_own(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("errors", "tries"), [([], 1), ([BlockingIOError(), BlockingIOError()], 3), ([PermissionError()], 1)]
 )
-def test_share_of_session_is_asked_for_again_if_others_ask_at_once(
+def test_lowering_session_share_is_retried(
     monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int
 ) -> None:
     asked: list[str] = []
@@ -387,7 +387,7 @@ def test_share_of_session_is_asked_for_again_if_others_ask_at_once(
         ("winnow.example.org", "cert.pem", "https://winnow.example.org:8501"),
     ],
 )
-def test_address_that_browser_here_reaches(
+def test_base_url_is_reachable_from_local_browser(
     monkeypatch: pytest.MonkeyPatch, address: str, certificate: str | None, wanted: str
 ) -> None:
     options = {"server.address": address, "server.sslCertFile": certificate, "server.port": 8501}
@@ -413,7 +413,7 @@ def test_no_one_may_frame_winnow_or_run_foreign_scripts() -> None:
     assert "*" not in policy
 
 
-def test_scripts_are_files_and_the_two_that_are_in_document() -> None:
+def test_policy_allows_script_files_and_two_inline_scripts() -> None:
     (scripts,) = [
         one for one in HEADERS["content-security-policy"].split("; ") if one.startswith("script-src")
     ]
@@ -427,7 +427,7 @@ def test_scripts_are_files_and_the_two_that_are_in_document() -> None:
     ]
 
 
-def test_health_is_bad_if_stored_data_would_be_lost(client: TestClient, home: Home) -> None:
+def test_health_is_bad_if_database_file_is_missing(client: TestClient, home: Home) -> None:
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     path.rename(away)
     for _ in range(2):
@@ -469,7 +469,7 @@ def test_health_is_bad_if_nothing_can_be_written(
             workflow.server.home.close_home()
 
 
-def test_health_says_that_backup_failed_and_answers_all_the_same(client: TestClient, home: Home) -> None:
+def test_health_reports_failed_backup_with_status_200(client: TestClient, home: Home) -> None:
     failed = BackupWork(keeping.FAILED, datetime.now(UTC), fault=f"{home.settings.home} is full.")
     keeping.note_work(home.backups_dir, failed)
     answer = client.get("/healthz")
@@ -516,7 +516,9 @@ def test_health_is_open_and_asks_database(
         (ZeroDivisionError("secret"), problems.UNKNOWN),
     ],
 )
-def test_every_error_is_reported(error: Exception, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_shows_every_error_with_fix(
+    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     monkeypatch.setattr(st, "error", lambda text, icon: said.append(f"{icon} {text}"))
     assert problems.say(error) is True
@@ -537,11 +539,11 @@ def test_problem_matches_rfc_9457() -> None:
     )
 
 
-def test_half_of_character_can_be_sent_back() -> None:
+def test_problem_with_lone_surrogate_can_be_encoded() -> None:
     assert b"got ?" in bytes(problem(422, "got \ud800").body)
 
 
-def test_invalid_address_is_reported_where_it_was_typed() -> None:
+def test_problem_for_unknown_call_names_docs_and_allowed_method() -> None:
     said = no_call(405, {"allow": "GET"})
     assert (said.status_code, said.headers["allow"]) == (405, "GET")
     assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(
@@ -549,7 +551,7 @@ def test_invalid_address_is_reported_where_it_was_typed() -> None:
     )
 
 
-def test_load_pages_loads_what_a_first_page_is_drawn_with() -> None:
+def test_load_pages_loads_modules_of_first_page() -> None:
     """The first page of a server took 0.8 s of processor time, 0.3 s after this."""
     told = (
         "import inspect, sys; from web import lifespan; before = set(sys.modules); lifespan.load_pages(); "

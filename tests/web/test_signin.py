@@ -52,7 +52,7 @@ def test_link_signs_in_once(client: TestClient, home: Home) -> None:
     assert "set-cookie" not in again.headers
 
 
-def test_sign_in_page_names_the_winnow(client: TestClient) -> None:
+def test_sign_in_page_has_logo_and_theme_colours(client: TestClient) -> None:
     """The mark, and the colours of the pages behind it, in light and in dark."""
     text = client.get("/signin").text
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in text
@@ -93,7 +93,7 @@ def test_unknown_link_is_refused_without_echo(client: TestClient, secret: str) -
     assert secret[:20] not in answer.text or len(secret) < 2
 
 
-def test_looking_at_link_does_not_use_it_up(client: TestClient, home: Home) -> None:
+def test_head_and_post_do_not_use_link_up(client: TestClient, home: Home) -> None:
     secret = team.make_start_link(home)
     look = client.head("/signin", params={"link": secret})
     assert look.status_code == 200
@@ -102,7 +102,7 @@ def test_looking_at_link_does_not_use_it_up(client: TestClient, home: Home) -> N
     assert client.get("/signin", params={"link": secret}).status_code == 303
 
 
-def test_without_link_page_says_fix(client: TestClient) -> None:
+def test_sign_in_page_without_link_explains_fix(client: TestClient) -> None:
     answer = client.get("/signin")
     assert answer.status_code == 200
     assert "printed in the terminal" in answer.text
@@ -137,7 +137,7 @@ def test_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) 
     assert client.post("/signin", data={"link": secret}).status_code == 403
 
 
-def test_no_link_is_made_in_name_of_owner(home: Home) -> None:
+def test_link_for_owner_name_is_refused(home: Home) -> None:
     owner = team.ensure_owner(home)
     with pytest.raises(team.PersonNameError, match="is an owner"):
         team.make_link(Seat(home, owner.id), "OWNER")
@@ -146,7 +146,7 @@ def test_no_link_is_made_in_name_of_owner(home: Home) -> None:
     assert browsers.person_of(home, ada) == browsers.person_of(home, again), "one person, however spelt"
 
 
-def test_full_disk_is_reported_and_uses_nothing_up(client: TestClient, home: Home) -> None:
+def test_full_disk_is_reported_and_link_stays_usable(client: TestClient, home: Home) -> None:
     link = team.make_start_link(home)
     with full_disk():
         answer = client.get("/signin", params={"link": link})
@@ -177,7 +177,7 @@ def post(client: TestClient, name: str = "Bob", password: str = GOOD, **headers:
     return client.post("/signin", data={"name": name, "password": password}, headers=headers)
 
 
-def test_name_with_its_password_signs_in_by_fresh_cookie(client: TestClient, bob: Seat) -> None:
+def test_password_signs_in_with_fresh_cookie(client: TestClient, bob: Seat) -> None:
     client.cookies.set(COOKIE, "chosen-by-somebody-else")
     answer = post(client, origin=BASE, **{"user-agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -191,7 +191,7 @@ def test_name_with_its_password_signs_in_by_fresh_cookie(client: TestClient, bob
     assert (mine.browser, mine.address, mine.how) == ("Firefox on Linux", "testclient", "password")
 
 
-def test_refusals_are_the_same_for_everyone(client: TestClient, bob: Seat) -> None:
+def test_wrong_password_and_unknown_name_are_refused_alike(client: TestClient, bob: Seat) -> None:
     said = {
         (post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")
     }
@@ -203,7 +203,7 @@ def test_refusals_are_the_same_for_everyone(client: TestClient, bob: Seat) -> No
     assert COOKIE not in client.cookies
 
 
-def test_after_five_attempts_it_says_to_wait(client: TestClient, bob: Seat) -> None:
+def test_sixth_attempt_is_told_to_wait(client: TestClient, bob: Seat) -> None:
     for _ in range(5):
         assert post(client, password="wrong").status_code == 403
     answer = post(client)
@@ -214,7 +214,7 @@ def test_after_five_attempts_it_says_to_wait(client: TestClient, bob: Seat) -> N
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:3000"])
-def test_no_other_site_signs_browser_in(client: TestClient, bob: Seat, origin: str) -> None:
+def test_sign_in_from_another_site_is_refused(client: TestClient, bob: Seat, origin: str) -> None:
     assert post(client, origin=origin).status_code == 403
     assert COOKIE not in client.cookies
 
@@ -225,7 +225,7 @@ def test_large_form_is_refused(client: TestClient, bob: Seat) -> None:
     assert client.post("/signin", content=b"\xff\xfe=1").status_code in (400, 403)
 
 
-def test_no_one_can_have_browser_sent_elsewhere(client: TestClient, home: Home, bob: Seat) -> None:
+def test_sign_in_ignores_redirect_parameters(client: TestClient, home: Home, bob: Seat) -> None:
     for name in ("next", "url", "redirect", "return_to"):
         answer = client.post(
             "/signin",
@@ -237,14 +237,14 @@ def test_no_one_can_have_browser_sent_elsewhere(client: TestClient, home: Home, 
     assert client.get("/signin", params={"link": link, "next": "//evil.example"}).headers["location"] == "/"
 
 
-def test_who_was_signed_out_is_reported_so(client: TestClient) -> None:
+def test_sign_in_page_says_why_browser_was_signed_out(client: TestClient) -> None:
     ended = client.get("/signin?ended=1").text
     assert "This browser was signed out" in ended
     assert "not saved" in ended
     assert "You are signed out." in client.get("/signin?left=1").text
 
 
-def test_password_is_asked_for_and_never_given_back(
+def test_password_is_never_echoed_or_logged(
     client: TestClient, bob: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
     page = client.get("/signin").text
@@ -256,7 +256,7 @@ def test_password_is_asked_for_and_never_given_back(
     assert GOOD not in caplog.text
 
 
-def test_origin_of_sign_in_is_noted(client: TestClient, home: Home) -> None:
+def test_refused_sign_in_is_audited_with_address(client: TestClient, home: Home) -> None:
     request = HTTPConnection({"type": "http", "headers": [], "client": None})
     assert visit_of(request) == browsers.Visit("", "Another program")
     for secret in ("unknown", "unknown"):
@@ -266,14 +266,14 @@ def test_origin_of_sign_in_is_noted(client: TestClient, home: Home) -> None:
     assert [(one.what, one.address) for one in lines] == [("sign-in refused", "testclient")] * 2
 
 
-def test_words_on_plain_pages_are_text() -> None:
+def test_plain_pages_escape_title_and_words() -> None:
     text = bytes(page("<Title>", "<b>words</b>", "<hr>").body).decode()
     assert "&lt;Title&gt;" in text
     assert "&lt;b&gt;words" in text
     assert "<hr>" in text
 
 
-def test_links_that_do_not_work_are_not_looked_at_for_ever(client: TestClient, home: Home) -> None:
+def test_invalid_links_are_rate_limited(client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     good = team.make_start_link(home)
     statuses = [
@@ -332,7 +332,7 @@ def refused(client: TestClient, address: str, status: int = 403) -> str:
     return answer.text
 
 
-def test_who_is_known_signs_in(openid_client: TestClient, provider: Provider, there: Home) -> None:
+def test_openid_signs_in_known_person(openid_client: TestClient, provider: Provider, there: Home) -> None:
     assert 'href="signin/openid"' in openid_client.get("/signin").text
     answer = openid_client.get(provider.agree(begin(openid_client)))
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -356,7 +356,7 @@ def test_state_nonce_and_pkce_are_sent_again_each_time(openid_client: TestClient
     assert "openid" in first["scope"].split()
 
 
-def test_what_joins_the_two_requests_is_kept_from_scripts_and_other_addresses(
+def test_openid_cookie_is_http_only_and_limited_to_its_path(
     openid_client: TestClient,
 ) -> None:
     answer = openid_client.get("/signin/openid")
@@ -383,7 +383,7 @@ def test_what_joins_the_two_requests_is_kept_from_scripts_and_other_addresses(
     ],
     ids=str,
 )
-def test_token_that_says_anything_wrong_is_refused(
+def test_openid_token_with_wrong_claim_is_refused(
     openid_client: TestClient,
     provider: Provider,
     there: Home,
@@ -405,7 +405,7 @@ def test_token_that_says_anything_wrong_is_refused(
 
 
 @pytest.mark.parametrize("forged", ["another key", "none", "the secret as a key"])
-def test_token_that_another_has_signed_is_refused(
+def test_openid_token_with_foreign_signature_is_refused(
     openid_client: TestClient, provider: Provider, forged: str
 ) -> None:
     if forged == "another key":
@@ -421,7 +421,9 @@ def test_token_that_another_has_signed_is_refused(
     refused(openid_client, provider.agree(begin(openid_client)))
 
 
-def test_state_of_someone_else_is_refused(openid_client: TestClient, provider: Provider, there: Home) -> None:
+def test_openid_state_of_another_browser_is_refused(
+    openid_client: TestClient, provider: Provider, there: Home
+) -> None:
     """An attacker's own answer, opened in the browser of someone else, would sign them in as the attacker."""
     attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
     theirs = provider.agree(begin(attackers))
@@ -438,14 +440,14 @@ def test_state_of_someone_else_is_refused(openid_client: TestClient, provider: P
         refused(openid_client, changed)
 
 
-def test_answer_works_once(openid_client: TestClient, provider: Provider) -> None:
+def test_openid_answer_works_once(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     assert openid_client.get(answer).status_code == 303
     openid_client.cookies.delete(COOKIE)
     refused(openid_client, answer)
 
 
-def test_forged_cookie_between_requests_is_not_state(openid_client: TestClient, provider: Provider) -> None:
+def test_forged_openid_cookie_is_refused(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     name = "winnow_openid_8501"
     kept = openid_client.cookies[name].strip('"')
@@ -473,33 +475,33 @@ def test_new_keys_of_provider_are_fetched(openid_client: TestClient, provider: P
     assert openid_client.get(provider.agree(begin(openid_client))).status_code == 303
 
 
-def test_who_is_not_known_is_reported_so(openid_client: TestClient, provider: Provider, there: Home) -> None:
+def test_unknown_openid_person_is_refused(openid_client: TestClient, provider: Provider, there: Home) -> None:
     provider.user = {"sub": "u2", "email": "<b>eve@example.org", "email_verified": True}
     said = refused(openid_client, provider.agree(begin(openid_client)))
     assert "is not known here" in said
     assert "<b>eve" not in said
 
 
-def test_refusal_at_provider_is_said_without_its_words(openid_client: TestClient) -> None:
+def test_provider_error_is_shown_without_its_text(openid_client: TestClient) -> None:
     begin(openid_client)
     said = refused(openid_client, "/signin/openid/back?error=access_denied&error_description=%3Cscript%3E")
     assert "script" not in said
 
 
-def test_provider_that_is_not_there_is_reported(openid_client: TestClient, provider: Provider) -> None:
+def test_unreachable_provider_is_reported(openid_client: TestClient, provider: Provider) -> None:
     provider.stated = {"token_endpoint": "http://127.0.0.1:1/token"}
     said = refused(openid_client, provider.agree(begin(openid_client)), status=502)
     assert "cannot be reached" in said
 
 
-def test_without_provider_there_is_nothing(home: Home) -> None:
+def test_openid_addresses_are_404_without_provider(home: Home) -> None:
     with TestClient(app_of(), base_url=BASE, follow_redirects=False) as client:
         for path in ("/signin/openid", "/signin/openid/back"):
             assert client.get(path).status_code == 404
         assert "organisation" not in client.get("/signin").text
 
 
-def test_openid_no_one_can_have_browser_sent_elsewhere(openid_client: TestClient, provider: Provider) -> None:
+def test_openid_ignores_redirect_parameters(openid_client: TestClient, provider: Provider) -> None:
     for name in ("next", "redirect_uri", "url", "return_to"):
         begun = openid_client.get("/signin/openid", params={name: "https://evil.example"})
         assert urlsplit(begun.headers["location"]).netloc == urlsplit(provider.issuer).netloc

@@ -106,7 +106,7 @@ def test_file_is_complete_for_its_uploader(signed_in: TestClient, home: Home) ->
     assert lying(home) == [file.path]
 
 
-def test_who_may_not_is_refused_before_byte_is_read(home: Home, owner: str, ada: str) -> None:
+def test_refused_upload_is_not_read(home: Home, owner: str, ada: str) -> None:
     async def test() -> None:
         for secret, wanted in ((None, 401), ("forged", 401), (ada, 403)):
             status, words, asked = await send(secret, pieces(b"table"))
@@ -121,7 +121,7 @@ def test_who_may_not_is_refused_before_byte_is_read(home: Home, owner: str, ada:
     assert lying(home) == []
 
 
-def test_limit_holds_if_no_length_is_reported(
+def test_upload_limit_holds_without_content_length(
     home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "MAX_UPLOAD_MB", 2)
@@ -139,7 +139,7 @@ def test_limit_holds_if_no_length_is_reported(
     assert lying(home) == []
 
 
-def test_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) -> None:
+def test_upload_accepts_pieces_of_any_size(home: Home, owner: str) -> None:
     async def test() -> None:
         for parts in ([b"x"] * 3000, [b"x" * (PIECE + 1)] * 2, [b"", b"", b"a", b""], []):
             status, words, _asked = await send(owner, pieces(*parts))
@@ -150,7 +150,7 @@ def test_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) 
     assert [path.stat().st_size for path in lying(home)].count(0) == 1
 
 
-def test_one_upload_at_a_time_and_stalled_ones_free_the_line(
+def test_uploads_run_one_at_a_time_and_stalled_ones_end(
     home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test() -> None:
@@ -183,7 +183,7 @@ def test_one_upload_at_a_time_and_stalled_ones_free_the_line(
     assert len(lying(home)) == 1
 
 
-def test_no_room_is_reported(signed_in: TestClient, home: Home) -> None:
+def test_full_upload_quota_is_reported(signed_in: TestClient, home: Home) -> None:
     object.__setattr__(home, "settings", replace(home.settings, upload_mb=1))
     answer = signed_in.post(arrivals.PATH, content=b"x" * (MB + 1), headers=HEADERS)
     assert (answer.status_code, "WINNOW_UPLOAD_MB" in answer.text) == (507, True)
@@ -199,7 +199,7 @@ def test_no_room_is_reported(signed_in: TestClient, home: Home) -> None:
         f"{TYPE}; a=b",
     ],
 )
-def test_what_form_of_another_site_could_send_is_not_file(signed_in: TestClient, sent_as: str) -> None:
+def test_upload_with_form_content_type_is_refused(signed_in: TestClient, sent_as: str) -> None:
     headers = {"content-type": sent_as} if sent_as else {}
     assert signed_in.post(arrivals.PATH, content=b"x", headers=headers).status_code == 415
 

@@ -41,27 +41,27 @@ def at_once(
 @pytest.mark.parametrize(
     "settings", [{}, {"fold": "dawid-skene"}, {"model": "plsvc", "fold": "intersection"}]
 )
-def test_a_few_people_in_one_process(home: Home, settings: dict[str, object]) -> None:
+def test_few_people_answer_in_one_process(home: Home, settings: dict[str, object]) -> None:
     at_once(home, FEW, in_processes=False, **settings)
 
 
 @pytest.mark.postgres
-def test_a_few_people_at_two_processes_on_postgres(postgres_home: Home) -> None:
+def test_few_people_answer_in_two_processes_on_postgres(postgres_home: Home) -> None:
     at_once(postgres_home, FEW, in_processes=True)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("fold", ["majority", "dawid-skene"])
-def test_twenty_people_in_one_process(home: Home, fold: str) -> None:
+def test_twenty_people_answer_in_one_process(home: Home, fold: str) -> None:
     at_once(home, MANY, in_processes=False, every=25, fold=fold)
 
 
 @pytest.mark.proof
 @pytest.mark.postgres
-def test_twenty_people_at_two_processes_on_postgres(postgres_home: Home) -> None:
+def test_twenty_people_answer_in_two_processes_on_postgres(postgres_home: Home) -> None:
     at_once(postgres_home, MANY, in_processes=True, every=25)
 
 
 @pytest.mark.proof
-def test_twenty_people_at_two_processes(home: Home) -> None:
+def test_twenty_people_answer_in_two_processes(home: Home) -> None:
     at_once(home, MANY, in_processes=True, every=25)

@@ -182,7 +182,7 @@ def play_and_check(
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=12))
 @settings(max_examples=3, suppress_health_check=CALM)
-def test_whatever_people_do(
+def test_any_sequence_of_acts_keeps_invariants(
     world: KindWorld,
     control_share: float,
     acts: list[tuple[str, int, int]],
@@ -197,7 +197,7 @@ def test_whatever_people_do(
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=24))
 @settings(max_examples=10, suppress_health_check=CALM)
-def test_whatever_people_do_for_long(
+def test_long_sequence_of_acts_keeps_invariants(
     world: KindWorld,
     control_share: float,
     acts: list[tuple[str, int, int]],
@@ -208,7 +208,7 @@ def test_whatever_people_do_for_long(
 
 
 @EVERY_WORLD
-def test_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
+def test_project_can_be_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.2))
     _, left = counts_agreed(home, owner, seat.project_id)
     asked = 0

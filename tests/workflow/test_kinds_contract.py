@@ -50,7 +50,7 @@ def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
     )
 
 
-def test_every_kind_has_world_for_every_kind_of_answer(home: Home, owner: int) -> None:
+def test_worlds_cover_every_kind_and_answer(home: Home, owner: int) -> None:
     assert {one.kind for one in WORLDS} == set(kinds.KINDS)
     for name in kinds.KINDS:
         ways = [one for one in WORLDS if one.kind == name]
@@ -89,7 +89,7 @@ def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Seat) -> None:
+def test_drawn_and_invalid_settings_cannot_be_changed(world: KindWorld, seat: Seat) -> None:
     before = managing.learner_settings(seat)
     drawn = kinds.KINDS[world.kind].DRAWN
     assert {"seed", "test_share", "control_share"} <= drawn <= set(before)
@@ -115,7 +115,7 @@ def test_refresh_shows_the_same_question(seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_place_is_put_before_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
     wanted = queue.list_queue(seat).rows[-1]
     label = getattr(wanted, "label", None)
     asked = loop.ask_next(seat, wanted.row, label)
@@ -131,7 +131,7 @@ def test_place_is_put_before_person(world: KindWorld, seat: Seat, ada: Seat) -> 
 
 
 @IN_EVERY_FORM
-def test_every_kind_of_answer_is_stored_withdrawn_and_given_again(world: KindWorld, seat: Seat) -> None:
+def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat: Seat) -> None:
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
@@ -179,7 +179,7 @@ def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_input_that_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_invalid_input_stores_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
     assert hers is not None
@@ -219,7 +219,7 @@ def test_people_withdraw_only_their_own_answers(world: KindWorld, seat: Seat, ad
 
 
 @IN_EVERY_FORM
-def test_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_standing_belongs_to_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     saved = world.answer(ada)
     loop.next_question(ada)
     mine, hers = standing.standing(seat), standing.standing(ada)
@@ -233,7 +233,7 @@ def test_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> N
 
 
 @IN_EVERY_FORM
-def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
+def test_people_never_get_same_place(world: KindWorld, seat: Seat) -> None:
     people = [
         seat,
         *(
@@ -254,7 +254,7 @@ def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
+def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     view = queue.list_queue(seat)
     assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
@@ -275,7 +275,7 @@ def test_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) ->
 
 
 @IN_EVERY_FORM
-def test_queue_lists_rows_like_row_nearest_first(world: KindWorld, seat: Seat) -> None:
+def test_queue_lists_similar_rows_nearest_first(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     n = world.table().n_rows
     vectors = np.random.default_rng(7).normal(size=(n, 4))
@@ -403,7 +403,7 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
 
 
 @IN_EVERY_FORM
-def test_progress_and_what_is_watched_follow_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_progress_and_watched_value_follow_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     before = progress.watched(seat)
     assert progress.watched(ada) == before
@@ -424,7 +424,7 @@ def test_progress_and_what_is_watched_follow_log(world: KindWorld, seat: Seat, a
 
 
 @IN_EVERY_FORM
-def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> None:
+def test_stop_rules_are_read_changed_and_applied(world: KindWorld, seat: Seat) -> None:
     assert progress.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
     assert progress.stop_view(seat).reached == ()
     rules = StopRules(settled=None, flat_within=None, budget=1)
@@ -439,7 +439,7 @@ def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> 
 
 
 @IN_EVERY_FORM
-def test_every_file_can_be_removed_and_read_again(world: KindWorld, seat: Seat) -> None:
+def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat) -> None:
     for kind in (*world.ANSWERS, world.ANSWERS[0]):
         if kind != "bad":  # such a row has nothing left to be imported
             world.say(seat, kind)
@@ -468,7 +468,7 @@ def test_every_file_can_be_removed_and_read_again(world: KindWorld, seat: Seat) 
 
 
 @IN_EVERY_FORM
-def test_map_has_every_row_as_it_is(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_map_shows_state_of_every_row(world: KindWorld, seat: Seat, ada: Seat) -> None:
     before = maps.instance_map(seat)
     assert len(before.rows) == before.n_rows == world.table().n_rows
     assert before.row_ids == tuple(map(str, world.table().ids))
@@ -553,7 +553,7 @@ def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Se
 
 
 @IN_EVERY_FORM
-def test_if_no_truth_is_hidden_no_one_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_simulated_answers_need_hidden_truth(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert not oracle.can_answer(ada)
     if not oracle.can_answer(seat):
         with pytest.raises(oracle.NoTruth):
@@ -590,7 +590,7 @@ def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) 
 
 
 @IN_EVERY_FORM
-def test_restart_in_middle_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in world.ANSWERS:
         world.say(seat, kind)
         world.answer(ada)

@@ -80,7 +80,7 @@ def names_of_use_cases() -> set[str]:
     return found
 
 
-def test_no_use_case_is_without_its_rights() -> None:
+def test_every_use_case_has_its_rights() -> None:
     tables = (SEE, ANSWER, REVIEW, OWN, OWN_ANYWHERE, AT_NO_PROJECT, OWN_SOMEWHERE, OWN_WINNOW)
     known = [name for table in tables for name in table]
     assert len(known) == len(set(known)), "one line for each"
@@ -116,9 +116,7 @@ def prepare_guests(seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_what_role_has_no_right_to_is_refused_and_changes_nothing(
-    world: KindWorld, seat: Seat, role: Role
-) -> None:
+def test_use_case_without_right_is_refused(world: KindWorld, seat: Seat, role: Role) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", role), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
@@ -146,7 +144,7 @@ def test_what_role_has_no_right_to_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("role", [*Role, "of Winnow"])
-def test_what_role_has_right_to_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
+def test_use_case_with_right_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
     """It may still not be to be had: a question that was answered, a project that takes no groups."""
     who = seat
     if role in list(Role):
@@ -168,9 +166,7 @@ def test_what_role_has_right_to_is_allowed(world: KindWorld, seat: Seat, role: s
         assert managing.get_project(who).role is Role.OWNER
 
 
-def test_who_is_not_member_is_told_what_is_told_of_project_that_does_not_exist(
-    world: KindWorld, seat: Seat
-) -> None:
+def test_non_member_gets_same_error_as_for_missing_project(world: KindWorld, seat: Seat) -> None:
     row = world.answer(seat).row
     eve = Seat(seat.home, somebody(seat.home, seat.person_id, "Eve"), seat.project_id)
     unknown = eve.at(1000 + (seat.project_id or 0))
@@ -200,7 +196,7 @@ def test_who_is_not_member_is_told_what_is_told_of_project_that_does_not_exist(
 
 
 @IN_EVERY_FORM
-def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_every_use_case_works_for_owner(world: KindWorld, seat: Seat, ada: Seat) -> None:
     """Whatever fits the project gives no error at all."""
     row = world.answer(ada).row
     mine = world.answer(seat).row
@@ -237,7 +233,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         act(Seat(seat.home, seat.person_id), world, mine)
 
 
-def test_to_own_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
+def test_project_owner_is_not_server_owner(world: KindWorld, seat: Seat) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", Role.OWNER), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
@@ -248,7 +244,7 @@ def test_to_own_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) 
 
 
 @pytest.mark.parametrize("who", ["disabled", "unknown"])
-def test_who_is_disabled_or_unknown_is_refused_everywhere(
+def test_disabled_or_unknown_person_is_refused_everywhere(
     world: KindWorld, seat: Seat, ada: Seat, who: str
 ) -> None:
     row = world.answer(ada).row
@@ -271,9 +267,7 @@ def test_who_is_disabled_or_unknown_is_refused_everywhere(
 
 
 @pytest.mark.parametrize("where", ["unknown", "archived", "binned"])
-def test_project_that_is_not_in_use_is_found_by_no_one(
-    world: KindWorld, seat: Seat, ada: Seat, where: str
-) -> None:
+def test_archived_or_binned_project_is_not_found(world: KindWorld, seat: Seat, ada: Seat, where: str) -> None:
     rows = {ada: world.answer(ada).row, seat: world.answer(seat).row}
     if where == "archived":
         managing.archive_project(seat)

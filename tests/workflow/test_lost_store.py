@@ -218,7 +218,7 @@ def copies(player: Player, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_that_was_said_to_be_saved_is_lost(player: Player, copies: Path, name: str) -> None:
+def test_acknowledged_answers_are_never_lost(player: Player, copies: Path, name: str) -> None:
     harm, words, mend = SCENARIOS[name]
     path = player.home.settings.home / "winnow.sqlite3"
     harm(path, copies)
@@ -239,9 +239,7 @@ def test_nothing_that_was_said_to_be_saved_is_lost(player: Player, copies: Path,
     assert len(player.saved) == (4 if words else 6)
 
 
-def test_what_another_process_was_told_is_missed_by_one_that_told_nothing(
-    player: Player, copies: Path
-) -> None:
+def test_process_notices_answers_acknowledged_by_another(player: Player, copies: Path) -> None:
     """It would store in the older copy, which then were as high as what the other has told."""
     settings = player.home.settings
     worker = Database(f"sqlite:///{settings.home / 'winnow.sqlite3'}")
@@ -260,14 +258,14 @@ def test_what_another_process_was_told_is_missed_by_one_that_told_nothing(
     assert player.stored() == player.saved
 
 
-def test_there_are_scenarios_enough() -> None:
+def test_at_least_25_failures_are_tested() -> None:
     assert len(SCENARIOS) >= 25
 
 
 @pytest.mark.parametrize(
     ("harm", "words"), [(read_only, "is read only"), (filled, "is full"), (lambda _: full_disk(), None)]
 )
-def test_disk_that_takes_nothing_is_reported_once(
+def test_full_disk_is_reported_once(
     tmp_path: Path, harm: Callable[[Path], AbstractContextManager[None]], words: str | None
 ) -> None:
     with ExitStack() as disk:
@@ -286,7 +284,7 @@ def test_disk_that_takes_nothing_is_reported_once(
         assert len(player.saved) == 3
 
 
-def test_table_that_is_missing_is_reported_with_the_way_out(player: Player) -> None:
+def test_missing_database_table_is_reported_with_fix(player: Player) -> None:
     with closing(sqlite3.connect(player.home.settings.home / "winnow.sqlite3")) as other:
         other.execute("ALTER TABLE entries RENAME TO gone")
     said = player.press()
@@ -298,7 +296,7 @@ def test_table_that_is_missing_is_reported_with_the_way_out(player: Player) -> N
     assert player.stored() == player.saved
 
 
-def test_another_process_that_holds_it_is_reported(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_database_is_reported(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
     with player.home.database.write():
         assert "could not be written" in player.press()
@@ -307,7 +305,7 @@ def test_another_process_that_holds_it_is_reported(player: Player, monkeypatch: 
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "empty"])
-def test_uploaded_table_that_is_lost_is_reported_and_comes_back(player: Player, harm: str) -> None:
+def test_lost_table_file_is_reported_and_can_be_put_back(player: Player, harm: str) -> None:
     (path,) = player.home.tables_dir.glob("*.parquet")
     kept = path.read_bytes()
     path.unlink()

@@ -80,9 +80,7 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_it_is_refused_in_words_and_nothing_is_stored(
-    home: Home, owner: int, project: int, name: str
-) -> None:
+def test_nul_character_is_refused_and_not_stored(home: Home, owner: int, project: int, name: str) -> None:
     use, error = USES[name]
     annotator(home, owner, "Ada")
     seat = Seat(home, owner, project)

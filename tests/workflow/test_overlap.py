@@ -52,7 +52,7 @@ def press(seat: Seat, label: str | None = None) -> int | None:
     return int(question.view.row)
 
 
-def test_as_many_see_row_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
     first = loop.next_question(ada)
@@ -73,7 +73,7 @@ def test_as_many_see_row_as_it_waits_for_and_no_more(home: Home, owner: int, peo
         assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
 
 
-def test_everyone_continues_until_nothing_is_left_and_log_holds(
+def test_several_annotators_answer_to_the_end_with_valid_log(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = doubled(home, owner, people)
@@ -98,7 +98,7 @@ def test_everyone_continues_until_nothing_is_left_and_log_holds(
     assert (summary.answered, summary.left) == (len(set(asked)), 0)
 
 
-def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people: list[int]) -> None:
+def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
     row = press(ada)
@@ -134,9 +134,7 @@ def test_row_is_released_on_leaving_and_reserved_while_needed(
         assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
 
 
-def test_people_begin_to_answer_for_themselves_if_owner_says_so(
-    home: Home, owner: int, people: list[int]
-) -> None:
+def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
     project = shared(home, owner, people, small_project(home, owner))
     ada, ben = (Seat(home, one, project) for one in people[:2])
     question = loop.next_question(ada)
@@ -151,7 +149,7 @@ def test_people_begin_to_answer_for_themselves_if_owner_says_so(
     assert verify_project(here)[0].entries == 1
 
 
-def test_no_one_takes_place_of_who_has_ruled_out_one_label_of_three(
+def test_ruling_out_label_keeps_row_reserved(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the answer and the question that is shown again others may come: they are other transactions."""
@@ -181,7 +179,7 @@ def test_no_one_takes_place_of_who_has_ruled_out_one_label_of_three(
     assert loop.next_question(ben).view.row == row  # type: ignore[union-attr]
 
 
-def test_review_shows_person_what_is_theirs_alone(home: Home, owner: int, people: list[int]) -> None:
+def test_review_shows_annotator_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
     row = press(ben)
@@ -194,9 +192,7 @@ def test_review_shows_person_what_is_theirs_alone(home: Home, owner: int, people
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (shown.choices[0],)
 
 
-def test_answer_withdrawn_is_not_given_again_if_others_have_answered(
-    home: Home, owner: int, people: list[int]
-) -> None:
+def test_redo_is_refused_after_others_have_answered(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
     row = press(ada)
@@ -274,7 +270,7 @@ def test_figures_and_predictions_count_disputed_and_pending_rows(
     assert {"disputed", "pending"} <= set(files.export_view(seat, 5).sources)
 
 
-def test_two_annotators_row_are_combined_by_majority(home: Home, owner: int) -> None:
+def test_answers_of_two_annotators_are_combined_by_majority(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     managing.change_learner(seat, overlap=2)
     assert managing.learner_settings(seat)["fold"] == "majority"
@@ -284,7 +280,7 @@ def test_two_annotators_row_are_combined_by_majority(home: Home, owner: int) -> 
     assert settings_for(small_table(), {"overlap": 2}).fold == "majority"
 
 
-def test_latest_of_several_is_asked_about(home: Home, owner: int) -> None:
+def test_latest_answer_with_overlap_needs_confirmation(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     with pytest.raises(managing.LatestOfSeveral, match="one slip undoes"):
         managing.change_learner(seat, overlap=2, fold="latest")

@@ -36,7 +36,7 @@ def names_in_use(home: Home, person: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, person))]
 
 
-def test_project_gets_another_name_and_description(home: Home, owner: int, project: int) -> None:
+def test_project_name_and_description_are_changed(home: Home, owner: int, project: int) -> None:
     managing.rename_project(Seat(home, owner, project), "  wrens  ", " Songs of wrens. ")
     found = managing.get_project(Seat(home, owner, project))
     assert (found.name, found.description) == ("wrens", "Songs of wrens.")
@@ -57,7 +57,7 @@ def test_project_gets_another_name_and_description(home: Home, owner: int, proje
         ("fine", "x" * 2001, "at most 2,000"),
     ],
 )
-def test_names_that_cannot_be(
+def test_invalid_project_names_are_refused(
     home: Home, owner: int, project: int, name: str, description: str, said: str
 ) -> None:
     small_project(home, owner, "other")
@@ -69,7 +69,7 @@ def test_names_that_cannot_be(
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_unloaded_and_brought_back_as_it_was(home: Home, owner: int, project: int, put_away) -> None:
+def test_archived_project_is_restored_unchanged(home: Home, owner: int, project: int, put_away) -> None:
     for _ in range(3):
         answer_next(home, owner, project)
     before = managing.get_project(Seat(home, owner, project))
@@ -94,7 +94,7 @@ def test_unloaded_and_brought_back_as_it_was(home: Home, owner: int, project: in
     assert managing.put_away(Seat(home, owner)) == managing.PutAway((), ())
 
 
-def test_bin_comes_before_archive(home: Home, owner: int, project: int) -> None:
+def test_binned_project_is_not_listed_as_archived(home: Home, owner: int, project: int) -> None:
     managing.archive_project(Seat(home, owner, project))
     managing.bin_project(Seat(home, owner, project))
     away = managing.put_away(Seat(home, owner))
@@ -103,14 +103,14 @@ def test_bin_comes_before_archive(home: Home, owner: int, project: int) -> None:
     assert names_in_use(home, owner) == ["small"]
 
 
-def test_what_was_unloaded_last_is_listed_first(home: Home, owner: int) -> None:
+def test_last_binned_project_is_listed_first(home: Home, owner: int) -> None:
     made = [small_project(home, owner, name) for name in "abc"]
     for number in (made[1], made[2], made[0]):
         managing.bin_project(Seat(home, owner, number))
     assert [one.name for one in managing.put_away(Seat(home, owner)).binned] == ["a", "c", "b"]
 
 
-def test_name_that_was_taken_meanwhile_is_reported(home: Home, owner: int, project: int) -> None:
+def test_restoring_under_taken_name_is_refused(home: Home, owner: int, project: int) -> None:
     managing.bin_project(Seat(home, owner, project))
     taker = small_project(home, owner, "small")
     with pytest.raises(ProjectNameError, match="exists already"):
@@ -120,7 +120,7 @@ def test_name_that_was_taken_meanwhile_is_reported(home: Home, owner: int, proje
     assert set(names_in_use(home, owner)) == {"small", "another"}
 
 
-def test_only_owner_may(home: Home, owner: int, project: int) -> None:
+def test_only_owner_archives_bins_and_restores(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for use in (managing.archive_project, managing.bin_project, managing.restore_project):
         with pytest.raises(NotAllowed):
@@ -176,7 +176,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> There:
     return There(folder, rows, choices)
 
 
-def test_what_was_open_before_is_answered_after(there: There, tmp_path: Path) -> None:
+def test_question_open_before_migration_is_answered_after(there: There, tmp_path: Path) -> None:
     rows = there.rows
     shutil.copytree(there.folder / "tables", tmp_path / "tables")
     lay_steps(tmp_path / "winnow.sqlite3")
@@ -222,9 +222,7 @@ def change(home: Home, owner: int, project: int, *names: str) -> None:
     classes.change_classes(Seat(home, owner, project), version, names[0], names[1:])
 
 
-def test_next_question_has_new_names_and_learner_equals_one_from_log(
-    home: Home, owner: int, project: int
-) -> None:
+def test_renamed_class_is_asked_and_learner_equals_replay(home: Home, owner: int, project: int) -> None:
     for _ in range(4):
         answer_next(home, owner, project)
     change(home, owner, project, "rename", "ant", "emmet")
@@ -262,7 +260,7 @@ def test_trained_model_is_retrained_under_new_classes(home: Home, owner: int) ->
     assert training.due(home) == []
 
 
-def test_press_on_screen_from_before_new_class_counts(home: Home, owner: int, project: int) -> None:
+def test_answer_shown_before_added_class_counts(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "add", "dog")
@@ -270,7 +268,7 @@ def test_press_on_screen_from_before_new_class_counts(home: Home, owner: int, pr
     assert saved.labels == question.choices[:1]
 
 
-def test_press_on_screen_with_names_of_before_counts(home: Home, owner: int, project: int) -> None:
+def test_answer_with_former_class_names_counts(home: Home, owner: int, project: int) -> None:
     """A name that was ever used means its class for good, so it says the same on an old screen."""
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -296,7 +294,7 @@ def three(home: Home, owner: int, project: int) -> ShownQuestion:
 
 
 @pytest.mark.parametrize(("kind", "labels", "left"), [("is", "bee", "ant"), ("is", "cat", "cat")])
-def test_press_on_screen_from_before_merge_counts(
+def test_answer_shown_before_merge_counts(
     home: Home, owner: int, project: int, kind: str, labels: str, left: str
 ) -> None:
     question = three(home, owner, project)
@@ -308,7 +306,7 @@ def test_press_on_screen_from_before_merge_counts(
         assert learner.state(saved.row).candidates == (left,)
 
 
-def test_one_of_several_of_which_two_were_merged(home: Home, owner: int, project: int) -> None:
+def test_among_answer_with_merged_classes_counts(home: Home, owner: int, project: int) -> None:
     question = three(home, owner, project)
     change(home, owner, project, "merge", "bee", "ant")
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "among", ["ant", "bee"])
@@ -317,7 +315,7 @@ def test_one_of_several_of_which_two_were_merged(home: Home, owner: int, project
 
 
 @pytest.mark.parametrize("kind", ["not", "none"])
-def test_what_speaks_of_candidates_counts_after_new_names_and_not_after_merge(
+def test_not_and_none_answers_survive_rename_but_not_merge(
     home: Home, owner: int, project: int, kind: str
 ) -> None:
     """Not a bee says nothing of a class that took the bees in."""
@@ -336,7 +334,7 @@ def test_what_speaks_of_candidates_counts_after_new_names_and_not_after_merge(
         assert learner.state(saved.row).candidates == (("ant", "cat") if kind == "not" else ("dog",))
 
 
-def test_row_that_merge_decided_needs_no_answer(home: Home, owner: int, project: int) -> None:
+def test_row_decided_by_merge_needs_no_answer(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     while question is not None and len(question.choices) > 2:
         answer_next(home, owner, project)
@@ -347,9 +345,7 @@ def test_row_that_merge_decided_needs_no_answer(home: Home, owner: int, project:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
 
 
-def test_press_on_screen_from_before_change_was_withdrawn_is_refused(
-    home: Home, owner: int, project: int
-) -> None:
+def test_answer_shown_before_withdrawn_merge_is_refused(home: Home, owner: int, project: int) -> None:
     """On it `ant` meant the bees too."""
     change(home, owner, project, "merge", "bee", "ant")
     question = loop.next_question(Seat(home, owner, project))

@@ -34,7 +34,7 @@ def seat(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
-def test_set_from_file_and_removed(seat: Seat) -> None:
+def test_groups_are_set_from_file_and_removed(seat: Seat) -> None:
     assert room.groups_of(seat) == {}
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     found = room.groups_in_file(seat, FILE, "groups.csv")
@@ -49,7 +49,7 @@ def test_set_from_file_and_removed(seat: Seat) -> None:
     assert room.groups_of(seat) == {}
 
 
-def test_owner_alone_sets_them(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_only_owner_sets_groups(home: Home, owner: int, seat: Seat, project: int) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), project)
     for forbidden in (lambda: room.set_groups(ada, FUR), lambda: room.groups_in_file(ada, FILE, "a.csv")):
         with pytest.raises(NotAllowed):
@@ -63,7 +63,7 @@ def test_owner_alone_sets_them(home: Home, owner: int, seat: Seat, project: int)
     assert room.groups_of(seat) == FUR
 
 
-def test_label_vectors_take_none(home: Home, owner: int) -> None:
+def test_label_vectors_accept_no_groups(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     assert room.groups_of(seat) == {}
     for refused in (lambda: room.set_groups(seat, FUR), lambda: room.groups_in_file(seat, FILE, "a.csv")):
@@ -71,7 +71,7 @@ def test_label_vectors_take_none(home: Home, owner: int) -> None:
             refused()
 
 
-def test_question_has_groups_that_part_its_candidates(
+def test_question_has_groups_that_split_its_candidates(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
@@ -93,7 +93,7 @@ def test_candidates_of_group_are_one_entry(home: Home, owner: int, seat: Seat, p
     assert count_entries(home) == 1
 
 
-def test_group_without_candidates_is_none_and_among_by_one_press(
+def test_group_outside_candidates_is_stored_as_none_and_among(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     classes.change_classes(seat, 0, "add", ["fox"])
@@ -119,7 +119,7 @@ def test_group_without_candidates_is_none_and_among_by_one_press(
     assert [one.kind for one in log(home, project)[5:]] == ["none", "among"]
 
 
-def test_of_group_with_candidates_these_are_meant(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_group_answer_means_its_candidates(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
     (entry,) = log(home, project)
@@ -130,7 +130,7 @@ def test_of_group_with_candidates_these_are_meant(home: Home, owner: int, seat: 
     assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
 
 
-def test_group_on_screen_from_before_change_of_classes(
+def test_group_shown_before_class_changes_keeps_its_meaning(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     """Its meaning is unchanged: renamed classes by their new names, merged ones once."""
@@ -146,7 +146,7 @@ def test_group_on_screen_from_before_change_of_classes(
     assert said == [("none", ()), ("is", ("hound",))]
 
 
-def test_nothing_is_stored_if_candidates_have_changed_since(
+def test_group_answer_with_changed_candidates_is_refused(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     question = ask(home, owner, project)
@@ -155,7 +155,7 @@ def test_nothing_is_stored_if_candidates_have_changed_since(
     assert count_entries(home) == 0
 
 
-def test_review_says_which_classes(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_review_lists_classes_of_group_answer(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(seat, question.token, "among", ["ant", "bee"])
     (line,) = reviewing.open_row(seat, question.view.row).history
@@ -178,7 +178,7 @@ def studio(n: int = 12) -> bytes:
     return json.dumps([task(number) for number in range(n)]).encode()
 
 
-def test_taxonomy_s_groups_come_with_table(home: Home, owner: int) -> None:
+def test_taxonomy_groups_are_imported_with_table(home: Home, owner: int) -> None:
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.notes[-1] == "Groups of the taxonomy can be answers, too: 'Corvus', 'Parus'."
     checked = importing.check(upload, upload.suggest_roles())
@@ -192,7 +192,7 @@ def test_taxonomy_s_groups_come_with_table(home: Home, owner: int) -> None:
     assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
 
 
-def test_too_large_taxonomy_is_left_out_and_that_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_taxonomy_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}
@@ -201,7 +201,7 @@ def test_too_large_taxonomy_is_left_out_and_that_is_reported(monkeypatch: pytest
     )
 
 
-def test_groups_and_rows_that_come_later(home: Home, owner: int) -> None:
+def test_groups_accept_classes_of_added_rows_and_follow_renames(home: Home, owner: int) -> None:
     """A class that came with rows can be in a group, and a group continues under the names of its classes."""
     seat = Seat(home, owner, small_project(home, owner))
     room.set_groups(seat, {"flying": ("bee", "ant")})

@@ -33,7 +33,7 @@ from workflow.server.home import Home
 # Each kind of answer, undo and redo: through the log, the export and back in, the candidates are the same
 
 
-def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, owner: int) -> None:
+def test_every_kind_of_answer_survives_export_and_import(home: Home, owner: int) -> None:
     project = four_class_project(home, owner)
     told: dict[str, int] = {}
 
@@ -106,7 +106,7 @@ def typed_exports_written(seat: Seat, path: Path, **choice: object) -> Path:
     return path
 
 
-def test_parquet_comes_back_with_its_types(home: Home, owner: int, tmp_path: Path) -> None:
+def test_parquet_keeps_column_types(home: Home, owner: int, tmp_path: Path) -> None:
     seat = Seat(home, owner)
     _, table = importing.read_as_named(TYPED, {"candidates": "candidates", "id": "id", "numbers": ("score",)})
     here = seat.at(managing.create_project(seat, "typed", table))
@@ -176,7 +176,7 @@ def verdicts(seat: Seat, name: str = "detections") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file_of(seat, name).decode(), newline="")))
 
 
-def test_the_same_table_back_with_answers(home: Home, owner: int, birds: Seat) -> None:
+def test_detections_table_is_exported_with_answers(home: Home, owner: int, birds: Seat) -> None:
     before = read_cells(table(0, 12)).to_dict("records")
     untouched = verdicts(birds)
     assert [{name: one[name] for name in before[0]} for one in untouched] == before
@@ -196,7 +196,7 @@ def test_the_same_table_back_with_answers(home: Home, owner: int, birds: Seat) -
         assert bool(one["verified_by"]) == bool(one["verified_at"]) == bool(wanted)
 
 
-def test_class_called_otherwise_since_is_still_that_of_file(birds: Seat) -> None:
+def test_renamed_class_keeps_codes_of_file(birds: Seat) -> None:
     question = loop.next_question(birds)
     assert question is not None
     loop.submit_answer(birds, question.token, "is", [TIT])
@@ -208,7 +208,7 @@ def test_class_called_otherwise_since_is_still_that_of_file(birds: Seat) -> None
     assert file_of(birds, "ebird").decode().startswith("Kohlmeise,Parus,major,X,")
 
 
-def test_files_of_detectors_are_offered_for_their_tables_alone(
+def test_detector_formats_are_offered_for_their_tables_only(
     home: Home, owner: int, birds: Seat, project: int
 ) -> None:
     own = exporting.export_view(birds, 2).files
@@ -220,7 +220,7 @@ def test_files_of_detectors_are_offered_for_their_tables_alone(
     assert exporting.file_for(birds, "birds.verified.csv") == "detections"
 
 
-def test_detections_that_come_later_follow_in_table_given_back(birds: Seat) -> None:
+def test_added_detections_are_in_exported_table(birds: Seat) -> None:
     upload = importing.read_upload(packed(11, 14), "more.zip")
     addition = more_rows.read_rows(birds, upload)
     assert addition.grown.n_new == 2, "one stretch is there already"
@@ -230,7 +230,7 @@ def test_detections_that_come_later_follow_in_table_given_back(birds: Seat) -> N
     assert len(back) == 28
 
 
-def test_recording_of_another_station_is_another_though_it_is_called_alike(home: Home, owner: int) -> None:
+def test_recordings_with_same_name_of_different_stations_differ(home: Home, owner: int) -> None:
     """Recorders name their files by the time; a table of each station comes when its card is emptied."""
     head, row = BIRDNET.splitlines()[0], "0.0,3.0,Parus major,Great tit,0.{},/{}/0600.wav"
     tables = ["\n".join([head.decode(), *(row.format(9, one) for one in few)]) for few in ("a", "b", "abc")]
@@ -250,7 +250,7 @@ def test_recording_of_another_station_is_another_though_it_is_called_alike(home:
     assert [one["File"][1] for one in verdicts(made)] == ["a", "b", "c"]
 
 
-def test_species_of_genus_are_group_that_can_be_answer(home: Home, owner: int) -> None:
+def test_species_of_one_genus_form_a_group(home: Home, owner: int) -> None:
     data = BIRDNET.replace(b"Periparus ater", b"Parus ater").replace(", früh".encode(), b"")
     upload = importing.read_upload(data, "birds.csv")
     checked = importing.check(upload, upload.suggest_roles())

@@ -61,9 +61,7 @@ USES: dict[str, Use] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_input_that_cannot_be_saved_is_reported_and_leaves_no_trace(
-    home: Home, owner: int, project: int, name: str
-) -> None:
+def test_full_disk_is_reported_by_every_use_case(home: Home, owner: int, project: int, name: str) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
     loop.next_question(Seat(home, owner, project))
@@ -100,7 +98,7 @@ def test_saved_is_never_shown_for_moved_database(home: Home, owner: int, project
 
 
 @on_sqlite
-def test_press_is_refused_in_words_if_connection_more_would_be_needed(home: Home, owner: int) -> None:
+def test_question_is_refused_if_database_cannot_be_opened(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
     loop.next_question(Seat(home, owner, project))
@@ -117,7 +115,7 @@ def test_press_is_refused_in_words_if_connection_more_would_be_needed(home: Home
 
 
 @on_sqlite
-def test_press_that_was_saved_is_there_after_restart(home: Home, owner: int, project: int) -> None:
+def test_saved_answers_survive_replaced_database(home: Home, owner: int, project: int) -> None:
     """Seven presses while the file is replaced by an older copy: each is saved, or refused; none is gone."""
     saved = []
     for turn in range(7):
@@ -143,7 +141,7 @@ def test_press_that_was_saved_is_there_after_restart(home: Home, owner: int, pro
 
 
 @on_sqlite
-def test_file_that_was_overwritten_is_reported(home: Home, owner: int, project: int) -> None:
+def test_overwritten_database_is_reported(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     home.database.close()  # all that was stored is in the file itself
     answer_next(home, owner, project)
@@ -157,7 +155,7 @@ def test_file_that_was_overwritten_is_reported(home: Home, owner: int, project: 
         room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
-def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project: int) -> None:
+def test_restore_and_sign_in_report_failed_save(home: Home, owner: int, project: int) -> None:
     managing.archive_project(Seat(home, owner, project))
     link = team.make_link(Seat(home, owner), "Ada")
     signed_in = team.redeem_link(home, team.make_link(Seat(home, owner), "Bob"))
@@ -173,7 +171,9 @@ def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project
     assert team.redeem_link(home, link), "the link was not used up"
 
 
-def test_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_save_creates_no_partial_project(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The table's file fits, the line of the database does not."""
     store = Home.store_table
     with monkeypatch.context() as late, contextlib.ExitStack() as disk:
@@ -190,7 +190,7 @@ def test_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.Mo
 
 
 @on_postgres
-def test_database_that_is_to_read_only_is_reported(home: Home, owner: int) -> None:
+def test_read_only_database_is_reported(home: Home, owner: int) -> None:
     alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
     with home.database.write() as session:
         session.execute(text(f"{alter} SET default_transaction_read_only = on"))
@@ -205,7 +205,7 @@ def test_database_that_is_to_read_only_is_reported(home: Home, owner: int) -> No
 
 
 @on_sqlite
-def test_another_process_that_holds_database_is_reported(
+def test_locked_database_is_reported(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
@@ -236,12 +236,12 @@ def test_stored_change_of_classes_is_not_reported_as_failed(
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes][-1] == "eel"
 
 
-def test_there_is_one_such_refusal() -> None:
+def test_not_saved_is_one_exception() -> None:
     assert loop.NotSaved is reviewing.NotSaved is saving.NotSaved
 
 
 @on_sqlite
-def test_what_was_learned_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
+def test_replaced_database_discards_learner(home: Home, owner: int, project: int) -> None:
     """A copy that went on elsewhere is put instead of the database: its answers are what there is."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
@@ -269,7 +269,7 @@ def wait(home: Home, project: int) -> None:
 
 
 @on_postgres
-def test_who_waits_for_transaction_that_hangs_is_reported(home: Home, owner: int, project: int) -> None:
+def test_waiting_for_hanging_transaction_is_reported(home: Home, owner: int, project: int) -> None:
     with home.database.write() as held:
         entries.lock(held, project)
         with pytest.raises(saving.NotSaved, match="half a minute by now"):
@@ -290,7 +290,7 @@ def hang(home: Home) -> None:
 
 
 @on_postgres
-def test_whose_transaction_was_ended_is_reported(home: Home) -> None:
+def test_ended_transaction_is_reported(home: Home) -> None:
     with pytest.raises(saving.NotSaved, match=r"took too long|connection to PostgreSQL was lost"):
         hang(home)
 
@@ -314,7 +314,7 @@ def behind(home: Home, proxy: Proxy) -> Iterator[Home]:
 @pytest.mark.parametrize(
     "name", sorted(USES.keys() - {"own link"})
 )  # whose first transaction has nothing to store
-def test_stored_data_though_connection_was_lost_is_not_said_to_have_failed(
+def test_commit_with_lost_reply_is_not_reported_as_failed(
     home: Home, owner: int, project: int, behind: Home, proxy: Proxy, name: str
 ) -> None:
     annotator(home, owner, "Ada")

@@ -60,14 +60,14 @@ def own_ada(own_seat: Seat) -> Seat:
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
+def test_owner_can_open_every_context(own_seat: Seat, way: str) -> None:
     with EVERY[way](own_seat) as inside:
         assert inside.person.id == own_seat.person_id
         assert inside.session.is_active
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_annotator_comes_in_if_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
+def test_annotator_can_open_non_owner_contexts(own_ada: Seat, way: str) -> None:
     if way in READING:
         with READING[way](own_ada) as inside:
             assert inside.person.name == "Ada"
@@ -78,7 +78,9 @@ def test_annotator_comes_in_if_owner_is_not_asked_for(own_ada: Seat, way: str) -
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("who", ["unknown", "disabled"])
-def test_strangers_come_in_nowhere(own_seat: Seat, own_ada: Seat, way: str, who: str) -> None:
+def test_disabled_or_unknown_people_can_open_no_context(
+    own_seat: Seat, own_ada: Seat, way: str, who: str
+) -> None:
     person = 99
     if who == "disabled":
         team.disable_person(Seat(own_seat.home, own_seat.person_id), own_ada.person_id)
@@ -93,9 +95,7 @@ def test_strangers_come_in_nowhere(own_seat: Seat, own_ada: Seat, way: str, who:
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
-def test_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
-    own_seat: Seat, way: str, where: str
-) -> None:
+def test_inactive_project_is_opened_only_by_owner_with_anywhere(own_seat: Seat, way: str, where: str) -> None:
     if "archived" in where:
         managing.archive_project(own_seat)
     if "bin" in where:
@@ -110,7 +110,7 @@ def test_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
         pytest.fail("it was opened")
 
 
-def test_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) -> None:
+def test_seat_without_project_has_no_learner(own_seat: Seat) -> None:
     nowhere = Seat(own_seat.home, own_seat.person_id)
     assert nowhere.at(3) == Seat(own_seat.home, own_seat.person_id, 3)
     for way in (nowhere.reading(), nowhere.owning(), nowhere.owning(anywhere=True)):
@@ -123,7 +123,7 @@ def test_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) ->
         _ = nowhere.kind
 
 
-def test_person_who_is_disabled_meanwhile_is_out_at_next_step(own_seat: Seat, own_ada: Seat) -> None:
+def test_disabled_person_is_refused_at_next_step(own_seat: Seat, own_ada: Seat) -> None:
     with own_ada.turn():
         pass
     team.disable_person(own_seat.at(own_seat.project_id or 0), own_ada.person_id)
@@ -131,7 +131,7 @@ def test_person_who_is_disabled_meanwhile_is_out_at_next_step(own_seat: Seat, ow
         pytest.fail("she had her turn")
 
 
-def test_what_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None:
+def test_owner_changes_are_atomic(own_seat: Seat) -> None:
     before = room.room_of(own_seat)
 
     def change(text: str, after: float = 1.0) -> float:
@@ -150,7 +150,7 @@ def test_what_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_turn_is_of_kind_of_project(world: KindWorld, home: Home, owner: int) -> None:
+def test_turn_has_kind_of_project(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner)))
     assert seat.kind is KINDS[world.kind]
     with seat.turn() as turn:
@@ -159,7 +159,7 @@ def test_turn_is_of_kind_of_project(world: KindWorld, home: Home, owner: int) ->
         assert (turn.person_id, turn.project_id) == (owner, seat.project_id)
 
 
-def test_stored_data_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
+def test_turn_overtaken_by_another_tab_is_stale(own_seat: Seat) -> None:
     with own_seat.turn() as turn:
         row = int(turn.learner.ranking()[0][0])
         turn.writer(Place(row)).write("skip", token="a")
@@ -169,7 +169,7 @@ def test_stored_data_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
         assert opened.learner.seq == 1
 
 
-def test_the_same_learner_serves_everyone_until_settings_are_others(own_seat: Seat, own_ada: Seat) -> None:
+def test_learner_is_shared_until_settings_change(own_seat: Seat, own_ada: Seat) -> None:
     with own_seat.learner() as one, own_ada.learner() as other:
         assert one.learner is other.learner
         first = one.learner
@@ -183,7 +183,7 @@ def test_the_same_learner_serves_everyone_until_settings_are_others(own_seat: Se
 
 
 @on_postgres
-def test_of_two_owners_who_change_project_at_once_neither_undoes_what_the_other_did(
+def test_concurrent_owner_changes_are_both_kept(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second comes when the first has read the settings that it changes. PostgreSQL would let it."""
@@ -214,7 +214,7 @@ def test_of_two_owners_who_change_project_at_once_neither_undoes_what_the_other_
 # Rights, and refusals
 
 
-def test_persons(home: Home, owner: int) -> None:
+def test_require_person_refuses_disabled_and_unknown_people(home: Home, owner: int) -> None:
     ada = annotator(home, owner, "Ada")
     with home.database.read() as session:
         assert access.require_person(session, ada).name == "Ada"
@@ -230,7 +230,7 @@ def test_persons(home: Home, owner: int) -> None:
     assert issubclass(access.NotFound, LookupError)
 
 
-def test_roles_at_no_project(home: Home, owner: int) -> None:
+def test_annotator_without_project_may_only_see(home: Home, owner: int) -> None:
     ada = annotator(home, owner, "Ada")
     with home.database.read() as session:
         assert access.role_here(session, owner).role is Role.OWNER
@@ -242,7 +242,7 @@ def test_roles_at_no_project(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_roles_at_project(home: Home, owner: int, project: int, role: Role) -> None:
+def test_role_at_project_determines_rights(home: Home, owner: int, project: int, role: Role) -> None:
     ada = annotator(home, owner, "Ada", role)
     with home.database.read() as session:
         rights, found, coming = access.at_project(session, ada, project)
@@ -261,7 +261,9 @@ def test_roles_at_project(home: Home, owner: int, project: int, role: Role) -> N
 
 
 @pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
-def test_who_is_not_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
+def test_non_member_cannot_tell_that_project_exists(
+    home: Home, owner: int, project: int, number: int
+) -> None:
     eve = somebody(home, owner, "Eve")
     words = []
     with home.database.read() as session:
@@ -275,7 +277,7 @@ def test_who_is_not_member_hears_of_no_project(home: Home, owner: int, project: 
     assert len(set(words)) == 1
 
 
-def test_person_sees_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
+def test_person_sees_own_projects_only(home: Home, owner: int, project: int) -> None:
     ada, eve = annotator(home, owner, "Ada", "viewer"), somebody(home, owner, "Eve")
     second = small_project(home, owner, "second")
     managing.archive_project(Seat(home, owner, second))
@@ -290,7 +292,7 @@ def test_person_sees_projects_they_are_members_of(home: Home, owner: int, projec
     assert seen(eve) == []
 
 
-def test_projects_in_use(home: Home, owner: int, project: int) -> None:
+def test_archived_or_binned_project_is_explained_to_owner(home: Home, owner: int, project: int) -> None:
     def words() -> str:
         with home.database.read() as session:
             assert access.at_project(session, owner, project, anywhere=True)[1].id == project
@@ -310,7 +312,7 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     assert words() == "small"
 
 
-def test_click_asks_for_person_once(home: Home, owner: int, project: int) -> None:
+def test_access_needs_one_statement(home: Home, owner: int, project: int) -> None:
     """One statement for person, role, project and height: it is in the way of every answer."""
     said = []
     with home.database.read() as session:
@@ -323,7 +325,7 @@ def test_click_asks_for_person_once(home: Home, owner: int, project: int) -> Non
 # State of a use case: the project of a seat that is at one, and whose answers may be seen
 
 
-def test_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> None:
+def test_reading_without_project_has_none(home: Home, owner: int, project: int) -> None:
     with Seat(home, owner).reading() as reading:
         assert isinstance(reading, Reading)
         assert reading.at is None
@@ -334,7 +336,7 @@ def test_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> No
         assert reading.project.id == project
 
 
-def test_owner_sees_everybodys_answers_others_their_own(home: Home, owner: int, project: int) -> None:
+def test_owner_sees_all_answers_and_annotators_their_own(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with Seat(home, owner, project).reading() as reading:
         assert reading.whose is None
@@ -342,7 +344,7 @@ def test_owner_sees_everybodys_answers_others_their_own(home: Home, owner: int, 
         assert reading.whose == ada
 
 
-def test_what_is_opened_knows_its_kind_and_writes_nothing_yet(home: Home, owner: int, project: int) -> None:
+def test_opened_learner_knows_its_kind_and_settings(home: Home, owner: int, project: int) -> None:
     with Seat(home, owner, project).learner() as opened:
         assert isinstance(opened, Opened)
         assert opened.kind is one_label

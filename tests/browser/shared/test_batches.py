@@ -66,7 +66,7 @@ def taken_out(page: Page) -> list[int]:
     return found
 
 
-def test_twelve_pictures_are_confirmed_but_one_and_undone(
+def test_batch_of_pictures_is_confirmed_except_one_and_undone(
     page: Page, server: Server, pictures: Seat, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -148,7 +148,7 @@ def test_rows_stay_excluded_when_card_is_redrawn(page: Page, server: Server, pic
         ("numbers", "x -"),
     ],
 )
-def test_what_tile_holds_can_be_heard(
+def test_tile_content_has_accessible_description(
     page: Page, server: Server, home: Home, name: str, shown: str, held: str
 ) -> None:
     open_batch(page, server, alike_project(home, OWNER, name, shown))
@@ -180,7 +180,7 @@ def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictur
     assert log_of(server, pictures) == []
 
 
-def test_choice_from_queue_is_confirmed_as_label_chosen(page: Page, server: Server, pictures: Seat) -> None:
+def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server, pictures: Seat) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
     ticked = ("Clear", "Look at 2 of them together", "Look at 3 of them together")
     for line, button in enumerate(ticked):
@@ -212,7 +212,9 @@ def test_recordings_have_players_and_one_plays_at_a_time(
     assert sum(page.locator("audio").evaluate_all(playing)) == 1
 
 
-def test_without_group_page_says_why_and_goes_back(page: Page, server: Server, home: Home, name: str) -> None:
+def test_missing_batch_is_explained_and_left_by_enter(
+    page: Page, server: Server, home: Home, name: str
+) -> None:
     seat = alike_project(
         home, OWNER, name, "numbers", test_share=0.0
     )  # no one can tell how right the model is
@@ -274,7 +276,7 @@ def said(server: Server, project: int) -> list[tuple[str, list[str]]]:
     return [(one["kind"], json.loads(one["labels"])) for one in log]
 
 
-def test_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Home, project: int) -> None:
+def test_group_answer_is_one_press_and_one_undo(page: Page, server: Server, home: Home, project: int) -> None:
     four = sorted([*TREE["Corvus"][:2], *TREE["Parus"]])
     while sorted(room.labels_on_screen(page)) != four:
         room.press(page, "s")
@@ -350,7 +352,7 @@ def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]
     ]
 
 
-def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project: int) -> None:
+def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_no_project: int) -> None:
     # The cost of questions is estimated before the first answer: on a busy machine all of them take long.
     page.goto(f"{server.base}/settings?project={yes_no_project}")
     expect(page.get_by_text("Assumed until measured")).to_be_attached()
@@ -430,9 +432,7 @@ def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project:
     assert len(yes_no_said(server, yes_no_project)) < ANEW_AFTER, "or how long they took here would tell"
 
 
-def test_grid_of_many_rows_has_no_serious_finding(
-    browser: Browser, server: Server, home: Home, signed_in: str
-) -> None:
+def test_batch_page_is_accessible(browser: Browser, server: Server, home: Home, signed_in: str) -> None:
     kinds = ("image", "sound", "numbers")
     projects = {shown: alike_project(home, OWNER, shown, shown).project_id for shown in kinds}
     wrong = {}

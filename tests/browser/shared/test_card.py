@@ -32,7 +32,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_many_candidates_leave_reason_in_sight_also_under_long_guidelines(
+def test_question_stays_visible_with_many_candidates_and_guidelines(
     page: Page, server: Server, home: Home
 ) -> None:
     names = [f"species {number:02d}" for number in range(14)]
@@ -63,7 +63,7 @@ def test_many_candidates_leave_reason_in_sight_also_under_long_guidelines(
     assert card["y"] < 500, "the question stays on the screen"
 
 
-def test_image_is_zoomed_and_keys_stay_its_own(page: Page, server: Server, digits: int) -> None:
+def test_zoomed_image_keeps_keys_from_card(page: Page, server: Server, digits: int) -> None:
     room.annotate(page, server, digits)
     page.keyboard.press("z")
     zoom = page.get_by_role("dialog", name=re.compile("Image of row"))
@@ -83,7 +83,7 @@ def test_image_is_zoomed_and_keys_stay_its_own(page: Page, server: Server, digit
     assert room.log_of(server, digits) == []
 
 
-def test_every_button_is_reached_by_tab_and_seen(annotating: Page) -> None:
+def test_every_button_is_reached_by_tab_with_visible_focus(annotating: Page) -> None:
     page = annotating
     page.evaluate("document.activeElement?.blur()")
     reached, outlines = set(), []
@@ -113,7 +113,7 @@ def test_every_button_is_reached_by_tab_and_seen(annotating: Page) -> None:
     assert set(outlines) == {"solid"}, "the focus is always visible"
 
 
-def test_phone_has_large_button_for_everything(browser: Browser, signed_in: str, here: Room) -> None:
+def test_phone_has_large_button_for_every_action(browser: Browser, signed_in: str, here: Room) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
     )
@@ -192,7 +192,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     page.get_by_text("matching rows.").wait_for()
 
 
-def test_menu_of_phone_closes_once_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
+def test_phone_menu_closes_after_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
     )
@@ -217,7 +217,7 @@ def test_menu_of_phone_closes_once_page_is_chosen(browser: Browser, signed_in: s
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_opens_over_card_has_no_serious_finding(
+def test_dialogs_over_card_are_accessible(
     browser: Browser, signed_in: str, here: Room, scheme: Literal["light", "dark"]
 ) -> None:
     context = browser.new_context(color_scheme=scheme, storage_state=signed_in)
@@ -238,7 +238,7 @@ def test_what_opens_over_card_has_no_serious_finding(
     assert not wrong
 
 
-def test_guidelines_are_text_and_open_by_their_key(annotating: Page) -> None:
+def test_guidelines_are_plain_text_and_open_by_key(annotating: Page) -> None:
     page = annotating
     words = page.get_by_text("Look twice.")
     expect(words).to_be_hidden()
@@ -250,7 +250,7 @@ def test_guidelines_are_text_and_open_by_their_key(annotating: Page) -> None:
     expect(words).to_be_hidden()
 
 
-def test_candidates_are_in_rooms_order_with_their_descriptions(annotating: Page) -> None:
+def test_candidates_have_configured_order_and_descriptions(annotating: Page) -> None:
     page = annotating
     for _ in range(3):
         assert room.labels_on_screen(page) == ["ant", "bee", "cat"]
@@ -311,7 +311,7 @@ def stage(page: Page, server: Server) -> Page:
     return page
 
 
-def test_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> None:
+def test_card_listens_to_keys_until_last_drawing_ends(stage: Page) -> None:
     """Where data come while its modules are on their way, Streamlit ends the first drawing after the second began."""
     seen: dict[str, Any] = stage.evaluate("""() => {
         const [first, second] = [window.drawCard(1), window.drawCard(2)];
@@ -324,7 +324,7 @@ def test_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> Non
     assert seen == {"begun": 1, "taken": True, "sent": ["is"], "ended": 0, "after": False}
 
 
-def test_search_that_was_open_when_page_was_left_hears_no_more_classes(stage: Page) -> None:
+def test_search_open_when_page_is_left_stops_listening(stage: Page) -> None:
     stage.evaluate("() => { window.end = window.drawCard(1); window.pressKey('0'); }")
     assert stage.evaluate("window.listening") == 2, "the keys, and the list of classes"
     stage.get_by_role("dialog", name="None of these").wait_for()
@@ -333,7 +333,7 @@ def test_search_that_was_open_when_page_was_left_hears_no_more_classes(stage: Pa
     assert stage.get_by_role("dialog").count() == 0
 
 
-def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) -> None:
+def test_open_search_survives_redraw_of_same_question(stage: Page) -> None:
     stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('0'); }")
     search = stage.get_by_role("dialog", name="None of these")
     search.get_by_role("combobox").fill("an")
@@ -343,7 +343,7 @@ def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) ->
     assert search.count() == 0
 
 
-def test_note_is_typed_on_when_the_same_question_is_drawn_again(stage: Page) -> None:
+def test_note_keeps_focus_on_redraw_of_same_question(stage: Page) -> None:
     """Or else its next letters would be keys of the card, and give answers."""
     stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('t'); }")
     stage.keyboard.type("a note")
@@ -368,7 +368,7 @@ def test_keydown_without_key_is_ignored(stage: Page, errors_of: Callable[[Page],
     assert errors == []
 
 
-def test_one_kind_s_card_takes_place_of_another_s(annotating: Page, here: Room, home: Home) -> None:
+def test_card_is_replaced_when_kind_of_project_changes(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
     other = "Many labels"  # no box of projects may take the one name for the other's beginning
     vectors = vector_project(home, OWNER, other, question="instance")
@@ -435,7 +435,7 @@ def test_pause_hides_question_until_enter(annotating: Page, here: Room) -> None:
     assert here.kinds() == ["is"]
 
 
-def test_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room) -> None:
+def test_history_shows_last_rows_and_opens_one(annotating: Page, here: Room) -> None:
     page, rows = annotating, []
     for _ in range(12):
         rows.append(room.row_id(page))
@@ -449,7 +449,7 @@ def test_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room) -> 
     expect(page.get_by_role("heading", name=f"Row {rows[-2]}")).to_be_visible()
 
 
-def test_examples_come_by_key_and_use_it(page: Page, here: Room, seat: Seat) -> None:
+def test_examples_open_by_key(page: Page, here: Room, seat: Seat) -> None:
     row, label = decided(seat)
     examples.mark(seat, row, label, "look at the <b>wing</b>")
     room.annotate(page, here.server, here.project)
@@ -467,7 +467,7 @@ def test_examples_come_by_key_and_use_it(page: Page, here: Room, seat: Seat) -> 
     expect(page.get_by_text("Look twice.")).to_be_visible()
 
 
-def test_known_rows_are_answered_by_keys_before_start(
+def test_qualification_is_passed_by_keys_before_first_question(
     browser: Browser, home: Home, here: Room, seat: Seat, name: str
 ) -> None:
     known = {}

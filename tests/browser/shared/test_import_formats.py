@@ -141,7 +141,7 @@ def test_column_head_changes_role_by_keyboard(page: Page, server: Server) -> Non
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_one_action_from_file_to_first_question(page: Page, server: Server, name: str) -> None:
+def test_file_needs_one_click_to_first_question(page: Page, server: Server, name: str) -> None:
     make, weight = FILES[name]
     page.goto(f"{server.base}/import")
     page.locator(room.TABLE_BOX).set_input_files(
@@ -225,7 +225,7 @@ def drop(page: Page, box: Locator, *names: str) -> None:
         box.dispatch_event(event, {"dataTransfer": files})
 
 
-def test_one_file_is_dropped_and_several_are_reported_so(page: Page, box: Locator) -> None:
+def test_one_dropped_file_is_accepted_and_several_are_refused(page: Page, box: Locator) -> None:
     drop(page, box, "one.csv", "two.csv")
     expect(box.get_by_role("status")).to_have_text("Drop a single file.")
     drop(page, box, "one.csv")
@@ -233,7 +233,7 @@ def test_one_file_is_dropped_and_several_are_reported_so(page: Page, box: Locato
     expect(page.get_by_role("button", name="Create project")).to_be_visible()
 
 
-def test_file_too_large_is_reported_before_any_of_it_is_sent(page: Page, box: Locator) -> None:
+def test_oversized_file_is_reported_before_upload(page: Page, box: Locator) -> None:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))
     page.evaluate("() => { Object.defineProperty(File.prototype, 'size', { get: () => 345e6 }); }")
@@ -242,7 +242,7 @@ def test_file_too_large_is_reported_before_any_of_it_is_sent(page: Page, box: Lo
     assert not [url for url in sent if "/uploads" in url]
 
 
-def test_bar_shows_how_far_it_is_and_cancelling_leaves_no_trace(
+def test_upload_shows_progress_and_cancelling_removes_it(
     page: Page, server: Server, box: Locator, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, held, before = errors_of(page), list[Route](), lying(server)
@@ -258,7 +258,7 @@ def test_bar_shows_how_far_it_is_and_cancelling_leaves_no_trace(
     assert errors == []
 
 
-def test_what_server_refuses_is_reported_in_its_words(page: Page, box: Locator) -> None:
+def test_refusal_of_server_is_shown_in_file_box(page: Page, box: Locator) -> None:
     words = "Files of one person that wait here may have 500 MB in all."
     page.route(re.compile("/uploads"), lambda route: route.fulfill(status=507, body=words))
     drop(page, box, "one.csv")
@@ -269,7 +269,7 @@ def test_what_server_refuses_is_reported_in_its_words(page: Page, box: Locator) 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_phone_and_can_be_read_in_dark(page: Page, box: Locator, scheme: str) -> None:
+def test_file_box_fits_phone_and_is_accessible(page: Page, box: Locator, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

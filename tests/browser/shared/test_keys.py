@@ -58,7 +58,7 @@ def keys_annotating(page: Page, server: Server, digits: int) -> Page:
 
 
 @on_both
-def test_ten_presses_forty_milliseconds_apart(keys_annotating: Page, server: Server, digits: int) -> None:
+def test_rapid_presses_answer_each_shown_row_once(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     pressed = 0
     while pressed < 10 or len(room.log_of(server, digits)) < 3:  # a slow machine takes fewer of them
@@ -90,7 +90,7 @@ def test_held_key_gives_one_answer(keys_annotating: Page, server: Server, digits
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_held_press_on_focused_candidate_gives_one_answer(
+def test_key_held_on_focused_candidate_gives_one_answer(
     keys_annotating: Page, server: Server, digits: int, key: str
 ) -> None:
     page = keys_annotating
@@ -105,9 +105,7 @@ def test_held_press_on_focused_candidate_gives_one_answer(
     assert len(room.log_of(server, digits)) == 1
 
 
-def test_letters_of_another_script_count_by_their_place(
-    keys_annotating: Page, server: Server, digits: int
-) -> None:
+def test_keys_of_other_scripts_work_by_position(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     typing = "([key, code]) => window.dispatchEvent(new KeyboardEvent('keydown', { key, code }))"
     first = room.token(page)
@@ -182,7 +180,7 @@ def marked(page: Page) -> list[str]:
     return page.locator(".text mark").all_inner_texts()
 
 
-def test_words_are_marked_and_similar_rows_are_shown_on_demand(
+def test_text_evidence_is_marked_and_similar_rows_shown_on_demand(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
     project = text_project(home, OWNER, name)
@@ -220,7 +218,9 @@ def test_words_are_marked_and_similar_rows_are_shown_on_demand(
     assert len(room.log_of(server, project)) == 3, "keys of the panel are no answers"
 
 
-def test_every_script_is_read_in_its_own_way(page: Page, server: Server, home: Home, name: str) -> None:
+def test_texts_have_direction_and_size_of_their_script(
+    page: Page, server: Server, home: Home, name: str
+) -> None:
     texts = {
         "arabic": "مرحبا بكم في حديقة الطيور، انظروا إلى الطائر الأزرق.",
         "chinese": "今天早上我在公园里看见了一只蓝色的小鸟在树上唱歌。" * 8,
@@ -272,7 +272,7 @@ def places(page: Page) -> list[dict[str, float]]:
     return [box(page, one) for one in (".choice >> nth=0", ".choice >> nth=5", ".foot")]
 
 
-def test_on_phone_tour_hides_none_of_six_choices(phone: Page, server: Server, demo: int) -> None:
+def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -> None:
     page = phone
     room.annotate(page, server, demo)
     tour, words = box(page, ".st-key-winnow_tour"), page.locator(".st-key-winnow_tour")
@@ -313,7 +313,7 @@ def test_on_phone_tour_hides_none_of_six_choices(phone: Page, server: Server, de
     assert box(page, ".instance")["height"] >= 0.37 * 844, "the row has its room again"
 
 
-def test_on_desk_it_is_read_as_it_is(page: Page, server: Server, demo: int) -> None:
+def test_tour_on_desktop_is_unfolded(page: Page, server: Server, demo: int) -> None:
     room.annotate(page, server, demo)
     expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the one that is loudest")
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()

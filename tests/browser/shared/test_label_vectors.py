@@ -48,7 +48,9 @@ def mark(page: Page, labels: set[str]) -> None:
             page.keyboard.press(toggle.get_attribute("data-key") or "")
 
 
-def test_all_labels_of_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_all_labels_of_row_are_answered_by_keyboard(
+    page: Page, server: Server, make: Callable[[str], int]
+) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
@@ -99,7 +101,7 @@ def test_enter_on_link_saves_nothing(page: Page, server: Server, make: Callable[
     assert room.log_of(server, project) == []
 
 
-def test_one_label_with_three_keys(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_single_label_is_answered_by_keys(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("cell")
     room.annotate(page, server, project)
     asked = []
@@ -122,9 +124,7 @@ def test_one_label_with_three_keys(page: Page, server: Server, make: Callable[[s
     assert len(room.log_of(server, project)) == 7, "the key sheet answers nothing"
 
 
-def test_presses_in_quick_succession_are_each_meant(
-    page: Page, server: Server, make: Callable[[str], int]
-) -> None:
+def test_rapid_presses_answer_each_label_once(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("cell")
     room.annotate(page, server, project)
     for _ in range(10):
@@ -181,7 +181,7 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_no_serious_finding_and_room_for_fingers(
+def test_label_vector_pages_are_accessible_and_touchable(
     browser: Browser, signed_in: str, server: Server, make: Callable[[str], int], question: str
 ) -> None:
     project = make(question)
@@ -221,7 +221,7 @@ def test_no_serious_finding_and_room_for_fingers(
 
 
 @pytest.mark.public_data
-def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> None:
+def test_emotions_are_imported_answered_and_exported(page: Page, server: Server) -> None:
     """60% of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
     data = np.load(DATA / "emotions.npz")
     names = [str(name) for name in data["label_names"]]
@@ -271,7 +271,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
 # export
 
 
-def test_answer_is_found_corrected_and_made_not_known_without_mouse(
+def test_answer_is_corrected_and_cleared_by_keyboard(
     page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -311,7 +311,7 @@ def send(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def test_other_pages_have_no_serious_finding(browser: Browser, server: Server, signed_in: str) -> None:
+def test_other_label_vector_pages_are_accessible(browser: Browser, server: Server, signed_in: str) -> None:
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
     # What differs from the other kind of project differs in every scheme and size.
     context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ ANSWERS = {"sqlite": 60, "postgres": 20}
 
 @pytest.mark.public_data
 @on_both
-def test_birdsong_from_upload_to_export(
+def test_birdsong_is_uploaded_answered_and_exported(
     page: Page, server: Server, data_folder: Path, errors_of: Callable[[Page], list[str]], backend: str
 ) -> None:
     answers = ANSWERS[backend]
@@ -105,7 +105,7 @@ def violations(page: Page) -> list[str]:
     return found
 
 
-def test_no_page_meets_it(page: Page, server: Server) -> None:
+def test_no_page_violates_content_policy(page: Page, server: Server) -> None:
     found = violations(page)
     for name in PAGES:
         page.goto(f"{server.base}/{name}?project=1")
@@ -116,7 +116,7 @@ def test_no_page_meets_it(page: Page, server: Server) -> None:
     assert found == []
 
 
-def test_no_chart_meets_it(page: Page, server: Server, digits: int) -> None:
+def test_no_chart_violates_content_policy(page: Page, server: Server, digits: int) -> None:
     found = violations(page)
     room.annotate(page, server, digits)
     for _ in range(3):
@@ -136,7 +136,7 @@ def test_no_chart_meets_it(page: Page, server: Server, digits: int) -> None:
         "setTimeout('window.hurt = 1')",
     ],
 )
-def test_text_becomes_no_script(page: Page, server: Server, script: str) -> None:
+def test_content_policy_blocks_inline_script(page: Page, server: Server, script: str) -> None:
     page.goto(f"{server.base}/home")
     page.get_by_test_id("stMain").wait_for()
     with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
@@ -154,7 +154,7 @@ def test_text_becomes_no_script(page: Page, server: Server, script: str) -> None
         " s.onerror = () => done(0); s.src = 'http://127.0.0.1:1/x.js'; document.head.append(s); })",
     ],
 )
-def test_nothing_goes_to_another_server(page: Page, server: Server, script: str) -> None:
+def test_content_policy_blocks_other_servers(page: Page, server: Server, script: str) -> None:
     page.goto(f"{server.base}/home")
     page.get_by_test_id("stMain").wait_for()
     found = violations(page)
@@ -168,7 +168,7 @@ def test_nothing_goes_to_another_server(page: Page, server: Server, script: str)
 CHART = ".js-plotly-plot .main-svg"
 
 
-def test_stop_rules_are_set_on_page(
+def test_stop_rules_are_set_on_progress(
     page: Page, server: Server, digits: int, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -185,7 +185,7 @@ def test_stop_rules_are_set_on_page(
     assert not errors
 
 
-def test_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
+def test_chart_downloads_as_picture_and_data(page: Page, server: Server, digits: int) -> None:
     page.goto(f"{server.base}/map?project={digits}")
     page.locator(CHART).first.wait_for()
     with page.expect_download() as asked:

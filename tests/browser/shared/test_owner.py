@@ -16,7 +16,7 @@ from workflow.demos.digits import LABELS
 pytestmark = pytest.mark.browser
 
 
-def test_answer_is_found_and_corrected_without_mouse(
+def test_answer_is_found_and_corrected_by_keyboard(
     page: Page, server: Server, digits: int, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -59,7 +59,7 @@ def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     assert text.inner_text() == f"{lines} {asked}"
 
 
-def test_refused_class_leaves_owner_as_they_were_and_people_see_renamed_one(page: Page, here: Room) -> None:
+def test_refused_class_keeps_tab_and_renamed_class_is_shown(page: Page, here: Room) -> None:
     room.annotate(page, here.server, here.project)
     old = page.locator(".choice .label").first.inner_text()
     page.goto(f"{here.server.base}/settings?project={here.project}")

@@ -52,7 +52,7 @@ def width(page: Page, selector: str, wanted: int) -> None:
     expect(page.locator(selector)).to_have_js_property("naturalWidth", wanted)
 
 
-def test_arrows_turn_pictures_of_row_on_card_and_in_zoom(page: Page, server: Server, burst: Seat) -> None:
+def test_arrows_switch_pictures_on_card_and_in_zoom(page: Page, server: Server, burst: Seat) -> None:
     assert burst.project_id is not None
     room.annotate(page, server, burst.project_id)
     large, count = ".zoom .image", page.locator(".turning [role=status]")
@@ -100,7 +100,7 @@ def test_arrows_turn_pictures_of_row_on_card_and_in_zoom(page: Page, server: Ser
     expect(count).to_have_text("1 of 3 pictures")
 
 
-def test_lists_show_small_pictures_and_point_of_map_its_row(page: Page, server: Server, burst: Seat) -> None:
+def test_lists_show_thumbnails_and_map_point_its_row(page: Page, server: Server, burst: Seat) -> None:
     loop.submit_answer(burst, loop.ask_next(burst, 3).token, "is", ["wren"])
     for name in ("queue", "review"):
         page.goto(f"{server.base}/{name}?project={burst.project_id}")
@@ -186,7 +186,7 @@ def boxes_are_in_place(page: Page, image: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_boxes_lie_if_detector_found_them(
+def test_boxes_are_drawn_at_detector_positions(
     page: Page, server: Server, detected: Seat, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -229,7 +229,7 @@ def test_boxes_are_drawn_on_opened_row_of_queue(page: Page, server: Server, dete
     expect(page.locator(".framed .boxes")).to_be_hidden()
 
 
-def test_many_features_are_in_box_that_is_shut_under_those_that_tell(
+def test_many_features_are_folded_below_most_telling_ones(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
     names = ",".join(f"f{k}" for k in range(24))
@@ -312,7 +312,7 @@ def test_zip_of_pictures_is_imported_shown_and_played(
 # once
 
 
-def test_click_asks_row_and_lasso_many(
+def test_map_click_asks_row_and_lasso_asks_batch(
     page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)

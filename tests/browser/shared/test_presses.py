@@ -49,7 +49,7 @@ def by_its_page(page: Page) -> list[bytes]:
     return found
 
 
-def test_answer_runs_no_page_and_survives_redraw(
+def test_answer_runs_no_page_script_and_survives_redraw(
     annotating: Page, here: Room, errors_of: Callable[[Page], list[str]]
 ) -> None:
     page, errors, statuses = annotating, errors_of(annotating), sent_by(annotating)
@@ -72,7 +72,7 @@ def test_answer_runs_no_page_and_survives_redraw(
     assert errors == []
 
 
-def test_page_that_was_left_shows_current_state(annotating: Page, here: Room) -> None:
+def test_reopened_page_shows_current_question(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     room.press(page, "2")
@@ -100,7 +100,7 @@ def test_two_tabs_store_one_answer_to_one_question(annotating: Page, here: Room)
     assert here.kinds() == ["is", "is"]
 
 
-def test_typed_text_stays_until_server_that_was_gone_has_it(annotating: Page, here: Room) -> None:
+def test_note_is_kept_until_lost_server_stores_it(annotating: Page, here: Room) -> None:
     page, lost = annotating, list[str]()
 
     def cut(route: Route) -> None:
@@ -125,7 +125,7 @@ def test_typed_text_stays_until_server_that_was_gone_has_it(annotating: Page, he
     expect(page.locator(".saved")).to_contain_text("Saved: ")
 
 
-def test_refusal_in_words_keeps_card_and_typed_text(annotating: Page, here: Room) -> None:
+def test_refused_answer_keeps_card_and_note(annotating: Page, here: Room) -> None:
     page = annotating
     page.route(
         PRESSES, lambda route: route.fulfill(status=503, content_type="text/plain", body="The disk is full.")
@@ -142,7 +142,7 @@ def test_refusal_in_words_keeps_card_and_typed_text(annotating: Page, here: Room
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", "mine")]
 
 
-def test_clicks_use_page_if_route_is_blocked(annotating: Page, here: Room) -> None:
+def test_answers_go_through_page_if_route_is_blocked(annotating: Page, here: Room) -> None:
     page, asked, told = annotating, list[str](), by_its_page(annotating)
     page.route(PRESSES, lambda route: (asked.append("x"), route.fulfill(status=405))[1])
     room.press(page, "1")
@@ -151,9 +151,7 @@ def test_clicks_use_page_if_route_is_blocked(annotating: Page, here: Room) -> No
     assert (here.kinds(), len(asked), len(told)) == (["is", "is", "withdraw"], 1, 3)
 
 
-def test_press_after_sign_in_has_ended_stores_nothing_and_says_so(
-    here: Room, browser: Any, home: Home
-) -> None:
+def test_press_after_sign_in_ended_redirects_and_stores_nothing(here: Room, browser: Any, home: Home) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{here.server.base}/signin?link={team.make_start_link(home)}")
@@ -167,9 +165,7 @@ def test_press_after_sign_in_has_ended_stores_nothing_and_says_so(
     context.close()
 
 
-def test_guidelines_that_owner_changes_come_with_next_answer(
-    annotating: Page, here: Room, home: Home
-) -> None:
+def test_changed_guidelines_arrive_with_next_answer(annotating: Page, here: Room, home: Home) -> None:
     page, seat = annotating, Seat(home, OWNER, here.project)
     room.press(page, "1")
     change_room(seat, replace(room_of(seat), guidelines="Count the legs."))
@@ -181,7 +177,7 @@ def test_guidelines_that_owner_changes_come_with_next_answer(
     assert (len(here.log()), room.token(page) == token) == (3, False)
 
 
-def test_label_vectors_go_the_same_way(page: Page, here: Room, home: Home) -> None:
+def test_label_vector_answers_use_press_route(page: Page, here: Room, home: Home) -> None:
     project = vector_project(home, OWNER, f"{here.name} vectors", question="instance")
     room.annotate(page, here.server, project)
     statuses = sent_by(page)
@@ -196,7 +192,7 @@ def test_label_vectors_go_the_same_way(page: Page, here: Room, home: Home) -> No
 
 
 @on_both
-def test_each_kind_has_its_key(annotating: Page, here: Room) -> None:
+def test_each_kind_of_answer_has_its_key(annotating: Page, here: Room) -> None:
     page = annotating
     offered = room.labels_on_screen(page)
     page.keyboard.press("m")
@@ -218,7 +214,7 @@ def test_each_kind_has_its_key(annotating: Page, here: Room) -> None:
     assert log[4]["labels"] == f'["{before[1]}"]'
 
 
-def test_escape_stops_marking_and_one_mark_is_plain_answer(annotating: Page, here: Room) -> None:
+def test_escape_stops_marking_and_single_mark_is_plain_answer(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("m")
     page.keyboard.press("1")
@@ -231,7 +227,7 @@ def test_escape_stops_marking_and_one_mark_is_plain_answer(annotating: Page, her
 
 
 @on_both
-def test_undo_and_redo_by_key_and_in_history(annotating: Page, here: Room) -> None:
+def test_undo_and_redo_work_by_key_and_in_history(annotating: Page, here: Room) -> None:
     page = annotating
     rows = []
     for _ in range(3):
@@ -258,7 +254,7 @@ def test_undo_and_redo_by_key_and_in_history(annotating: Page, here: Room) -> No
 
 
 @on_both
-def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, here: Room) -> None:
+def test_rapid_redo_presses_store_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     room.press(page, "u")
@@ -290,7 +286,7 @@ def test_key_sheet_gives_no_answer(annotating: Page, here: Room) -> None:
 
 
 @on_both
-def test_note_and_flag_go_with_answer_and_no_further(annotating: Page, here: Room) -> None:
+def test_note_and_flag_belong_to_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("t")
     page.keyboard.type("1 or 7? s u x")
@@ -306,7 +302,7 @@ def test_note_and_flag_go_with_answer_and_no_further(annotating: Page, here: Roo
     assert (second["note"], second["flagged"]) == (None, 0)
 
 
-def test_note_waits_while_earlier_answer_is_withdrawn(annotating: Page, here: Room) -> None:
+def test_note_is_kept_while_earlier_answer_is_undone(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     row = room.row_id(page)
@@ -331,7 +327,7 @@ def test_note_waits_while_earlier_answer_is_withdrawn(annotating: Page, here: Ro
     expect(page.locator(".note")).to_be_hidden()
 
 
-def test_long_history_can_be_closed_if_one_is(annotating: Page, here: Room) -> None:
+def test_long_history_can_be_closed(annotating: Page, here: Room) -> None:
     page = annotating
     for _ in range(16):
         room.press(page, "s")
@@ -352,7 +348,7 @@ def at_once(page: Page, keys: str) -> None:
     page.evaluate(f"(keys) => [...keys].forEach((key) => window.dispatchEvent({press}))", keys)
 
 
-def test_mark_begun_while_answer_is_saved_is_for_next_question(annotating: Page, here: Room) -> None:
+def test_mark_made_while_saving_is_for_next_question(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     at_once(page, "1m2")
@@ -366,7 +362,7 @@ def test_mark_begun_while_answer_is_saved_is_for_next_question(annotating: Page,
     assert json.loads(here.log()[-1]["labels"]) == offered[:2]
 
 
-def test_note_begun_while_answer_is_saved_is_written_to_next_question(annotating: Page, here: Room) -> None:
+def test_note_typed_while_saving_is_for_next_question(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     at_once(page, "1txu?")
@@ -378,7 +374,7 @@ def test_note_begun_while_answer_is_saved_is_written_to_next_question(annotating
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", None), ("is", "xu? more")]
 
 
-def test_note_that_cannot_be_stored_is_refused_in_words_and_kept(annotating: Page, here: Room) -> None:
+def test_invalid_note_is_refused_and_kept(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     page.keyboard.press("t")

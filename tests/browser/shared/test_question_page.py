@@ -94,7 +94,7 @@ def sideways(page: Page) -> int:
 
 
 @pytest.mark.parametrize("shown", KINDS)
-def test_on_desk_row_gets_room_and_nothing_moves(
+def test_desktop_layout_gives_row_space_and_never_moves(
     page: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
     room.annotate(page, server, make(shown))
@@ -116,7 +116,9 @@ def test_on_desk_row_gets_room_and_nothing_moves(
     assert all(place == places[0] for place in places), "same place, same height"
 
 
-def test_shares_and_scores_are_distinguished(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_model_shares_and_file_scores_are_distinguished(
+    page: Page, server: Server, make: Callable[[str], int]
+) -> None:
     room.annotate(page, server, make("text"))
     room.press(page, "1")
     widths = page.locator(".choice .bar .fill").evaluate_all("all => all.map(one => one.style.width)")
@@ -128,9 +130,7 @@ def test_shares_and_scores_are_distinguished(page: Page, server: Server, make: C
     expect(page.locator(".scale")).to_contain_text("in your file")
 
 
-def test_text_is_as_large_as_its_length_allows(
-    page: Page, server: Server, make: Callable[[str], int]
-) -> None:
+def test_text_size_follows_its_length(page: Page, server: Server, make: Callable[[str], int]) -> None:
     room.annotate(page, server, make("text"))
     seen = set()
     for _ in range(ROWS - 1):
@@ -159,7 +159,7 @@ def test_text_is_as_large_as_its_length_allows(
 
 
 @pytest.mark.parametrize("shown", KINDS)
-def test_on_phone_six_choices_are_in_sight(
+def test_phone_shows_six_choices_without_scrolling(
     phone: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
     page = phone
@@ -208,7 +208,7 @@ def test_on_phone_six_choices_are_in_sight(
 
 
 @pytest.mark.parametrize("shown", KINDS)
-def test_text_of_twice_size_scrolls_nothing_sideways(
+def test_double_text_size_does_not_scroll_sideways(
     phone: Page, page: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
     project = make(shown)
@@ -219,7 +219,7 @@ def test_text_of_twice_size_scrolls_nothing_sideways(
         assert sideways(one) <= 0
 
 
-def test_head_of_phone_is_one_line(phone: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[str], int]) -> None:
     """Menu, project and progress: each is seen and can be pressed."""
     page = phone
     room.annotate(page, server, make("text"))
@@ -240,7 +240,7 @@ def test_head_of_phone_is_one_line(phone: Page, server: Server, make: Callable[[
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
 
 
-def test_toast_is_at_foot(page: Page, server: Server) -> None:
+def test_toast_is_at_bottom(page: Page, server: Server) -> None:
     """Above it would cover the box that chooses the project."""
     table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
     room.begin_import(page, server.base, table, "toasted")
@@ -270,7 +270,7 @@ def swipe(page: Page, x: float, y: float = 2, on: str = ".single", fingers: int 
     session.detach()
 
 
-def test_manifest_lets_it_be_installed(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_manifest_makes_app_installable(page: Page, server: Server, make: Callable[[str], int]) -> None:
     room.annotate(page, server, make("text"))
     link = page.locator("link[rel=manifest]")
     expect(link).to_have_count(1)
@@ -310,9 +310,7 @@ def test_swipe_answers_yes_or_no(phone: Page, server: Server, home: Home, name: 
     assert [entry["kind"] for entry in room.log_of(server, project)] == ["yes", "no"]
 
 
-def test_finger_that_means_something_else_gives_no_answer(
-    phone: Page, server: Server, home: Home, name: str
-) -> None:
+def test_other_touch_gestures_give_no_answer(phone: Page, server: Server, home: Home, name: str) -> None:
     """It scrolls, two of them zoom, it moves what is enlarged, marks what was typed, seeks in a recording,
     turns pictures."""
     project = vector_project(home, OWNER, name, question="cell")

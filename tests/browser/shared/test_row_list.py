@@ -85,7 +85,7 @@ def test_drawer_asks_its_row_next(page: Page, server: Server, pictures: Seat) ->
     assert room.row_id(page) == wanted
 
 
-def test_letters_typed_in_drawer_move_to_no_other_row(page: Page, server: Server, pictures: Seat) -> None:
+def test_typing_in_drawer_stays_on_its_row(page: Page, server: Server, pictures: Seat) -> None:
     question = loop.next_question(pictures)
     assert question is not None
     loop.submit_answer(pictures, question.token, "is", [question.choices[0]])
@@ -100,7 +100,7 @@ def test_letters_typed_in_drawer_move_to_no_other_row(page: Page, server: Server
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_open_drawer_has_no_serious_finding_and_room_for_fingers(
+def test_open_drawer_is_accessible_and_touchable(
     browser: Browser, server: Server, pictures: Seat, signed_in: str, scheme: str
 ) -> None:
     phone = {"width": 390, "height": 844}
@@ -120,9 +120,7 @@ def test_open_drawer_has_no_serious_finding_and_room_for_fingers(
         context.close()
 
 
-def test_names_and_texts_of_rows_are_shown_as_they_are(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_row_names_and_texts_are_escaped(page: Page, server: Server, home: Home, name: str) -> None:
     lines = "".join(f'"{HTML} {n}",wren|robin,"{HTML} {n}",{n}\n' for n in range(6))
     table = LabelTable.read_csv(f"id,candidates,text,n\n{lines}".encode())
     number = importing.create(Seat(home, OWNER), name, table, LearnerSettings(n_neighbors=2))

@@ -21,7 +21,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_none_of_these_with_and_without_name(annotating: Page, here: Room) -> None:
+def test_none_of_these_works_with_and_without_class(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "0", "Enter")
     assert here.kinds() == ["none"]
@@ -81,7 +81,7 @@ def test_class_added_meanwhile_is_found_in_open_tab(annotating: Page, here: Room
     assert json.loads(here.log()[-1]["labels"]) == ["eel"]
 
 
-def test_list_that_comes_late_is_shown_in_open_search(annotating: Page, here: Room) -> None:
+def test_late_class_list_is_shown_in_open_search(annotating: Page, here: Room) -> None:
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
@@ -107,7 +107,7 @@ def test_list_that_comes_late_is_shown_in_open_search(annotating: Page, here: Ro
     expect(page.locator(".saved")).to_contain_text(f"is {chosen}")
 
 
-def test_a_thousand_classes_come_once_and_are_searched_at_once(page: Page, server: Server) -> None:
+def test_thousand_classes_are_loaded_once_and_searchable(page: Page, server: Server) -> None:
     names = [f"species-{number:04d}" for number in range(1000)]
     frame = pd.DataFrame(
         {

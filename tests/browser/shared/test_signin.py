@@ -79,7 +79,7 @@ def websocket_status(server: Server, cookie: str = "", origin: str | None = None
         return pool.submit(asyncio.run, knock()).result()
 
 
-def test_no_one_gets_in_without_link(server: Server, others: BrowserContext) -> None:
+def test_access_needs_sign_in(server: Server, others: BrowserContext) -> None:
     assert status(f"{server.base}/", Accept="text/html") == 303
     assert status(f"{server.base}/_stcore/health") == 401
     assert status(f"{server.base}/_stcore/metrics") == 401
@@ -159,9 +159,7 @@ def sign_in(page: Page, server: Server, name: str, password: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
-    page: Page, server: Server, others: BrowserContext
-) -> None:
+def test_password_is_set_and_signs_in(page: Page, server: Server, others: BrowserContext) -> None:
     ada = follow(others, invite(page, server, "Pia"))
     ada.goto(f"{server.base}/account")
     expect(ada.get_by_text("this one")).to_be_visible()
@@ -195,7 +193,7 @@ def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
         assert GOOD not in line
 
 
-def test_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
+def test_new_link_replaces_old_and_warns_of_local_address(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
     first = invite(page, server, "Bea")
@@ -227,7 +225,7 @@ def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, hom
 
 
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
-def test_page_whose_sign_in_has_ended_says_so_at_its_next_press(
+def test_page_with_ended_sign_in_says_so_at_next_press(
     page: Page, browser: Browser, others: BrowserContext, home: Home, here: Room, ended_by: str
 ) -> None:
     server, name = here.server, f"Nora of {ended_by}"
@@ -278,7 +276,9 @@ def fetched(page: Page, address: str) -> tuple[int, str]:
     return found[0], found[1]
 
 
-def test_non_shared_is_not_there(page: Page, browser: Browser, home: Home, here: Room, secret: int) -> None:
+def test_project_that_is_not_shared_is_hidden(
+    page: Page, browser: Browser, home: Home, here: Room, secret: int
+) -> None:
     server = here.server
     page.goto(server.base)
     ada = member(browser, server, home, here.project, "Sam")
@@ -302,7 +302,7 @@ def test_non_shared_is_not_there(page: Page, browser: Browser, home: Home, here:
     ada.context.close()
 
 
-def test_who_becomes_viewer_is_stopped_at_next_press(
+def test_annotator_made_viewer_is_stopped_at_next_press(
     page: Page, browser: Browser, home: Home, here: Room
 ) -> None:
     server, shared = here.server, here.project
@@ -334,7 +334,7 @@ def test_who_becomes_viewer_is_stopped_at_next_press(
     ada.context.close()
 
 
-def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home, here: Room) -> None:
+def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Home, here: Room) -> None:
     for name in ("Gil", "Gus"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
@@ -370,7 +370,7 @@ def labels(home: Home, project: int) -> list[list[bool]]:
         return found
 
 
-def test_one_of_three_is_excluded_and_counts_again(page: Page, server: Server, home: Home) -> None:
+def test_annotator_is_excluded_and_included_again(page: Page, server: Server, home: Home) -> None:
     project = small_project(home, OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
     people = {name: somebody(home, OWNER, name) for name in ("Ada", "Ben", "Cem")}
     for name in people:

@@ -111,7 +111,7 @@ def test_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Page], 
     assert not refused
 
 
-def test_answered_recording_is_let_go_and_next_plays(hearing: Page) -> None:
+def test_answered_recording_is_released_and_next_plays(hearing: Page) -> None:
     """Its player would else keep a connection to the server, of which a browser has six."""
     page, row = hearing, room.row_id(hearing)
     before = audio(page).element_handle()
@@ -128,7 +128,7 @@ def test_answered_recording_is_let_go_and_next_plays(hearing: Page) -> None:
     wait_until(page, "audio => !audio.paused")
 
 
-def test_it_plays_from_begin_to_end_of_segment_and_again(hearing: Page) -> None:
+def test_segment_plays_from_start_to_end_and_again(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     assert audio(page).evaluate(AT) == pytest.approx(first)
     cursor = page.locator(".cursor")
@@ -208,7 +208,7 @@ def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     expect(page.get_by_role("button", name="Half speed")).to_have_attribute("aria-pressed", "false")
 
 
-def test_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, project: int) -> None:
+def test_next_recording_is_preloaded(page: Page, server: Server, project: int) -> None:
     room.annotate(page, server, project)
     drawn(page)
     now = f"start={begins(page):g}"
@@ -221,7 +221,7 @@ def test_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, 
     assert taken == 0, "it came from the browser's own cache"
 
 
-def test_by_itself_if_that_is_wanted(hearing: Page) -> None:
+def test_autoplay_plays_next_recording(hearing: Page) -> None:
     page = hearing
     assert audio(page).evaluate("audio => audio.paused")
     page.get_by_role("button", name="Autoplay").click()
@@ -234,9 +234,7 @@ def test_by_itself_if_that_is_wanted(hearing: Page) -> None:
     assert audio(page).evaluate("audio => audio.paused")
 
 
-def test_input_that_cannot_be_decoded_is_played_alone_and_says_so(
-    page: Page, server: Server, project: int
-) -> None:
+def test_undrawable_recording_is_played_and_explained(page: Page, server: Server, project: int) -> None:
     page.route(
         "**/spectrogram?*",
         lambda route: route.fulfill(status=415, content_type="text/plain", body="It may be damaged."),
@@ -252,7 +250,7 @@ def test_input_that_cannot_be_decoded_is_played_alone_and_says_so(
     assert [one["kind"] for one in room.log_of(server, project)] == ["is"]
 
 
-def test_a_whole_recording_and_keys_of_its_candidates(
+def test_long_recording_is_drawn_in_part_and_answered_by_key(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
     project = files_project(home, OWNER, {"long.wav": tone(70, rate=4_000, hertz=500)}, name)
@@ -267,7 +265,7 @@ def test_a_whole_recording_and_keys_of_its_candidates(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_theme_colours_it(
+def test_spectrogram_follows_theme(
     browser: Browser, signed_in: str, server: Server, project: int, scheme: Any
 ) -> None:
     context = browser.new_context(storage_state=signed_in, color_scheme=scheme)
@@ -283,7 +281,7 @@ def test_theme_colours_it(
         context.close()
 
 
-def test_on_phone_choices_stay_in_sight(
+def test_phone_shows_choices_below_spectrogram(
     browser: Browser, signed_in: str, server: Server, project: int
 ) -> None:
     context = browser.new_context(
@@ -305,7 +303,7 @@ def test_on_phone_choices_stay_in_sight(
         context.close()
 
 
-def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
+def test_review_shows_recording(page: Page, server: Server, project: int) -> None:
     room.play_slowly(page)
     room.annotate(page, server, project)
     first = begins(page)
@@ -320,7 +318,7 @@ def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 0.2}")
 
 
-def test_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, project: int) -> None:
+def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project: int) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.resource_type))
     room.play_slowly(page)
@@ -351,7 +349,7 @@ def test_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, projec
     assert "media" not in asked, "nothing of it comes before it is played"
 
 
-def test_slow_picture_of_another_scale_does_not_come_late(hearing: Page) -> None:
+def test_late_spectrogram_of_old_scale_is_dropped(hearing: Page) -> None:
     page = hearing
     held: list[Route] = []
     page.route("**/spectrogram?scale=log*", lambda route: held.append(route))

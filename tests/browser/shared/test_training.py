@@ -28,7 +28,7 @@ def project(home: Home, name: str) -> int:
 
 
 @pytest.mark.timeout(3 * PATIENCE)
-def test_versions_follow_answers(page: Page, server: Server, project: int) -> None:
+def test_model_versions_follow_answers(page: Page, server: Server, project: int) -> None:
     room.annotate(page, server, project)
     wait_for_model(page, server, project, 0)
     for _ in range(4):
@@ -70,7 +70,7 @@ def shortlisted(seat: Seat) -> int:
     return next(first for first in (loop.ask_next(seat, row).first for row in rows) if first is not None)
 
 
-def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> None:
+def test_choices_outside_shortlist_are_one_key_away(page: Page, server: Server, home: Home) -> None:
     project, truth = shortlist_project(home, OWNER, 0.9)
     seat = Seat(home, OWNER, project)
     answer_rows(seat, checks_left(home, OWNER, project)[:40], truth)

@@ -31,7 +31,7 @@ ICON = re.compile(r":material/[a-z0-9_]+:")
 
 
 @pytest.mark.parametrize("name", ["animal:dog:poodle", "at 12:100:30", ":material/home:", ":+1:", "a:b:c:d"])
-def test_name_holds_no_emoji_and_no_icon(name: str) -> None:
+def test_escape_breaks_emoji_and_icons(name: str) -> None:
     shown = frame.escape(name).replace("\\", "")
     assert not EMOJI.search(shown)
     assert not ICON.search(shown)
@@ -39,7 +39,7 @@ def test_name_holds_no_emoji_and_no_icon(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["row 4: a", "12:30", "a :: b"])
-def test_name_without_one_holds_nothing_unseen(name: str) -> None:
+def test_escape_adds_no_invisible_character_to_plain_name(name: str) -> None:
     assert "\u2060" not in frame.escape(name)
 
 
@@ -71,19 +71,19 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_is_that_of_definition() -> None:
+def test_contrast_matches_wcag_definition() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("mark", MARKS)
-def test_mark_is_seen_on_either_page(scheme: str, mark: str) -> None:
+def test_marks_contrast_with_both_themes(scheme: str, mark: str) -> None:
     assert contrast(mark, THEME[scheme]["backgroundColor"]) >= 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_are_read_on_either_page(scheme: str) -> None:
+def test_texts_contrast_with_both_themes(scheme: str) -> None:
     colours = THEME[scheme]
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         assert contrast(colours["textColor"], colours[ground]) >= 4.5
@@ -92,11 +92,11 @@ def test_words_are_read_on_either_page(scheme: str) -> None:
         assert contrast(colours[f"{name}TextColor"], colours[f"{name}BackgroundColor"]) >= 4.5
 
 
-def test_no_two_meanings_have_one_colour() -> None:
+def test_mark_colours_are_distinct() -> None:
     assert len(set(MARKS)) == len(MARKS)
 
 
-def test_band_is_its_colour_paler() -> None:
+def test_band_is_translucent_colour() -> None:
     assert palette.band("#2b8a78", 0.2) == "rgba(43, 138, 120, 0.2)"
 
 
@@ -106,7 +106,7 @@ def test_band_is_its_colour_paler() -> None:
 NAMES = [f"c{k}" for k in range(9)]
 
 
-def test_name_keeps_its_colour_and_shape_whatever_else_is_chosen() -> None:
+def test_class_keeps_its_mark_in_every_selection() -> None:
     numbers, known = np.array([7, 7, 1, 3, -1]), np.array([True, False, True, True, False])
     marks = by_name(numbers, known, [1, 7], NAMES, "nothing known")
     assert [(one.name, one.here.tolist()) for one in marks] == [
@@ -124,7 +124,7 @@ def test_name_keeps_its_colour_and_shape_whatever_else_is_chosen() -> None:
     assert marks[1].group == marks[2].group != marks[0].group
 
 
-def test_thirty_six_names_look_all_different() -> None:
+def test_first_thirty_six_class_marks_are_distinct() -> None:
     looks = {palette.class_mark(number) for number in range(36)}
     assert len(looks) == 36
     assert palette.class_mark(36) == palette.class_mark(0)
@@ -152,7 +152,7 @@ def test_doubt_is_shaded_from_least_to_most() -> None:
     assert none.here.all()
 
 
-def test_point_has_name_text_and_row() -> None:
+def test_map_point_carries_name_text_and_row() -> None:
     marks = by_state(["open", "bad", "open"])
     figure = instance_map(np.zeros((3, 2)), marks, list("abc"), ["x", "<y>", "z"], np.array([7, 8, 9]))
     carried = {tuple(point) for trace in figure.data for point in trace.customdata}
@@ -161,7 +161,7 @@ def test_point_has_name_text_and_row() -> None:
     assert figure.layout.yaxis.title.text is None
 
 
-def test_legend_names_label_once() -> None:
+def test_map_legend_names_label_once() -> None:
     marks = by_name(np.array([0, 0]), np.array([True, False]), [0], ["<b>"], "none")
     figure = instance_map(np.zeros((2, 2)), marks, ["a", "b"], ["", ""], np.arange(2))
     assert [(trace.name, trace.showlegend) for trace in figure.data] == [("&lt;b&gt; (2)", True), ("", False)]
@@ -181,7 +181,7 @@ def labels(test: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("demo", demos.ALL, ids=lambda one: one.key)
-def test_learning_rate_falls_step_by_step(home: Home, owner: int, show: Open, demo: Demo) -> None:
+def test_tour_advances_step_by_step(home: Home, owner: int, show: Open, demo: Demo) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demo.name)))
     steps = STEPS[demo.key]
     for place, step in enumerate(steps, start=1):
@@ -192,7 +192,7 @@ def test_learning_rate_falls_step_by_step(home: Home, owner: int, show: Open, de
             press(test, "Next")
 
 
-def test_it_continues_if_it_was_on_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
+def test_tour_advances_when_its_target_page_is_opened(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     for _ in range(4):
         press(test, "Next")
@@ -221,14 +221,14 @@ def test_tour_follows_answers_and_visit_to_progress(
     assert "Tour, 1 of 5" in words(show(annotator(home, owner, "Ada"), "annotate.py", project=str(project)))
 
 
-def test_page_that_step_sends_to_begins_with_that_step(home: Home, owner: int, show: Open) -> None:
+def test_progress_opened_first_shows_its_tour_step(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "progress.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     assert "Tour, 4 of 5" in words(test)
     press(test, "Next")
     assert "Tour, 5 of 5" in words(test)
 
 
-def test_one_press_ends_it_for_good(home: Home, owner: int, show: Open) -> None:
+def test_end_the_tour_button_ends_it_for_good(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, demos.DIGITS.name)
     test = press(show(owner, "annotate.py", project=str(project)), "End the tour")
     assert "Tour" not in words(test)
@@ -238,13 +238,13 @@ def test_one_press_ends_it_for_good(home: Home, owner: int, show: Open) -> None:
     assert "Tour, 1 of 5" in words(show(ada, "annotate.py", project=str(project))), "hers is her own"
 
 
-def test_project_of_ones_own_has_none(home: Home, owner: int, show: Open) -> None:
+def test_own_project_has_no_tour(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     for page in ("annotate.py", "progress.py"):
         assert "End the tour" not in labels(show(owner, page, project=str(project)))
 
 
-def test_it_sends_no_one_if_they_may_not_go() -> None:
+def test_tour_links_annotators_only_to_progress() -> None:
     for steps in STEPS.values():
         assert {step.page for step in steps if step.page and not step.owners} == {"progress.py"}
         assert len(" ".join(step.words for step in steps).split()) < 260, "two minutes, and no more"
@@ -261,7 +261,7 @@ def scripts(folder: Path, files: dict[str, str]) -> Scripts:
     return scripts_in(folder)
 
 
-def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
+def test_scripts_version_depends_on_names_and_contents(tmp_path: Path) -> None:
     first = {"a.js": "export const a = 1;\n", "b/c.js": ""}
     same = {**first, "page.py": "no script", "card.css": "no script"}
     others = [
@@ -274,7 +274,7 @@ def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
     assert len({one.version for one in made}) == len({one.address for one in made}) == 4
 
 
-def test_they_are_exported_as_one(tmp_path: Path) -> None:
+def test_scripts_are_joined_into_one_file(tmp_path: Path) -> None:
     files = {"a.js": 'import { b } from "./b/c.js";\n', "b/c.js": "export const b = 'Å';\n"}
     made = scripts(tmp_path, files)
     assert dict(made.contents) == files
@@ -282,7 +282,7 @@ def test_they_are_exported_as_one(tmp_path: Path) -> None:
     assert made.address == f"scripts/{made.version}.js"
 
 
-def test_start_is_of_module_that_is_there(tmp_path: Path) -> None:
+def test_start_names_existing_module_or_fails(tmp_path: Path) -> None:
     made = scripts(tmp_path, {"b/a.js": "export default 1;\n"})
     assert made.start("b/a.js") == (
         f'const {{ default: modules }} = await import(new URL("{made.address}", document.baseURI));\n'

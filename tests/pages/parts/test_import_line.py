@@ -111,9 +111,7 @@ def tried_again(test: AppTest) -> AppTest:
     return test
 
 
-def test_import_whose_turn_does_not_come_can_be_tried_again(
-    owner: int, show: Open, others: ExitStack
-) -> None:
+def test_import_that_waited_too_long_can_be_retried(owner: int, show: Open, others: ExitStack) -> None:
     test = give(show(owner, "import_table.py"), "A table", "t.csv", CSV)
     (warning,) = test.warning
     assert "still before this one" in warning.value
@@ -127,7 +125,7 @@ def test_import_whose_turn_does_not_come_can_be_tried_again(
     assert any(button.label == "Create project" for button in test.button)
 
 
-def test_more_rows_whose_turn_does_not_come_can_be_tried_again(
+def test_more_rows_that_waited_too_long_can_be_retried(
     home: Home, owner: int, show: Open, others: ExitStack
 ) -> None:
     project = small_project(home, owner)
@@ -170,7 +168,7 @@ def told(test: AppTest) -> dict[str, Any]:
     return found
 
 
-def test_empty_box_says_what_it_takes(owner: int, show: Open) -> None:
+def test_empty_file_box_says_what_it_accepts(owner: int, show: Open) -> None:
     said = told(show(owner, "import_table.py"))
     assert said["label"] == "A table, or a zip of a table and its files"
     assert said["limit"] == "At most 200 MB, one file."
@@ -187,7 +185,7 @@ def test_file_stays_in_its_box_until_it_is_removed(owner: int, show: Open) -> No
 
 
 @pytest.mark.usefixtures("pressed")
-def test_new_file_in_box_replaces_the_old_one(home: Home, owner: int, show: Open) -> None:
+def test_new_file_in_box_replaces_old_one(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "import_table.py")
     seat, keys = Seat(home, owner), []
     for name in ("one.csv", "two.csv"):
@@ -209,7 +207,7 @@ def test_new_file_in_box_replaces_the_old_one(home: Home, owner: int, show: Open
 
 @pytest.mark.usefixtures("pressed")
 @pytest.mark.parametrize("key", ["x" * 32, "../winnow.sqlite3", 7, None, ["a"], {"key": "a"}])
-def test_non_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
+def test_invalid_file_key_is_ignored(owner: int, show: Open, key: object) -> None:
     test = show(owner, "import_table.py")
     test.session_state[f"{state.FILE}-box-import"] = {"chosen": {"key": key}}
     test.run()
@@ -232,7 +230,7 @@ def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) ->
     assert "The file is not here any more. Choose it again." in words(test)
 
 
-def test_what_was_made_project_is_kept_no_longer(home: Home, owner: int, show: Open) -> None:
+def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show: Open) -> None:
     test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
     assert len(list(home.uploads_dir.iterdir())) == 1
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -280,7 +278,7 @@ def both(folder: Path, modules: Mapping[str, str]) -> tuple[Any, Any]:
     return apart, run(folder, f'import JOINED from "./joined.mjs";{LOOK}')
 
 
-def test_those_of_pages_are_the_same(tmp_path: Path) -> None:
+def test_joined_page_scripts_export_what_modules_do(tmp_path: Path) -> None:
     apart, together = both(tmp_path, scripts_in(FOLDER).contents)
     assert together == apart
     assert together["one_label/card.js"].keys() == {"default"}
@@ -288,7 +286,7 @@ def test_those_of_pages_are_the_same(tmp_path: Path) -> None:
     assert sum(len(one) for one in together.values()) > 100
 
 
-def test_every_form_is_taken_and_names_are_each_modules_own(tmp_path: Path) -> None:
+def test_joining_supports_every_import_form_with_separate_names(tmp_path: Path) -> None:
     apart, together = both(
         tmp_path,
         {
@@ -305,7 +303,7 @@ def test_every_form_is_taken_and_names_are_each_modules_own(tmp_path: Path) -> N
     assert together["b/a.js"]["default"][2] == "1,Two,-1,function,no\n  import of it"
 
 
-def test_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path) -> None:
+def test_joined_module_runs_once_after_its_imports(tmp_path: Path) -> None:
     """Whatever the order of their names; so that what one keeps all see."""
     first = "export const kept = [];\n"
     adding = 'import {{ kept }} from "./z.js";\nkept.push("{0}");\nexport const {0} = kept.length;\n'
@@ -339,7 +337,7 @@ def test_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path) -
         "const $default = 1;",
     ],
 )
-def test_another_form_is_refused_with_forms_that_there_are(line: str) -> None:
+def test_unsupported_import_form_is_refused_with_allowed_forms(line: str) -> None:
     with pytest.raises(
         ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: "
     ) as refusal:
@@ -347,14 +345,14 @@ def test_another_form_is_refused_with_forms_that_there_are(line: str) -> None:
     assert line in str(refusal.value)
 
 
-def test_missing_thing_is_not_imported() -> None:
+def test_import_of_missing_module_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."
     ):
         joined({"card/a.js": 'import { b } from "../b.js";\n'})
 
 
-def test_circle_is_refused() -> None:
+def test_import_cycle_is_refused() -> None:
     with pytest.raises(ValueError, match="cycle"):
         joined(
             {

@@ -65,7 +65,7 @@ def view(
         (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
     ],
 )  # fmt: skip
-def test_how_far_goal_is(seen: Any, words: str) -> None:
+def test_goal_words_describe_distance_to_goal(seen: Any, words: str) -> None:
     assert goal_words(seen) == words
 
 
@@ -126,11 +126,11 @@ def test_how_far_goal_is(seen: Any, words: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_saved_message(seen: Any, title: str, words: str) -> None:
+def test_saved_words_describe_answers_saved(seen: Any, title: str, words: str) -> None:
     assert saved_words(seen) == (title, words)
 
 
-def test_marks_on_chart() -> None:
+def test_chart_marks_goal_and_random_order() -> None:
     answers = np.array([0.0, 100.0])
     figure = proof_marks.random_order(go.Figure(), answers, answers / 200, answers / 400, answers / 100)
     assert figure.data[-1].name == "random order, estimated"

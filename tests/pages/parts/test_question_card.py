@@ -56,13 +56,13 @@ def test_text_is_cut_only_if_more_follows() -> None:
         ("labels", ("sea",), 3, "3 rows are answered"),
     ],
 )
-def test_what_was_saved_last_is_reported(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
+def test_last_saved_entry_is_described(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
     told = _saved(Saved(9, kind, 5, "r5", labels, rows=rows), None)
     assert told is not None
     assert told["message"] == f"Saved: {words}"
 
 
-def test_every_kind_of_entry_about_row_has_words_of_its_own() -> None:
+def test_every_kind_of_row_entry_has_its_own_words() -> None:
     of_no_row = {EntryKind.CLASS, EntryKind.ROWS, EntryKind.ASIDE, EntryKind.MODEL}
     for kind in set(EntryKind) - of_no_row:
         told = _saved(Saved(9, kind, 5, "r5", ("sea",)), None)
@@ -78,7 +78,7 @@ OF_THE_PAGE = {"tab", "turn", "drawing", "route", "person", "project", "similar"
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_every_kind_of_project_tells_its_card(world: KindWorld, home: Home, owner: int) -> None:
+def test_card_data_of_every_kind_has_question_or_pause(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner)))
     after = press.now(seat, None)
     data = card_after(after)
@@ -90,7 +90,7 @@ def test_every_kind_of_project_tells_its_card(world: KindWorld, home: Home, owne
     assert (paused["token"], paused["question"], paused["empty"]["title"]) == (None, None, "Paused")
 
 
-def test_answer_that_was_there_is_named() -> None:
+def test_earlier_answer_is_named_in_refusal() -> None:
     assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
         "already (ant), in another tab perhaps."
     )
@@ -100,7 +100,7 @@ def test_answer_that_was_there_is_named() -> None:
 # Message about a refused answer, and how long it stays
 
 
-def test_direct_answer_during_redraw_keeps_new_question(
+def test_answer_during_redraw_keeps_new_question(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -115,7 +115,7 @@ def test_direct_answer_during_redraw_keeps_new_question(
     assert sent[-1]["height"] == standing.standing(seat).height - 1, "it is as old as its question"
 
 
-def test_refusal_is_over_once_later_answers_were_stored(
+def test_refusal_disappears_after_next_stored_answer(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -157,7 +157,7 @@ def test_few_classes_are_all_listed() -> None:
     assert test.session_state["found"] == "b"
 
 
-def test_of_many_first_are_listed_and_any_can_be_typed() -> None:
+def test_many_classes_list_first_and_accept_typed_names() -> None:
     test = drawn(MANY)
     assert test.selectbox[0].options == list(MANY[:LISTED])
     assert test.session_state["found"] is None
@@ -182,13 +182,13 @@ def test_invalid_name_is_reported(typed: str, said: str) -> None:
     assert test.caption[0].value.startswith(said)
 
 
-def test_selected_choice_is_among_offers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selected_class_is_listed_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_box, "LISTED", 2)
     assert offered(("a", "b", "c"), ["c", "a"]) == {"options": ["c", "a", "b"], "accept_new_options": True}
     assert offered(("a", "b"), ["b"]) == {"options": ["a", "b"], "accept_new_options": False}
 
 
-def test_names_are_found_by_any_part_in_any_case() -> None:
+def test_class_search_matches_substring_in_any_case() -> None:
     assert with_in_name(("Barn owl", "Snowy OWL", "wren"), " owl ") == ["Barn owl", "Snowy OWL"]
 
 
@@ -211,7 +211,7 @@ VIEW = ShortlistView(
 )
 
 
-def test_measured_rate_is_next_to_promise() -> None:
+def test_shortlist_words_compare_measured_rate_with_promise() -> None:
     assert part.measured_in_words(VIEW) == "promised 95%, held in 93 of 97 checks (96%, 90 to 99%)"
     assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
     assert part.answers_in_words(VIEW) == (
@@ -245,7 +245,7 @@ def test_measured_rate_is_next_to_promise() -> None:
         ({}, "From 120 blind checks."),
     ],
 )
-def test_state_is_described(changed: dict[str, object], said: str) -> None:
+def test_shortlist_state_is_described(changed: dict[str, object], said: str) -> None:
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
@@ -256,7 +256,7 @@ def test_state_is_described(changed: dict[str, object], said: str) -> None:
 ONE = Voter("Ann", 3, 0.5, 0.9, "")
 
 
-def test_check_of_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
+def test_import_check_lists_voters_and_guessers(owner: int, show: Open) -> None:
     data = table().cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
     said = words(test)
@@ -270,7 +270,7 @@ def test_check_of_import_tells_who_voted_and_who_guesses(owner: int, show: Open)
     assert shown.set_index("Voter")["Seems to guess"]["annotator_Eve"] == "yes"
 
 
-def test_votes_can_count_by_how_right_each_voter_is(home: Home, owner: int, show: Open) -> None:
+def test_votes_can_be_weighted_by_voter_accuracy(home: Home, owner: int, show: Open) -> None:
     data = table(40).cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
     radio = next(one for one in test.radio if one.label == "How much a vote counts")
@@ -285,7 +285,7 @@ def test_votes_can_count_by_how_right_each_voter_is(home: Home, owner: int, show
     assert made.roles["vote_weights"] == "dawid-skene"
 
 
-def test_long_votes_name_their_column_and_it_can_be_removed(owner: int, show: Open) -> None:
+def test_voter_column_of_long_table_can_be_removed(owner: int, show: Open) -> None:
     lines = ["task,worker,label,length"]
     for row in range(12):
         lines += [f"t{row},{who},{'wren' if row % 2 else 'owl'},{row}" for who in ("Ann", "Bob")]
@@ -298,13 +298,13 @@ def test_long_votes_name_their_column_and_it_can_be_removed(owner: int, show: Op
     assert "Imported votes" not in words(test)
 
 
-def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> None:
+def test_project_settings_show_voters(home: Home, owner: int, show: Open) -> None:
     project = importing.create(Seat(home, owner), "voted", table(40))
     test = show(owner, "project_page.py", project=str(project))
     assert "5 voters gave 120 votes on 40 rows" in words(test)
 
 
-def test_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
+def test_project_without_voters_explains_how_to_add_them(home: Home, owner: int, show: Open) -> None:
     cells = table(40).cells
     roles = importing.Roles(candidates="Ann", numbers=ROLES.numbers)
     plain = importing.LabelTable.from_cells(cells[cells["Ann"] != ""].reset_index(drop=True), roles)
@@ -325,5 +325,5 @@ def test_project_without_voters_says_how_they_would_come(home: Home, owner: int,
         (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "agreement: 0.61 (Kripp"),
     ],
 )
-def test_sentence(found: EarlierVotes, wanted: str) -> None:
+def test_voters_are_described_in_words(found: EarlierVotes, wanted: str) -> None:
     assert wanted in in_words(found)

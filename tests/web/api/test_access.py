@@ -49,7 +49,7 @@ def call(api: TestClient, seat: Seat, line: str) -> int:
     return api.request(method, path, **sent).status_code
 
 
-def test_every_call_has_its_line() -> None:
+def test_every_call_is_in_access_matrix() -> None:
     paths = make_api().openapi()["paths"]
     made = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     assert made == set(addresses.API)
@@ -57,7 +57,7 @@ def test_every_call_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("role", [*Role, "no member"])
-def test_every_role_is_answered_as_paper_says(server: TestClient, seat: Seat, role: str) -> None:
+def test_every_role_is_answered_as_access_matrix_says(server: TestClient, seat: Seat, role: str) -> None:
     if role == "no member":
         eve = somebody_with(seat, "viewer")
         members.remove_member(seat, eve.person_id)
@@ -89,7 +89,7 @@ def test_every_role_is_answered_as_paper_says(server: TestClient, seat: Seat, ro
             assert status == (404 if role == "no member" else 403), line
 
 
-def test_without_token_no_one_is_there(server: TestClient, seat: Seat) -> None:
+def test_request_without_valid_token_is_refused(server: TestClient, seat: Seat) -> None:
     secret = tokens.make_token(seat, "survey")
     link = team.redeem_link(seat.home, team.make_start_link(seat.home))
     wrong = (
@@ -116,7 +116,7 @@ def test_without_token_no_one_is_there(server: TestClient, seat: Seat) -> None:
     assert server.get(f"{API}/projects", headers={"authorization": f"bEARER {secret}"}).status_code == 200
 
 
-def test_token_opens_nothing_but_interface(server: TestClient, seat: Seat) -> None:
+def test_token_only_opens_http_api(server: TestClient, seat: Seat) -> None:
     headers = {"authorization": f"Bearer {tokens.make_token(seat, 'survey')}"}
     for path in (
         "/",
@@ -132,7 +132,7 @@ def test_token_opens_nothing_but_interface(server: TestClient, seat: Seat) -> No
     assert server.post(f"/presses/{seat.project_id}", json={}, headers=headers).status_code == 401
 
 
-def test_cookies_are_ignored_next_to_token(server: TestClient, seat: Seat) -> None:
+def test_token_overrides_cookie(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "viewer")
     api = program(server, eve)
     owners = team.redeem_link(seat.home, team.make_start_link(seat.home))
@@ -140,7 +140,7 @@ def test_cookies_are_ignored_next_to_token(server: TestClient, seat: Seat) -> No
     assert answer.status_code == 403
 
 
-def test_token_that_is_ended_stops_at_once(server: TestClient, seat: Seat) -> None:
+def test_ended_token_is_refused_at_once(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)
     assert api.get("/projects").status_code == 200
@@ -149,7 +149,7 @@ def test_token_that_is_ended_stops_at_once(server: TestClient, seat: Seat) -> No
     assert api.get("/projects").status_code == 401
 
 
-def test_person_whose_access_ends_is_out_at_once(server: TestClient, seat: Seat) -> None:
+def test_token_of_disabled_person_is_refused_at_once(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)
     assert api.get("/projects").status_code == 200
@@ -159,7 +159,7 @@ def test_person_whose_access_ends_is_out_at_once(server: TestClient, seat: Seat)
     assert api.get("/projects").status_code == 401
 
 
-def test_another_site_is_refused(api: TestClient, seat: Seat) -> None:
+def test_request_from_another_site_is_refused(api: TestClient, seat: Seat) -> None:
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
         refused = api.post(f"/projects/{seat.project_id}/question", headers=headers)
         assert refused.status_code == 403
@@ -167,7 +167,9 @@ def test_another_site_is_refused(api: TestClient, seat: Seat) -> None:
     assert api.post(f"/projects/{seat.project_id}/question", headers={"origin": BASE}).status_code == 200
 
 
-def test_too_many_calls(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_calls_are_answered_429(
+    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
     monkeypatch.setattr(
         type(seat.home.attempts), "may_call", lambda _self, person: bool(asked.append(person))
@@ -178,7 +180,7 @@ def test_too_many_calls(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyP
     assert asked == [seat.person_id]
 
 
-def test_when_it_was_used_is_noted_now_and_then(
+def test_token_use_is_recorded_at_intervals(
     api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[int] = []
@@ -236,7 +238,7 @@ def document() -> dict[str, Any]:
     return make_api().openapi()
 
 
-def test_message_names_server_address(document: dict[str, Any]) -> None:
+def test_document_server_url_resolves_to_api_address(document: dict[str, Any]) -> None:
     (server,) = document["servers"]
     for at in ("http://127.0.0.1:8501/api/v1", "https://lab.example/winnow/api/v1"):
         assert urljoin(f"{at}/openapi.json", server["url"]) == at
@@ -251,7 +253,7 @@ def calls_of(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def test_every_call_is_reported_whole(document: dict[str, Any]) -> None:
+def test_document_describes_every_call_in_full(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
     assert json.loads(json.dumps(document)) == document
     names = [call["operationId"] for _, _, call in calls_of(document)]
@@ -268,7 +270,7 @@ def test_every_call_is_reported_whole(document: dict[str, Any]) -> None:
     assert "HTTPValidationError" not in document["components"]["schemas"]
 
 
-def test_page_says_the_same_automatically(document: dict[str, Any]) -> None:
+def test_docs_page_lists_every_call_and_schema(document: dict[str, Any]) -> None:
     page = page_of(document)
     for method, path, call in calls_of(document):
         assert f"{method} /api/v1{path}" in page
@@ -280,7 +282,7 @@ def test_page_says_the_same_automatically(document: dict[str, Any]) -> None:
     assert page.count("<h1>") == 1
 
 
-def test_what_is_in_document_is_not_markup(document: dict[str, Any]) -> None:
+def test_docs_page_escapes_markup_in_document(document: dict[str, Any]) -> None:
     odd = json.loads(json.dumps(document).replace('"Winnow"', '"<b>Winnow</b>"'))
     assert "<b>" not in page_of(odd)
 
@@ -297,7 +299,7 @@ def ada_s_token(there: Home) -> dict[str, str]:
     return {"authorization": f"Bearer {tokens.make_token(Seat(there, ada), 'survey')}"}
 
 
-def test_no_one_s_token_works_for_someone_else(come_from: From, there: Home) -> None:
+def test_token_is_refused_if_proxy_names_another_person(come_from: From, there: Home) -> None:
     token, client = ada_s_token(there), come_from(PROXY)
     assert client.get(f"{API}/projects", headers=token | ADA).status_code == 200
     for user in ("bob", "eve"):
@@ -305,7 +307,7 @@ def test_no_one_s_token_works_for_someone_else(come_from: From, there: Home) -> 
     assert client.get(f"{API}/projects", headers=token).status_code == 200, "the proxy says nothing"
 
 
-def test_stranger_s_word_counts_for_nothing(come_from: From, there: Home) -> None:
+def test_user_header_from_untrusted_address_is_ignored(come_from: From, there: Home) -> None:
     token, client = ada_s_token(there), come_from(STRANGER)
     assert client.get(f"{API}/projects", headers=ADA).status_code == 401
     assert client.get(f"{API}/projects", headers=token | {"x-forwarded-user": "bob"}).status_code == 200

@@ -53,7 +53,7 @@ from workflow.seat import Seat
         (json.dumps({"token": "a\x00b", "kind": "skip"}).encode(), 422),
     ],
 )
-def test_body_that_says_nothing_stores_nothing(api: TestClient, seat: Seat, body: bytes, status: int) -> None:
+def test_unusable_body_stores_nothing(api: TestClient, seat: Seat, body: bytes, status: int) -> None:
     address = f"/projects/{seat.project_id}/answers"
     refused = api.post(address, content=body, headers={"content-type": "application/json"})
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
@@ -61,7 +61,7 @@ def test_body_that_says_nothing_stores_nothing(api: TestClient, seat: Seat, body
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_form_of_another_site_is_not_body(api: TestClient, seat: Seat) -> None:
+def test_body_with_form_content_type_is_refused(api: TestClient, seat: Seat) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         refused = api.post(
             f"/projects/{seat.project_id}/answers",
@@ -101,7 +101,7 @@ def test_body_that_is_not_json_names_missing_fields(
         ),
     ],
 )
-def test_input_that_does_not_fit_is_reported_in_short(
+def test_unusable_rows_are_refused_in_a_short_message(
     api: TestClient, seat: Seat, rows: Any, detail: str
 ) -> None:
     refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
@@ -134,7 +134,7 @@ async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
     return sent
 
 
-def test_all_bodies_together_have_bounds_which_end_with_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_size_of_open_bodies_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "MOST_TOGETHER", 10)
     monkeypatch.setattr(calls, "SMALL", 0)
 
@@ -168,7 +168,7 @@ def test_all_bodies_together_have_bounds_which_end_with_calls(monkeypatch: pytes
     asyncio.run(play())
 
 
-def test_answer_does_not_wait_for_files_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_body_does_not_wait_for_large_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("MOST_TOGETHER", 10), ("MOST", 8), ("SMALL", 3)):
         monkeypatch.setattr(calls, name, size)
 
@@ -217,13 +217,13 @@ def test_answer_does_not_wait_for_files_of_others(monkeypatch: pytest.MonkeyPatc
         ("POST", "/projects/1%00/question", 404),
     ],
 )
-def test_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
+def test_unusable_address_or_query_is_refused(api: TestClient, method: str, path: str, status: int) -> None:
     refused = api.request(method, path)
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
     assert ("Fix: " in refused.json()["detail"]) == (status != 422)
 
 
-def test_what_is_at_no_call_is_problem_too(server: TestClient, api: TestClient) -> None:
+def test_error_outside_of_calls_is_problem_json(server: TestClient, api: TestClient) -> None:
     whose = {"authorization": api.headers["authorization"]}
     for refused, status in (
         (server.get(API, headers=whose), 404),
@@ -254,7 +254,7 @@ def test_failure_is_reported(
     assert ("retry-after" in refused.headers) == (status == 503)
 
 
-def test_store_that_fails_before_anyone_is_known(
+def test_database_failure_during_sign_in_is_answered_503(
     server: TestClient, api: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
@@ -266,7 +266,7 @@ def test_store_that_fails_before_anyone_is_known(
     assert refused.headers["retry-after"]
 
 
-def test_long_work_takes_no_thread_from_other_calls(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_uses_its_own_threads(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
 
     def look(*_: Any) -> None:
@@ -306,7 +306,7 @@ def test_projects_match_list(api: TestClient, seat: Seat) -> None:
     assert (listed["rows"], listed["open"], listed["role"]) == (summary.n_rows, summary.left, "owner")
 
 
-def test_rows_are_read_in_parts_as_they_stood_in_file(api: TestClient, seat: Seat) -> None:
+def test_rows_are_paged_as_they_were_in_file(api: TestClient, seat: Seat) -> None:
     with seat.learner() as opened:
         table = opened.learner.table
     found = []
@@ -333,7 +333,7 @@ def test_figures_match_progress(api: TestClient, seat: Seat) -> None:
     assert measure["low"] <= measure["value"] <= measure["high"]
 
 
-def test_log_is_pulled_from_if_one_was(api: TestClient, seat: Seat) -> None:
+def test_log_is_paged_by_since_and_matches_store(api: TestClient, seat: Seat) -> None:
     answered(seat)
     stored, found, since = log(seat.home, seat.project_id or 0), [], 0
     while True:
@@ -372,7 +372,7 @@ def test_predictions_match_export(api: TestClient, seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("file", ["csv", "parquet", "log", "sealed-log"])
-def test_file_matches_page(api: TestClient, seat: Seat, file: str) -> None:
+def test_exported_file_matches_export_page(api: TestClient, seat: Seat, file: str) -> None:
     answered(seat)
     given = api.get(at(seat, "/export"), params={"file": file})
     assert given.status_code == 200, given.text
@@ -391,7 +391,7 @@ def test_file_matches_page(api: TestClient, seat: Seat, file: str) -> None:
     assert list(seat.home.exports_dir.iterdir()) == [], "nothing is left behind"
 
 
-def test_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat) -> None:
+def test_unknown_export_file_is_refused_with_reason(api: TestClient, seat: Seat) -> None:
     for query, why in (
         ("file=nonsense", "A file is one of csv"),
         ("file=parquet&for_spreadsheets=true", "Only csv and log can be written for spreadsheets"),
@@ -401,7 +401,7 @@ def test_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat)
         assert why in refused.json()["detail"]
 
 
-def test_file_is_closed_if_its_reader_goes(seat: Seat) -> None:
+def test_export_is_closed_when_client_disconnects(seat: Seat) -> None:
     written = for_programs.file_of(seat, reading.files.ExportChoice())
     pieces = reading._pieces(written.content)
     next(pieces)
@@ -436,7 +436,7 @@ def test_log_without_news_is_304(api: TestClient, seat: Seat) -> None:
     assert news.headers["etag"] != tag
 
 
-def test_names_that_call_does_not_know_are_refused(api: TestClient, seat: Seat) -> None:
+def test_unknown_query_parameter_is_refused(api: TestClient, seat: Seat) -> None:
     at = f"/projects/{seat.project_id}"
     for method, path in (
         ("GET", f"{at}/rows?Start=5"),

@@ -59,7 +59,7 @@ def first_row(table: LabelTable) -> dict[str, str]:
         if not one.endswith(".zip")  # rows that programs send bring no recordings
     ],
 )
-def test_api_has_right_candidates_of_each_case(server: TestClient, home: Home, name: str) -> None:
+def test_api_reads_expected_candidates_of_each_case(server: TestClient, home: Home, name: str) -> None:
     right, table = RIGHT[name], table_of(name)
     owner = Seat(home, team.ensure_owner(home).id)
     seat = owner.at(importing.create(owner, name, table))
@@ -79,9 +79,7 @@ def test_api_has_right_candidates_of_each_case(server: TestClient, home: Home, n
 
 
 @pytest.mark.parametrize("name", ["g15_mixed_sep.csv", "shares_in_one_row.csv", "slash_in_one_row.csv"])
-def test_api_stops_rows_with_two_readings_until_they_are_accepted(
-    server: TestClient, home: Home, name: str
-) -> None:
+def test_ambiguous_rows_are_refused_until_accepted(server: TestClient, home: Home, name: str) -> None:
     table = table_of(name)
     column, ordinary = table.cells[table.roles.candidates], ("wren|robin", "wren", "robin", "jay")
     odd = dict(table.cells[~column.isin(ordinary)].iloc[0])
@@ -97,7 +95,7 @@ def test_api_stops_rows_with_two_readings_until_they_are_accepted(
     assert (added.status_code, added.json()["added"]) == (201, 1), added.text
 
 
-def test_reading_of_reply_is_sentence_of_page_and_command_line(server: TestClient, home: Home) -> None:
+def test_reply_describes_reading_as_page_and_cli_do(server: TestClient, home: Home) -> None:
     table = table_of("api_rows.csv")
     owner = Seat(home, team.ensure_owner(home).id)
     seat = owner.at(importing.create(owner, "birds", table))
@@ -111,9 +109,7 @@ def test_reading_of_reply_is_sentence_of_page_and_command_line(server: TestClien
     "g15_mixed_sep.csv", "api_rows.csv", "md16.json", "g12_na_parquet.parquet", "holes_x.csv", "g16_bn_order.zip",
     "g16_bn_headeronly.zip",
 ])  # fmt: skip
-def test_api_says_how_file_would_be_read_and_stores_nothing(
-    server: TestClient, home: Home, name: str
-) -> None:
+def test_readings_call_describes_file_and_stores_nothing(server: TestClient, home: Home, name: str) -> None:
     right, owner = RIGHT[name], Seat(home, team.ensure_owner(home).id)
     said = program(server, owner).post("/readings", params={"name": name}, content=path_of(name).read_bytes())
     assert said.status_code == 200, said.text
@@ -135,7 +131,7 @@ def test_api_refuses_cases_with_fix(server: TestClient, home: Home) -> None:
         assert "Fix: " in said.json()["detail"], name
 
 
-def test_api_reads_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
+def test_readings_call_follows_chosen_item_and_unlabelled(server: TestClient, home: Home) -> None:
     api, file = program(server, Seat(home, team.ensure_owner(home).id)), path_of("md16.json").read_bytes()
     found = api.post("/readings", params={"name": "md.json", "item": "detection"}, content=file).json()
     assert "an item a detection: 4 rows" in found["reading"]
@@ -151,7 +147,7 @@ def test_api_reads_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
     assert api.post("/readings", params={"unlabelled": "leave-out"}, content=nulls).json()["rows"] == 19
 
 
-def test_api_dry_run_reports_effect_on_rows(server: TestClient, home: Home) -> None:
+def test_dry_run_reports_doubts_and_stores_nothing(server: TestClient, home: Home) -> None:
     table = table_of("g15_mixed_sep.csv")
     plain = table.cells[table.roles.candidates].isin(("wren|robin", "wren", "robin", "jay"))
     kept = LabelTable.from_cells(table.cells[plain].reset_index(drop=True), table.roles)

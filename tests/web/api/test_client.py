@@ -71,7 +71,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
+def test_notebook_answers_twenty_questions(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     said = []
     for _ in range(20):
@@ -178,7 +178,9 @@ def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_and_predictions_are_fetched_in_pages(
+    winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
     project, count = winnow.project(seat.project_id or 0), managing.get_project(seat).n_rows
     assert [one["row"] for one in project.rows()] == list(range(count))
@@ -189,7 +191,7 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
+def test_export_writes_file_or_raises(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     project = winnow.project(seat.project_id or 0)
     project.export(tmp_path / "labels.csv")
     assert len(pd.read_csv(tmp_path / "labels.csv")) == managing.get_project(seat).n_rows
@@ -200,7 +202,7 @@ def test_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_refusals_are_in_words_of_house(winnow: Winnow, seat: Seat, url: str) -> None:
+def test_errors_carry_message_and_status_of_server(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
         winnow.project(99).next_question()
     assert refused.value.status == 404
@@ -270,7 +272,9 @@ class Broken(httpx2.SyncByteStream):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, TRIES])
-def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
+def test_broken_download_leaves_whole_file_or_none(
+    tmp_path: Path, no_pauses: list[float], losses: int
+) -> None:
     left = [Broken()] * losses
 
     def reply(_request: httpx2.Request) -> httpx2.Response:
@@ -288,7 +292,7 @@ def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float
 
 
 @pytest.mark.slow
-def test_non_winnow_is_reported() -> None:
+def test_server_that_is_not_winnow_is_reported() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
         Winnow("http://127.0.0.1", "token", transport=page) as winnow,
@@ -298,7 +302,7 @@ def test_non_winnow_is_reported() -> None:
 
 
 @pytest.mark.slow
-def test_it_gives_up_in_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
+def test_client_gives_up_after_its_tries(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
@@ -315,7 +319,7 @@ def test_it_gives_up_in_end(url: str, seat: Seat, no_pauses: list[float]) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [[], [None, 503]])
-def test_scores_are_stored_once_and_come_in_parts(
+def test_scores_are_sent_in_batches_and_stored_once(
     url: str, home: Home, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch, losses: list[int | None]
 ) -> None:
     owner = team.ensure_owner(home).id
@@ -343,7 +347,7 @@ def test_scores_are_stored_once_and_come_in_parts(
 
 
 @pytest.mark.slow
-def test_what_it_knows_matches_document() -> None:
+def test_client_classes_match_api_schemas() -> None:
     from dataclasses import fields
 
     from web.api import shapes
@@ -359,7 +363,7 @@ def test_what_it_knows_matches_document() -> None:
 
 
 @pytest.mark.slow
-def test_example_of_page_labels_twenty_rows(
+def test_example_in_docs_labels_twenty_rows(
     url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = team.ensure_owner(home).id
@@ -405,7 +409,9 @@ def refused(_request: httpx2.Request) -> httpx2.Response:
         (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
     ],
 )
-def test_it_waits_as_long_as_it_is_told_to(slept: list[float], patience: float, pauses: list[float]) -> None:
+def test_client_retries_for_as_long_as_its_patience(
+    slept: list[float], patience: float, pauses: list[float]
+) -> None:
     with (
         asking(refused, patience=patience) as winnow,
         pytest.raises(WinnowError, match="did not answer") as gone,
@@ -419,7 +425,7 @@ def test_it_waits_as_long_as_it_is_told_to(slept: list[float], patience: float, 
     ("asked", "pauses"),
     [("60", [60.0]), ("5", [5.0]), ("600", [60.0]), ("Thu, 26 Nov 2026 12:00:00 GMT", [0.5]), (None, [0.5])],
 )
-def test_who_called_too_often_waits_as_long_as_server_says(
+def test_client_waits_for_retry_after_of_429(
     slept: list[float], asked: str | None, pauses: list[float]
 ) -> None:
     """6,000 calls in half of a minute are followed by half a minute in which every call is refused."""
@@ -432,7 +438,7 @@ def test_who_called_too_often_waits_as_long_as_server_says(
     assert slept == pauses
 
 
-def test_input_that_does_not_pass_is_reported(slept: list[float]) -> None:
+def test_validation_error_is_raised_without_retry(slept: list[float]) -> None:
     with (
         asking(lambda _request: httpx2.Response(422, json={"detail": "It does not fit."})) as winnow,
         pytest.raises(WinnowError, match="It does not fit"),
@@ -442,13 +448,13 @@ def test_input_that_does_not_pass_is_reported(slept: list[float]) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8501", "winnow.example.org", "ftp://winnow.example.org"])
-def test_non_address_is_reported(url: str) -> None:
+def test_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="begins with http:// or https://"):
         Winnow(url, "token")
 
 
 @pytest.mark.parametrize("token", ["", " ", "winnow_a\nwinnow_b", "winnow_a b", "winnow_\xe4", "winnow_\0"])
-def test_non_token_is_reported_without_its_text(token: str) -> None:
+def test_invalid_token_is_refused_without_echo(token: str) -> None:
     with pytest.raises(ValueError, match="A token is one word") as said:
         Winnow("http://127.0.0.1", token)
     assert "winnow_" not in str(said.value)
@@ -477,7 +483,7 @@ def project() -> WinnowProject:
     return asking(fail).project(1)
 
 
-def test_one_text_is_not_list_of_labels(project: WinnowProject) -> None:
+def test_string_instead_of_list_of_labels_is_refused(project: WinnowProject) -> None:
     """For classes 1, 2 and 12 "not" of "12" would rule out the first two."""
     question = WinnowQuestion("t", "s", 0, "0", None, {}, [], None, None, None, [], ["not"], "")
     with pytest.raises(TypeError, match=r"Fix: \['12'\]"):
@@ -485,9 +491,7 @@ def test_one_text_is_not_list_of_labels(project: WinnowProject) -> None:
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_score_that_is_not_number_is_reported_before_any_row_is_sent(
-    project: WinnowProject, score: float
-) -> None:
+def test_non_finite_score_is_refused_before_any_row_is_sent(project: WinnowProject, score: float) -> None:
     rows = itertools.chain(((row, {"ant": 1.0}) for row in range(10_000)), [(10_000, {"ant": score})])
     with pytest.raises(ValueError, match=f"score of 'ant' for row 10000 is {score}"):
         project.predict(dict(rows), "net")
@@ -502,7 +506,7 @@ RECIPES = "dish,guesses,about\n" + "".join(
 )
 
 
-def test_a_project_is_read_and_made_from_a_file_and_made_once(winnow: Winnow, tmp_path: Path) -> None:
+def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Path) -> None:
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)
     found = winnow.read(file)
@@ -535,7 +539,7 @@ def test_a_project_is_read_and_made_from_a_file_and_made_once(winnow: Winnow, tm
         ({"upload": "aa"}, "no such upload"),
     ],
 )
-def test_a_project_is_refused_in_words_and_nothing_is_made(
+def test_refused_project_is_explained_and_not_created(
     winnow: Winnow, tmp_path: Path, how: dict[str, Any], words: str
 ) -> None:
     file = tmp_path / "dishes.csv"
@@ -547,7 +551,7 @@ def test_a_project_is_refused_in_words_and_nothing_is_made(
     assert len(winnow.projects()) == before
 
 
-def test_a_doubt_stops_a_project_until_it_is_accepted(winnow: Winnow) -> None:
+def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     file = path_of("g15_mixed_sep.csv")
     stops = RIGHT[file.name].stops
     assert stops
@@ -568,9 +572,7 @@ def test_file_larger_than_a_body_is_uploaded(
     assert winnow.read(file)["rows"] == 40
 
 
-def test_upload_that_falls_silent_is_refused(
-    winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stalled_upload_is_refused(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(*_: object) -> None:
         raise TimeoutError
 

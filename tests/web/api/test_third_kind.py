@@ -32,7 +32,7 @@ def test_call_without_its_capability_is_refused(
 
 
 @pytest.mark.parametrize("call", ["", "/rows", "/log", "/export?file=csv"])
-def test_other_calls_are_answered(server: TestClient, triage_seat: Seat, call: str) -> None:
+def test_call_without_needed_capability_is_answered(server: TestClient, triage_seat: Seat, call: str) -> None:
     asked = program(server, triage_seat).get(f"/projects/{triage_seat.project_id}{call}")
     assert asked.status_code == 200
 

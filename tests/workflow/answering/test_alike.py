@@ -28,7 +28,7 @@ def answer(home: Home, owner: int, project: int, times: int) -> dict[int, str]:
     return given
 
 
-def test_they_are_nearest_answered_rows_with_their_labels(home: Home, owner: int) -> None:
+def test_similar_rows_are_nearest_answered_rows_with_labels(home: Home, owner: int) -> None:
     project = text_project(home, owner, test_share=0.0)
     seat = Seat(home, owner, project)
     given = answer(home, owner, project, 12)
@@ -45,7 +45,7 @@ def test_they_are_nearest_answered_rows_with_their_labels(home: Home, owner: int
     assert found[0].view.text == text_frame()["text"][found[0].view.row]
 
 
-def test_rows_of_numbers_are_compared_by_their_numbers(home: Home, owner: int) -> None:
+def test_numeric_rows_are_compared_by_their_features(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     seat = Seat(home, owner, project)
     for _ in range(8):
@@ -62,7 +62,7 @@ def test_rows_of_numbers_are_compared_by_their_numbers(home: Home, owner: int) -
     assert len(far) >= 4
 
 
-def test_no_room_for_their_features_is_reported(
+def test_missing_disk_space_for_features_is_reported(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -76,7 +76,7 @@ def test_no_room_for_their_features_is_reported(
     assert len(similar_rows(seat, token)) == 1, "and there is room again"
 
 
-def test_state_is_final_without_answers(home: Home, owner: int) -> None:
+def test_project_without_answers_has_no_similar_rows(home: Home, owner: int) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
     assert similar_rows(seat, loop.next_question(seat).token) == ()
@@ -104,7 +104,7 @@ def test_blind_checks_and_held_out_rows_are_never_shown(home: Home, owner: int) 
         given |= answer(home, owner, project, 1)
 
 
-def test_only_for_question_that_is_before_this_person(home: Home, owner: int) -> None:
+def test_similar_rows_need_own_open_question(home: Home, owner: int) -> None:
     project, other = text_project(home, owner), text_project(home, owner, "other")
     seat = Seat(home, owner, project)
     ann = annotator(home, owner, "Ann")
@@ -121,7 +121,7 @@ def test_only_for_question_that_is_before_this_person(home: Home, owner: int) ->
         similar_rows(Seat(home, 99, project), question.token)
 
 
-def test_label_vectors_show_answers_is_right_but_for_blind_checks(home: Home, owner: int) -> None:
+def test_label_vector_answers_are_shown_except_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     seat = Seat(home, owner, project)
     seen = 0
@@ -143,9 +143,7 @@ def test_label_vectors_show_answers_is_right_but_for_blind_checks(home: Home, ow
     assert seen > 5
 
 
-def test_of_very_many_answered_rows_some_are_compared(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_of_compared_rows_is_limited(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = text_project(home, owner)
     answer(home, owner, project, 6)
     monkeypatch.setattr(loop, "COMPARED", 2)
@@ -153,7 +151,7 @@ def test_of_very_many_answered_rows_some_are_compared(
     assert len(similar_rows(seat, loop.next_question(seat).token)) == 2
 
 
-def test_no_one_waits_for_learner_while_rows_are_compared(
+def test_comparing_rows_does_not_block_learner(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = text_project(home, owner, test_share=0.0)

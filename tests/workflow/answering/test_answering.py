@@ -44,7 +44,7 @@ def test_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int
     assert following.view.row != question.view.row
 
 
-def test_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
+def test_entry_records_person_reason_time_and_change(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     answer_next(home, owner, project)
@@ -74,7 +74,7 @@ def test_impossible_answer_is_refused_before_anything_is_written(
     assert loop.next_question(Seat(home, owner, project)) == question
 
 
-def test_token_of_no_one_is_stale(home: Home, owner: int, project: int) -> None:
+def test_unknown_token_is_stale(home: Home, owner: int, project: int) -> None:
     loop.next_question(Seat(home, owner, project))
     with pytest.raises(loop.StaleQuestion):
         loop.submit_answer(Seat(home, owner, project), f"{owner}.999.0", "skip")
@@ -115,7 +115,7 @@ def test_doubled_undo_withdraws_one_answer(home: Home, owner: int, project: int)
     assert standing.standing(Seat(home, owner, project)).undoable == 1
 
 
-def test_answer_to_showing_is_never_taken_for_withdrawal(home: Home, owner: int, project: int) -> None:
+def test_answer_from_stale_tab_is_no_withdrawal(home: Home, owner: int, project: int) -> None:
     """A skipped row shown again, its skip withdrawn, then answered from the tab that still shows it."""
     first = loop.next_question(Seat(home, owner, project))
     assert first is not None
@@ -143,7 +143,7 @@ def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> 
     assert undoing.undo(Seat(home, owner, project)) is None
 
 
-def test_undo_withdraws_only_ones_own(home: Home, owner: int, project: int) -> None:
+def test_undo_withdraws_own_answers_only(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     answer_next(home, owner, project)
     assert undoing.undo(Seat(home, ada, project)) is None
@@ -185,7 +185,7 @@ def test_row_left_unanswered_is_offered_again_after_two_minutes(
     assert count_entries(home) == 1
 
 
-def test_coming_back_late_to_row_no_one_took_still_counts(
+def test_late_answer_to_unclaimed_row_counts(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(Seat(home, owner, project))
@@ -210,9 +210,7 @@ def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int)
         loop.ask_next(Seat(home, owner, project), chosen)
 
 
-def test_when_all_open_rows_are_before_others_there_is_not_question(
-    home: Home, owner: int, project: int
-) -> None:
+def test_no_question_if_all_open_rows_are_reserved(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     left = managing.get_project(Seat(home, owner, project)).n_to_ask
     for _ in range(left - 1):
@@ -280,7 +278,7 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
         other.close()
 
 
-def test_two_processes_at_once_lose_nothing_and_never_share_row(home: Home, owner: int, project: int) -> None:
+def test_two_processes_lose_nothing_and_never_share_row(home: Home, owner: int, project: int) -> None:
     """Each process has its own learner; both must see every entry, no matter who commits between their steps."""
     ada = annotator(home, owner, "Ada")
     other = open_home(home.settings)
@@ -326,7 +324,7 @@ def test_entry_committed_between_opening_and_writing_is_not_skipped(
 
 @given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_whatever_was_pressed_replay_shows_the_same(
+def test_replayed_log_gives_same_state_after_any_presses(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
 ) -> None:
     home = open_home(lay(tmp_path_factory.mktemp("home")))

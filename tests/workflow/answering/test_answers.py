@@ -44,7 +44,7 @@ def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
         (saved("no", "a"), "labels", "b"),
     ],
 )
-def test_it_may_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
+def test_valid_answer_is_accepted(stored: Saved, kind: str, labels: Sequence[str]) -> None:
     assert stored.may_be(kind, labels)
 
 
@@ -63,7 +63,7 @@ def test_it_may_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
         (saved("unsure", "a"), "skip", ""),
     ],
 )
-def test_it_may_not_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
+def test_invalid_answer_is_rejected(stored: Saved, kind: str, labels: Sequence[str]) -> None:
     assert not stored.may_be(kind, labels)
 
 
@@ -77,7 +77,7 @@ JSON = st.recursive(
 )
 
 
-def test_press_is_read_as_it_was_sent() -> None:
+def test_press_fields_are_read_as_sent() -> None:
     sent = PRESS | {
         "labels": ["ant", "سنونو"],
         "token": "1.2.3",
@@ -94,7 +94,7 @@ def test_press_is_read_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
-def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
+def test_invalid_press_is_refused_with_printable_message(said: object) -> None:
     with pytest.raises(AnswerError) as refused:
         Press.read(said)
     words = str(refused.value)
@@ -104,7 +104,7 @@ def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
 
 
 @given(JSON)
-def test_input_is_only_read_or_refused(said: object) -> None:
+def test_arbitrary_press_is_read_or_refused(said: object) -> None:
     try:
         assert isinstance(Press.read(said), Press)
     except AnswerError as refusal:
@@ -114,7 +114,7 @@ def test_input_is_only_read_or_refused(said: object) -> None:
         assert wanted is None or wanted.encode()
 
 
-def test_rows_are_numbers() -> None:
+def test_labels_of_batch_press_are_row_numbers() -> None:
     assert Press.read(PRESS | {"labels": ["3", "0", "3"]}).rows == {0, 3}
     for label in ("", "-1", "1.5", "x", "²", "٣", "9" * 9_000, str(MOST + 1)):
         with pytest.raises(AnswerError, match="labels must be numbers of rows"):
@@ -131,13 +131,13 @@ class Learner:
     """Something that orders can be kept alongside."""
 
 
-def test_likeliest_first_or_order_of_classes() -> None:
+def test_choices_are_ordered_by_share_or_class() -> None:
     shares = {"ant": 0.2, "bee": 0.5, "cat": 0.3}
     assert screen_order(Learner(), LIKELIEST, 1, "t", shares) == ("bee", "cat", "ant")  # type: ignore[arg-type]
     assert screen_order(Learner(), FIXED, 1, "t", shares) == ("ant", "bee", "cat")  # type: ignore[arg-type]
 
 
-def test_order_stays_for_one_showing_to_one_person() -> None:
+def test_order_of_choices_is_stable_for_one_question() -> None:
     learner, before, after = Learner(), {"a": 0.9, "b": 0.1}, {"a": 0.1, "b": 0.9}
     assert screen_order(learner, LIKELIEST, 1, "t", before) == ("a", "b")  # type: ignore[arg-type]
     assert screen_order(learner, LIKELIEST, 1, "t", after) == ("a", "b")  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_order_stays_for_one_showing_to_one_person() -> None:
         st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1), min_size=1, max_size=6
     )
 )
-def test_labels_that_come_are_behind_those_that_stay(shows: list[dict[str, float]]) -> None:
+def test_new_choices_are_placed_after_remaining_ones(shows: list[dict[str, float]]) -> None:
     learner, last = Learner(), ()
     for shares in shows:
         order = screen_order(learner, LIKELIEST, 1, "t", shares)  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_labels_that_come_are_behind_those_that_stay(shows: list[dict[str, float
         last = order
 
 
-def test_stamp_names_these_choices_and_no_others() -> None:
+def test_stamp_is_unique_to_its_choices() -> None:
     assert stamp(["a", "b"]) == stamp(("a", "b"))
     different = [["a", "b"], ["b", "a"], ["ab"], ["a"], [], ["a", "b", ""]]
     assert len({stamp(one) for one in different}) == len(different)
@@ -188,11 +188,11 @@ labels = st.lists(st.text(max_size=4), max_size=3).map(tuple)
         batch=st.none() | st.text(min_size=1, max_size=4),
     )
 )
-def test_it_round_trips(asked: AskedAs) -> None:
+def test_asked_as_round_trips_through_json(asked: AskedAs) -> None:
     assert AskedAs.from_json(json.loads(json.dumps(asked.to_json()))) == asked
 
 
-def test_what_is_as_by_default_takes_no_room() -> None:
+def test_asked_as_json_omits_defaults() -> None:
     assert AskedAs(QuestionForm.WHICH, choices=3).to_json() == {"form": "which", "choices": 3}
     shown = AskedAs("which", choices=2, first=("b", "a"))
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
@@ -207,7 +207,7 @@ def together_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, managing.create_project(Seat(home, owner), "small", small_table(200), settings))
 
 
-def test_every_showing_and_every_entry_of_it_has_name_of_its_own(together_seat: Seat) -> None:
+def test_tokens_of_batches_and_their_entries_are_unique(together_seat: Seat) -> None:
     with together_seat.turn() as turn:
         rows = [int(row) for row in turn.learner.pool.train if turn.learner.pool.is_open(int(row))]
         label = turn.learner.pool.names(turn.learner.pool.candidates[rows[0]])[0]
@@ -220,7 +220,7 @@ def test_every_showing_and_every_entry_of_it_has_name_of_its_own(together_seat: 
     assert len({batches.entry_token(token, number) for token in tokens for number in (0, 1)}) == 4
 
 
-def test_only_rows_with_label_are_reserved_and_never_more_than_can_be_looked_at(
+def test_batch_reserves_limited_rows_with_its_label(
     together_seat: Seat,
 ) -> None:
     with together_seat.turn() as turn:
@@ -242,7 +242,7 @@ def test_only_rows_with_label_are_reserved_and_never_more_than_can_be_looked_at(
     assert kept.rows == batch.rows
 
 
-def test_if_kind_confirms_nothing_together_it_is_reported(home: Home, owner: int) -> None:
+def test_kind_without_batches_is_reported(home: Home, owner: int) -> None:
     vectors = vector_world.vector_project(home, owner, "vectors")
     with (
         Seat(home, owner, vectors).turn() as turn,

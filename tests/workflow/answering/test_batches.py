@@ -75,7 +75,7 @@ def others_of(seat: Seat, names: Sequence[str]) -> list[Seat]:
 # Which rows
 
 
-def test_batch_is_of_one_label_that_model_is_sure_of(seat: Seat) -> None:
+def test_batch_holds_rows_of_one_confident_label(seat: Seat) -> None:
     batch = shown(seat)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         for tile in batch.tiles:
@@ -92,9 +92,7 @@ def test_batch_is_of_one_label_that_model_is_sure_of(seat: Seat) -> None:
     assert batch.tiles[0].share == max(tile.share for tile in batch.tiles)
 
 
-def test_the_same_project_gives_the_same_batch_and_never_more_than_may_be_looked_at(
-    home: Home, owner: int, seat: Seat
-) -> None:
+def test_batch_is_deterministic_and_limited(home: Home, owner: int, seat: Seat) -> None:
     again = at_project(home, owner, "again")
     assert rows_of(shown(seat, 5)) == rows_of(shown(again, 5))
     assert len(rows_of(shown(seat, 5))) == 5
@@ -103,7 +101,7 @@ def test_the_same_project_gives_the_same_batch_and_never_more_than_may_be_looked
     assert len(shown(fresh, 999).tiles) <= batches.MOST
 
 
-def test_rows_that_are_put_aside_are_not_in_it(seat: Seat) -> None:
+def test_batch_leaves_out_skipped_and_unsure_rows(seat: Seat) -> None:
     first = shown(seat)
     for row, kind in zip(rows_of(first), ("unsure", "skip"), strict=False):
         question = loop.ask_next(seat, row)
@@ -119,7 +117,7 @@ def test_rows_that_are_put_aside_are_not_in_it(seat: Seat) -> None:
     assert seen
 
 
-def test_guard_counts_rows_with_known_label_of_which_model_is_as_sure(seat: Seat) -> None:
+def test_guard_counts_known_rows_of_equal_confidence(seat: Seat) -> None:
     batch = shown(seat)
     least = min(tile.share for tile in batch.tiles)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
@@ -136,19 +134,19 @@ def test_guard_counts_rows_with_known_label_of_which_model_is_as_sure(seat: Seat
     assert checked > 0
 
 
-def test_model_that_is_not_trained_yet_says_so(home: Home, owner: int) -> None:
+def test_batch_needs_trained_model(home: Home, owner: int) -> None:
     found = batches.next_batch(at_project(home, owner, model="kernelridge"))
     assert isinstance(found, NoBatch)
     assert "still being trained" in found.why
 
 
-def test_model_that_is_sure_of_nothing_says_fix(home: Home, owner: int, seat: Seat) -> None:
+def test_batch_without_confident_rows_explains_fix(home: Home, owner: int, seat: Seat) -> None:
     while isinstance(found := batches.next_batch(seat), ShownBatch):
         batches.confirm_batch(seat, found.token)
     assert "one by one" in found.why
 
 
-def test_label_vectors_have_none(home: Home, owner: int) -> None:
+def test_label_vectors_have_no_batches(home: Home, owner: int) -> None:
     there = Seat(home, owner, vector_world.vector_project(home, owner))
     assert isinstance(batches.next_batch(there), NoBatch)
     assert batches.labels_for(there, [0, 1]) is None
@@ -159,7 +157,7 @@ def test_label_vectors_have_none(home: Home, owner: int) -> None:
 # Entries stored by one click
 
 
-def test_press_stores_one_entry_for_every_row_that_was_not_excluded(seat: Seat) -> None:
+def test_confirming_stores_one_entry_for_each_included_row(seat: Seat) -> None:
     batch = shown(seat)
     out, *kept = rows_of(batch)
     saved = batches.confirm_batch(seat, batch.token, [out])
@@ -184,7 +182,7 @@ def test_press_stores_one_entry_for_every_row_that_was_not_excluded(seat: Seat) 
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_row_that_was_excluded_comes_alone_and_in_no_batch_that_is_found(seat: Seat) -> None:
+def test_excluded_row_is_asked_alone_only(seat: Seat) -> None:
     batch = shown(seat)
     out = rows_of(batch)[0]
     batches.confirm_batch(seat, batch.token, [out])
@@ -195,7 +193,7 @@ def test_row_that_was_excluded_comes_alone_and_in_no_batch_that_is_found(seat: S
     assert rows_of(batches.choose_batch(seat, [out], batch.label)) == [out], "a choice is a choice"
 
 
-def test_a_second_press_changes_nothing(seat: Seat) -> None:
+def test_confirming_twice_changes_nothing(seat: Seat) -> None:
     batch = shown(seat)
     first = batches.confirm_batch(seat, batch.token)
     again = batches.confirm_batch(seat, batch.token)
@@ -226,7 +224,9 @@ def test_with_every_row_excluded_nothing_is_stored(seat: Seat) -> None:
         batches.confirm_batch(seat, batch.token)
 
 
-def test_all_rows_or_none_if_machine_stops_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_confirmation_stores_all_rows_or_none(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batch = shown(seat)
     write, calls = batches._write, 0
 
@@ -248,7 +248,7 @@ def test_all_rows_or_none_if_machine_stops_between(seat: Seat, monkeypatch: pyte
     assert batches.confirm_batch(seat, batch.token).rows == len(batch.tiles)
 
 
-def test_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> None:
+def test_class_renamed_meanwhile_is_stored_under_new_name(seat: Seat) -> None:
     batch = shown(seat)
     classes.change_classes(seat, classes.classes_view(seat).version, "rename", (batch.label, "wasp"))
     assert shown(seat).label == "wasp"
@@ -257,9 +257,7 @@ def test_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> No
     assert {one.labels for one in log_of(seat) if one.kind == "is"} == {("wasp",)}
 
 
-def test_model_that_is_right_too_seldom_says_so(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inaccurate_model_offers_no_batch(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = at_project(home, owner)
     with opened(home, owner, seat.project_id or 0) as learner:
         pool = learner.pool
@@ -272,7 +270,7 @@ def test_model_that_is_right_too_seldom_says_so(
 # Other people
 
 
-def test_rows_in_batch_are_before_no_one_else(seat: Seat) -> None:
+def test_rows_in_batch_are_reserved(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     mine = shown(seat, batches.MOST)
     other = batches.next_batch(ada, batches.MOST)
@@ -284,7 +282,7 @@ def test_rows_in_batch_are_before_no_one_else(seat: Seat) -> None:
     assert loop.ask_next(ada, rows_of(mine)[0]).view.row == rows_of(mine)[0]
 
 
-def test_answers_meanwhile_are_left_out_and_reported(seat: Seat) -> None:
+def test_rows_answered_meanwhile_are_left_out_and_reported(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     first, second, *_ = rows_of(batch)
@@ -298,7 +296,7 @@ def test_answers_meanwhile_are_left_out_and_reported(seat: Seat) -> None:
     assert not [one for one in log_of(seat) if one.person_id == seat.person_id and one.row in (first, second)]
 
 
-def test_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more(seat: Seat) -> None:
+def test_open_batch_drops_rows_that_became_unconfirmable(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     assert shown(seat).token == batch.token
@@ -311,7 +309,7 @@ def test_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more(sea
     assert batches.confirm_batch(seat, less.token).rows == len(batch.tiles) - 1
 
 
-def test_if_several_answer_each_confirms_for_themselves(home: Home, owner: int) -> None:
+def test_independent_annotators_confirm_separately(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     ada, ben = others_of(seat, ["Ada", "Ben"])
     mine = shown(seat)
@@ -332,7 +330,7 @@ def test_if_several_answer_each_confirms_for_themselves(home: Home, owner: int) 
             assert not learner.pool.is_open(row)
 
 
-def test_no_one_confirms_row_twice_if_several_answer(home: Home, owner: int) -> None:
+def test_independent_annotator_cannot_confirm_row_twice(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     batch = shown(seat)
     batches.confirm_batch(seat, batch.token)
@@ -340,7 +338,7 @@ def test_no_one_confirms_row_twice_if_several_answer(home: Home, owner: int) -> 
         batches.choose_batch(seat, rows_of(batch), batch.label)
 
 
-def test_batch_is_no_hurry(seat: Seat) -> None:
+def test_batch_does_not_count_for_pace(seat: Seat) -> None:
     batches.confirm_batch(seat, shown(seat).token)
     found = figures.mine(seat)
     assert found.seconds is None, "a share of a batch's time is no one's pace"
@@ -349,7 +347,7 @@ def test_batch_is_no_hurry(seat: Seat) -> None:
         assert pace(session, seat.project_id or 0) is None
 
 
-def test_rows_that_come_back_after_they_were_handed_back_have_clock_of_their_own(seat: Seat) -> None:
+def test_reopened_batch_restarts_its_clock(seat: Seat) -> None:
     batch = shown(seat)
     shift_clock(seat, timedelta(hours=12))
     assert shown(seat).token == batch.token
@@ -359,7 +357,7 @@ def test_rows_that_come_back_after_they_were_handed_back_have_clock_of_their_own
     assert clock(seat) < timedelta(minutes=1)
 
 
-def test_batch_counts_as_one_look_at_most(seat: Seat) -> None:
+def test_batch_counts_limited_minutes(seat: Seat) -> None:
     batch = shown(seat)
     shift_clock(seat, timedelta(hours=12))
     batches.confirm_batch(seat, batch.token)
@@ -367,14 +365,14 @@ def test_batch_counts_as_one_look_at_most(seat: Seat) -> None:
     assert goals.day(seat, None).minutes <= goals.LONGEST / 60
 
 
-def test_rows_are_reserved_for_as_long_as_n_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_reservation_grows_with_its_rows(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OwnLog, "pace", 10.0)
     batch = shown(seat)
     kept = stored(seat)
     assert kept.reserved_until - kept.shown_at == timedelta(seconds=30 * len(batch.tiles))
 
 
-def test_no_showing_has_name_of_one_in_log_if_table_was_rebuilt(seat: Seat) -> None:
+def test_batch_token_is_new_after_rebuilt_question_table(seat: Seat) -> None:
     batch = shown(seat, 4)
     first = batches.confirm_batch(seat, batch.token)
     with seat.home.database.write() as session:
@@ -407,7 +405,7 @@ def shift_clock(seat: Seat, by: timedelta) -> None:
 # A choice of rows
 
 
-def test_chosen_rows_are_confirmed_as_label_that_was_chosen(seat: Seat) -> None:
+def test_chosen_rows_are_confirmed_as_chosen_label(seat: Seat) -> None:
     rows = open_rows(seat, "bee")
     counts = batches.labels_for(seat, rows)
     assert counts is not None
@@ -423,7 +421,7 @@ def test_chosen_rows_are_confirmed_as_label_that_was_chosen(seat: Seat) -> None:
     assert {(one.labels, one.strategy) for one in log_of(seat)} == {(("bee",), "selection")}
 
 
-def test_input_that_cannot_be_confirmed_is_left_out_of_choice(seat: Seat) -> None:
+def test_unconfirmable_rows_are_left_out_of_choice(seat: Seat) -> None:
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         n = learner.table.n_rows
     wanted = open_rows(seat, "ant")
@@ -439,14 +437,14 @@ def test_input_that_cannot_be_confirmed_is_left_out_of_choice(seat: Seat) -> Non
     assert found == set(wanted[1:])
 
 
-def test_unknown_class_and_rows_without_it_are_refused(seat: Seat) -> None:
+def test_batch_of_unknown_class_or_no_rows_is_refused(seat: Seat) -> None:
     with pytest.raises(loop.AnswerError, match="not a class"):
         batches.choose_batch(seat, [0], "dodo")
     with pytest.raises(loop.AnswerError, match="None of these rows"):
         batches.choose_batch(seat, [], "ant")
 
 
-def test_choice_would_show_blind_checks_and_so_is_owners(home: Home, owner: int, seat: Seat) -> None:
+def test_choosing_rows_is_owner_only_if_blind_checks_exist(home: Home, owner: int, seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     rows = open_rows(seat, "bee")
     for act in (lambda: batches.labels_for(ada, rows), lambda: batches.choose_batch(ada, rows, "bee")):
@@ -460,7 +458,7 @@ def test_choice_would_show_blind_checks_and_so_is_owners(home: Home, owner: int,
 # Taking back
 
 
-def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> None:
+def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
     batch = shown(seat)
     batches.confirm_batch(seat, batch.token, [rows_of(batch)[0]])
     count = len(batch.tiles) - 1
@@ -498,7 +496,7 @@ def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> No
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_undo_of_batch_leaves_withdrawn_answers_of_it_before(seat: Seat) -> None:
+def test_undo_of_batch_skips_answers_withdrawn_before(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
     with seat.turn() as turn:  # as a correction of one of its rows does
@@ -510,7 +508,7 @@ def test_undo_of_batch_leaves_withdrawn_answers_of_it_before(seat: Seat) -> None
     assert undone.rows == len(batch.tiles) - 1
 
 
-def test_batch_that_cannot_all_be_given_again_stays_withdrawn(seat: Seat) -> None:
+def test_batch_that_cannot_be_redone_in_full_stays_withdrawn(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
@@ -527,7 +525,7 @@ def test_batch_that_cannot_all_be_given_again_stays_withdrawn(seat: Seat) -> Non
     assert count_entries(seat.home) == entries_before + 1
 
 
-def test_answers_before_and_after_batch_stay_lines_of_their_own(seat: Seat) -> None:
+def test_history_separates_batch_from_single_answers(seat: Seat) -> None:
     def press() -> None:
         question = loop.next_question(seat)
         loop.submit_answer(seat, question.token, "is", [question.choices[0]])

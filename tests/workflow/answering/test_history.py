@@ -26,7 +26,7 @@ def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> O
     return OwnAnswer(seq, "is", 0, "r0", ("a",), None, False, withdrawal, redoable)
 
 
-def test_undo_takes_newest_that_stands_redo_withdrawn_answers_last() -> None:
+def test_undo_takes_newest_standing_answer_redo_last_withdrawn() -> None:
     answers = [own(9, 12, redoable=True), own(8), own(7, 13, redoable=True), own(6, 14), own(5)]
     assert history.latest_standing(answers) == 8
     assert history.latest_withdrawn(answers) == 7
@@ -35,7 +35,7 @@ def test_undo_takes_newest_that_stands_redo_withdrawn_answers_last() -> None:
     assert history.latest_standing([]) is history.latest_withdrawn([]) is None
 
 
-def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld, seat: Seat) -> None:
+def test_press_with_several_entries_is_one_answer(world: KindWorld, seat: Seat) -> None:
     for _ in range(4):
         world.answer(seat)
     answers = standing.standing(seat).history
@@ -57,7 +57,7 @@ def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld
         assert beside == (before.labels if is_second and before is not None else ())
 
 
-def test_answers_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
+def test_row_answered_again_meanwhile_is_not_redone(world: KindWorld, seat: Seat) -> None:
     first = world.answer(seat)
     undoing.undo(seat)
     assert standing.standing(seat).redoable == first.seq
@@ -125,7 +125,7 @@ def test_answers_undo_redo_and_corrections_by_others_are_followed(
     check(ada, seat)
 
 
-def test_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
+def test_answer_of_two_entries_counts_once_for_the_day(home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     check(seat)
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_entries_of_another_process_are_followed(home: Home, owner: int, project
         other.close()
 
 
-def test_what_was_not_committed_is_not_kept(
+def test_uncommitted_answer_is_not_cached(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, project)

@@ -29,7 +29,7 @@ def log_of(home: Home, project: int) -> list[entries.LogEntry]:
         return entries.after(session, project, 0)
 
 
-def test_it_answers_with_truth_and_says_that_it_was_simulated(home: Home, owner: int, project: int) -> None:
+def test_oracle_answers_with_truth_marked_as_simulated(home: Home, owner: int, project: int) -> None:
     assert oracle.answer_for_me(Seat(home, owner, project), 7) == 7
     truth = small_frame().truth
     log = log_of(home, project)
@@ -50,14 +50,14 @@ def test_simulated_questions_match_those_of_a_person(home: Home, owner: int, pro
     assert [e.row for e in log_of(home, by_hand)] == [e.row for e in log_of(home, project)]
 
 
-def test_it_stops_if_nothing_is_left(home: Home, owner: int, project: int) -> None:
+def test_oracle_stops_if_nothing_is_left(home: Home, owner: int, project: int) -> None:
     left = managing.get_project(Seat(home, owner, project)).left
     assert oracle.answer_for_me(Seat(home, owner, project), 10_000) == left
     assert loop.next_question(Seat(home, owner, project)) is None
     assert oracle.answer_for_me(Seat(home, owner, project), 1) == 0
 
 
-def test_the_same_after_restart(home: Home, owner: int, project: int) -> None:
+def test_simulated_answers_survive_restart(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 4)
     with opened(home, owner, project) as learner:
         before = learner.candidates
@@ -69,9 +69,7 @@ def test_the_same_after_restart(home: Home, owner: int, project: int) -> None:
         again.close()
 
 
-def test_if_truth_was_ruled_out_it_says_none_and_then_what_it_is(
-    home: Home, owner: int, project: int
-) -> None:
+def test_oracle_answers_none_with_truth_outside_candidates(home: Home, owner: int, project: int) -> None:
     truth = small_frame().truth
     question = loop.next_question(Seat(home, owner, project))
     while len(question.choices) < 3:  # a row that stays open without its truth
@@ -106,7 +104,7 @@ def test_rows_without_known_truth_stay_open(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("case", ["no truth", "given", "all held out"])
-def test_without_hidden_truth_it_refuses(home: Home, owner: int, case: str) -> None:
+def test_oracle_needs_hidden_truth(home: Home, owner: int, case: str) -> None:
     roles = replace(ROLES, truth=None) if case == "no truth" else ROLES
     settings = LearnerSettings(
         n_neighbors=4,
@@ -123,7 +121,7 @@ def test_without_hidden_truth_it_refuses(home: Home, owner: int, case: str) -> N
     assert count_entries(home) == 0
 
 
-def test_only_owner_is_answered_for(home: Home, owner: int, project: int) -> None:
+def test_oracle_answers_for_owner_only(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
         oracle.answer_for_me(Seat(home, ada, project), 1)
@@ -140,7 +138,7 @@ def test_number_out_of_range_is_refused(home: Home, owner: int, project: int, n:
         oracle.answer_for_me(Seat(home, owner, project), n)
 
 
-def test_row_before_someone_else_is_left_to_them(home: Home, owner: int) -> None:
+def test_oracle_leaves_reserved_row_alone(home: Home, owner: int) -> None:
     frame = small_frame()
     frame.loc[frame.index % 2 == 0, "truth"] = ""  # so that the oracle has to look for rows by itself
     table = LabelTable.from_frame(frame, ROLES)
@@ -155,7 +153,7 @@ def test_row_before_someone_else_is_left_to_them(home: Home, owner: int) -> None
     assert loop.next_question(Seat(home, ada, project)).view.row == hers
 
 
-def test_simulated_answers_say_nothing_about_pace(home: Home, owner: int, project: int) -> None:
+def test_simulated_answers_do_not_count_for_pace(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 3)
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer is None
     answer_next(home, owner, project)

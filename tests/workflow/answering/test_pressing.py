@@ -50,7 +50,7 @@ def check(seat: Seat, done: Pressed) -> Next:
     return after
 
 
-def test_click_returns_same_as_single_use_cases(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_press_returns_same_as_single_use_cases(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     kinds = (
         *world.ANSWERS,
@@ -69,7 +69,7 @@ def test_click_returns_same_as_single_use_cases(world: KindWorld, seat: Seat, ad
     assert question is None, "nothing is left to ask them"
 
 
-def test_standing_comes_after_commit_and_asks_database_nothing(
+def test_standing_is_computed_after_commit_without_queries(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, asked, sessions = pressing.standing_in, list[str](), list[Session]()
@@ -90,7 +90,7 @@ def test_standing_comes_after_commit_and_asks_database_nothing(
     assert (len(sessions), asked) == (2, [])
 
 
-def test_row_that_stays_is_asked_about_again_under_its_next_token(home: Home, owner: int) -> None:
+def test_remaining_row_is_asked_again_with_next_token(home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     question = loop.next_question(seat)
     done = pressing.press(seat, question.token, "not", question.choices[:1], zone="Europe/Berlin")
@@ -113,7 +113,7 @@ def test_double_click_is_stored_once(world: KindWorld, seat: Seat) -> None:
     assert count_entries(seat.home) == stored
 
 
-def test_answer_that_is_given_in_another_process_is_known_at_next_press(world: KindWorld, seat: Seat) -> None:
+def test_press_sees_answers_of_another_process(world: KindWorld, seat: Seat) -> None:
     other = open_home(seat.home.settings)
     there = Seat(other, seat.person_id, seat.project_id)
     try:
@@ -124,7 +124,7 @@ def test_answer_that_is_given_in_another_process_is_known_at_next_press(world: K
         other.close()
 
 
-def test_answer_is_stored_though_its_next_question_cannot_be(
+def test_answer_is_stored_if_next_question_cannot_be(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)
@@ -144,9 +144,7 @@ def test_answer_is_stored_though_its_next_question_cannot_be(
     assert loop.next_question(seat) != question
 
 
-def test_who_must_qualify_first_presses_nothing(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_press_needs_passed_qualification(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     question = loop.next_question(seat)
 

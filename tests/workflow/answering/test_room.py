@@ -40,7 +40,7 @@ def test_new_project_has_defaults(home: Home, owner: int, project: int) -> None:
     assert room.room_of(Seat(home, owner, project)) == RoomSettings()
 
 
-def test_owner_sets_it_and_everyone_reads_it(home: Home, owner: int, project: int) -> None:
+def test_owner_sets_room_and_everyone_reads_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     wanted = RoomSettings("Look *twice*.", "fixed", {"ant": "six legs"})
     room.change_room(Seat(home, owner, project), wanted)
@@ -51,7 +51,7 @@ def test_owner_sets_it_and_everyone_reads_it(home: Home, owner: int, project: in
         room.room_of(Seat(home, owner, project + 1))
 
 
-def test_json_and_back() -> None:
+def test_stored_room_settings_round_trip() -> None:
     wanted = RoomSettings("# A", "fixed", {"ant": "six legs"})
     assert RoomSettings.from_json(wanted.to_json()) == wanted
     assert RoomSettings.from_json({}) == RoomSettings()
@@ -73,12 +73,12 @@ def test_json_and_back() -> None:
         {"drawn_forms": 1},
     ],
 )
-def test_input_that_cannot_be_is_refused(stored: dict[str, Any]) -> None:
+def test_invalid_stored_settings_are_refused(stored: dict[str, Any]) -> None:
     with pytest.raises(RoomError):
         RoomSettings.from_json(stored)
 
 
-def test_descriptions_are_next_to_their_candidates(home: Home, owner: int, project: int) -> None:
+def test_descriptions_belong_to_their_candidates(home: Home, owner: int, project: int) -> None:
     room.change_room(Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs"}))
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -86,7 +86,7 @@ def test_descriptions_are_next_to_their_candidates(home: Home, owner: int, proje
     assert said == {label: "six legs" if label == "ant" else "" for label in question.choices}
 
 
-def test_candidates_by_probability_or_in_class_order(home: Home, owner: int, project: int) -> None:
+def test_candidates_are_ordered_by_probability_or_class(home: Home, owner: int, project: int) -> None:
     seen = 0
     for _ in range(8):
         room.change_room(Seat(home, owner, project), RoomSettings(order="fixed"))
@@ -106,7 +106,7 @@ def test_candidates_by_probability_or_in_class_order(home: Home, owner: int, pro
     assert seen, "in some of them the two orders differ"
 
 
-def test_order_does_not_jump_while_person_looks(home: Home, owner: int, project: int) -> None:
+def test_order_of_choices_stays_while_question_is_open(home: Home, owner: int, project: int) -> None:
     """Others answer and the shares change; what is on the screen keeps its order, the next showing has a new one."""
     ada = annotator(home, owner, "Ada")
     shown = loop.next_question(Seat(home, owner, project))
@@ -126,7 +126,7 @@ def test_order_does_not_jump_while_person_looks(home: Home, owner: int, project:
     assert out_of_order, "the shares did change so that a new showing would have another order"
 
 
-def test_class_names_are_all_of_them(home: Home, owner: int) -> None:
+def test_class_names_lists_all_classes(home: Home, owner: int) -> None:
     assert room.class_names(Seat(home, owner, small_project(home, owner))) == ("ant", "bee", "cat")
 
 
@@ -151,7 +151,7 @@ TEXT = st.text(
     forms=st.sampled_from(FORMS),
     drawn=st.booleans(),
 )
-def test_room_settings_json_and_back(
+def test_any_room_settings_round_trip(
     guidelines: str,
     order: str,
     descriptions: dict[str, str],
@@ -180,12 +180,12 @@ def test_room_settings_json_and_back(
         ),
     ],
 )
-def test_groups_that_cannot_be(groups: Any, why: str) -> None:
+def test_invalid_groups_are_refused(groups: Any, why: str) -> None:
     with pytest.raises(RoomError, match=why):
         RoomSettings(groups=groups)
 
 
-def test_longest_texts_are_taken() -> None:
+def test_longest_allowed_texts_are_accepted() -> None:
     assert len(RoomSettings("x" * GUIDELINES_LENGTH).guidelines) == 20_000
     with pytest.raises(RoomError, match=r"guidelines may have at most 20,000 characters; it has 20,001"):
         RoomSettings("x" * (GUIDELINES_LENGTH + 1))
@@ -212,7 +212,7 @@ WHERE = {
 }  # fmt: skip
 
 
-def test_question_is_stored_with_why_it_is_asked_and_how_it_is_put() -> None:
+def test_question_is_stored_with_reason_and_form() -> None:
     how = AskedAs(QuestionForm.WHICH)
     stored = to_store(ASKED, how, **WHERE)
     assert {name: getattr(stored, name) for name in vars(ASKED)} == vars(ASKED)
@@ -222,7 +222,7 @@ def test_question_is_stored_with_why_it_is_asked_and_how_it_is_put() -> None:
 
 
 @pytest.mark.parametrize("part", vars(ASKED))
-def test_it_says_the_same_until_any_part_is_another(part: str) -> None:
+def test_stored_question_matches_until_any_part_changes(part: str) -> None:
     how = AskedAs(QuestionForm.WHICH)
     stored = to_store(ASKED, how, **WHERE)
     assert says_the_same(ASKED, how, stored)
@@ -234,7 +234,7 @@ def test_it_says_the_same_until_any_part_is_another(part: str) -> None:
 # Seconds spent on a question, by a clock that no one sets
 
 
-def test_it_shows_moment_and_goes_as_monotonic_clock() -> None:
+def test_steady_clock_follows_monotonic_time() -> None:
     before, ticks = steady(), time.monotonic()
     after, later = steady(), time.monotonic()
     assert timedelta() <= after - before <= timedelta(seconds=later - ticks + 0.001)
@@ -242,7 +242,7 @@ def test_it_shows_moment_and_goes_as_monotonic_clock() -> None:
 
 
 @pytest.mark.parametrize("days", [-3, 3])
-def test_wall_clock_that_is_set_changes_no_seconds(
+def test_changing_wall_clock_does_not_change_answer_time(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch, days: int
 ) -> None:
     question = loop.next_question(seat)
@@ -261,7 +261,7 @@ def test_wall_clock_that_is_set_changes_no_seconds(
 @pytest.mark.parametrize(
     ("ago", "stored"), [(-60.0, 0.0), (59.5, 59.5), (3600.0, 3600.0), (3600.5, None), (90_000.0, None)]
 )
-def test_they_are_no_less_than_none_and_empty_beyond_an_hour(ago: float, stored: float | None) -> None:
+def test_answer_seconds_are_non_negative_and_unknown_beyond_an_hour(ago: float, stored: float | None) -> None:
     now = datetime(2026, 5, 4, tzinfo=UTC)
     question = questions.OpenQuestion(
         project_id=1,
@@ -307,7 +307,7 @@ def seconds_of_last(seat: Seat) -> float:
     return max(one.seconds or 0 for one in found)
 
 
-def test_seconds_leave_pause_out(world: KindWorld, seat: Seat) -> None:
+def test_answer_seconds_exclude_pause(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     loop.pause(seat, question.token)
     hour = timedelta(hours=1)
@@ -346,7 +346,7 @@ def test_row_is_free_during_break_and_returns_if_unclaimed(world: KindWorld, sea
     world.answer(seat, other)
 
 
-def test_pause_is_of_question_on_screen(seat: Seat) -> None:
+def test_pause_needs_question_on_screen(seat: Seat) -> None:
     with pytest.raises(StaleQuestion, match="no longer open before you"):
         loop.pause(seat, "1.1.1")
     question = loop.next_question(seat)
@@ -358,7 +358,7 @@ def test_pause_is_of_question_on_screen(seat: Seat) -> None:
     assert open_now(seat) == first, "a second press changes nothing"
 
 
-def test_to_continue_without_pause_changes_no_question(seat: Seat) -> None:
+def test_resuming_without_pause_changes_nothing(seat: Seat) -> None:
     question = loop.next_question(seat)
     before = open_now(seat)
     loop.go_on(seat)
@@ -372,13 +372,13 @@ def test_to_continue_without_pause_changes_no_question(seat: Seat) -> None:
 # Notes as they are stored, and those that are not
 
 
-def test_note_keeps_its_lines_and_loses_blanks_around_it() -> None:
+def test_note_keeps_its_lines_and_is_stripped() -> None:
     assert checked_note(None) is checked_note(" \n") is None
     assert checked_note(" two\n\tlines ") == "two\n\tlines"
     assert checked_note("x" * NOTE_LENGTH) == "x" * NOTE_LENGTH
 
 
-def test_too_long_is_reported_with_both_lengths() -> None:
+def test_too_long_note_is_refused_with_both_lengths() -> None:
     with pytest.raises(AnswerError, match=r"at most 2,000 characters; this one has 2,001\. Fix: shorten it"):
         checked_note("x" * (NOTE_LENGTH + 1))
     with pytest.raises(AnswerError, match="at most 3 characters; this one has 4"):
@@ -388,6 +388,6 @@ def test_too_long_is_reported_with_both_lengths() -> None:
 @pytest.mark.parametrize(
     ("note", "said"), [("a\0", "NUL"), ("\ud83d!", "half of a character"), ("\x1b[1m", "terminal escape")]
 )
-def test_input_that_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
+def test_note_with_invalid_character_is_refused(note: str, said: str) -> None:
     with pytest.raises(AnswerError, match=f"{said}.* at character .*Fix: remove it"):
         checked_note(note)

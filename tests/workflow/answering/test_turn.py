@@ -27,7 +27,7 @@ PLACES = st.builds(Place, st.integers(0, 2), st.one_of(st.none(), st.sampled_fro
 
 
 @given(one=PLACES, other=PLACES)
-def test_row_as_a_whole_overlaps_each_of_its_labels(one: Place, other: Place) -> None:
+def test_whole_row_overlaps_each_of_its_labels(one: Place, other: Place) -> None:
     same = one.row == other.row and (one.label == other.label or None in (one.label, other.label))
     assert overlaps(one, {other}) == overlaps(other, {one}) == same
     assert not overlaps(one, set())
@@ -41,12 +41,12 @@ def test_two_showings_never_share_token(parts: list[int], other: list[int]) -> N
     assert question_token(*parts) in tokens
 
 
-def test_item_without_label_is_row() -> None:
+def test_place_without_label_is_whole_row() -> None:
     assert place_of(SimpleNamespace(row=3)) == Place(3)
     assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
 
 
-def test_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
+def test_turn_knows_places_reserved_by_others(world: KindWorld, seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     assert loop.next_question(ada) is not None
     with ada.turn() as turn:
@@ -68,7 +68,7 @@ def test_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
         assert turn.taken == set()
 
 
-def test_what_person_wrote_about_place_is_counted_as_database_counts_it(world: KindWorld, seat: Seat) -> None:
+def test_revision_of_place_matches_database(world: KindWorld, seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     touched = set()
 
@@ -98,7 +98,7 @@ def test_what_person_wrote_about_place_is_counted_as_database_counts_it(world: K
         assert {row for row in range(turn.learner.table.n_rows) if not untouched(row)} == touched
 
 
-def test_rows_that_no_one_has_touched_are_not_counted_in_database(
+def test_untouched_rows_need_no_database_query(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_place: object) -> int:
@@ -116,7 +116,7 @@ def test_rows_that_no_one_has_touched_are_not_counted_in_database(
             turn.revision(place)
 
 
-def test_token_of_no_one_was_never_given_before(world: KindWorld, seat: Seat) -> None:
+def test_unknown_token_was_never_given(world: KindWorld, seat: Seat) -> None:
     saved = world.answer(seat)
     with seat.reading() as reading:
         token = entries.get(reading.session, reading.project.id, saved.seq).token.removesuffix(".is")  # type: ignore[union-attr]
@@ -130,13 +130,13 @@ def test_token_of_no_one_was_never_given_before(world: KindWorld, seat: Seat) ->
         turn.given_before(token)
 
 
-def test_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -> None:
+def test_closed_place_is_explained(world: KindWorld, seat: Seat) -> None:
     for label in (None, "beach"):
         with seat.turn() as turn:
             assert turn.decided_meanwhile(Place(1, label)).startswith("Someone else has decided this ")
 
 
-def test_facts_of_question_go_with_each_entry_but_its_token_with_first(world: KindWorld, seat: Seat) -> None:
+def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     assert question is not None
     with seat.turn() as turn:
@@ -161,7 +161,7 @@ def log(seat: Seat) -> list[entries.LogEntry]:
         return entries.after(reading.session, reading.project.id, 0)
 
 
-def test_written_data_second_finds_what_first_left(world: KindWorld, seat: Seat) -> None:
+def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
         open_now = turn.open_now()
@@ -191,7 +191,7 @@ def test_written_data_second_finds_what_first_left(world: KindWorld, seat: Seat)
         assert not opened.learner.pool.bad[place.row]
 
 
-def test_what_learner_would_refuse_is_not_written(world: KindWorld, seat: Seat) -> None:
+def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     assert question is not None
     with seat.turn() as turn:

@@ -30,7 +30,7 @@ def kinds(home: Home, project: int) -> list[str]:
     return [entry.kind for entry in log(home, project)]
 
 
-def test_redo_stores_answer_with_facts_of_that_time(home: Home, owner: int, project: int) -> None:
+def test_redo_stores_answer_with_original_facts(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(
         Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True
@@ -69,9 +69,7 @@ def test_doubled_redo_stores_one_answer(home: Home, owner: int, project: int) ->
     assert kinds(home, project) == ["is", "withdraw", "is"]
 
 
-def test_doubled_undo_of_earlier_answer_withdraws_that_one_alone(
-    home: Home, owner: int, project: int
-) -> None:
+def test_doubled_undo_of_earlier_answer_withdraws_only_it(home: Home, owner: int, project: int) -> None:
     first = answer_next(home, owner, project)
     second = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project), seq=first.seq)
@@ -85,7 +83,7 @@ def test_doubled_undo_of_earlier_answer_withdraws_that_one_alone(
     assert shown.view.row == first.row, "the row is before them again"
 
 
-def test_redo_gives_back_in_order_it_was_taken(home: Home, owner: int, project: int) -> None:
+def test_redo_reverses_order_of_undo(home: Home, owner: int, project: int) -> None:
     saved = [answer_next(home, owner, project) for _ in range(3)]
     for _ in saved:
         undoing.undo(Seat(home, owner, project))
@@ -102,9 +100,7 @@ def test_redo_gives_back_in_order_it_was_taken(home: Home, owner: int, project: 
     assert len(left(home, owner, project, saved[0].row)) == 1
 
 
-def test_press_of_two_entries_is_withdrawn_and_given_again_whole(
-    home: Home, owner: int, project: int
-) -> None:
+def test_press_of_two_entries_is_undone_and_redone_whole(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     (one,) = history(home, owner, project)
@@ -128,9 +124,7 @@ def test_press_of_two_entries_is_withdrawn_and_given_again_whole(
         again.close()
 
 
-def test_whichever_of_its_two_entries_is_named_press_is_withdrawn_whole(
-    home: Home, owner: int, project: int
-) -> None:
+def test_undo_of_either_entry_withdraws_whole_press(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     undoing.undo(Seat(home, owner, project), seq=saved.seq - 1)
@@ -141,7 +135,7 @@ def test_whichever_of_its_two_entries_is_named_press_is_withdrawn_whole(
     assert left(home, owner, project, question.view.row) == ("dog",)
 
 
-def test_redo_is_refused_if_row_is_another_now(home: Home, owner: int, project: int) -> None:
+def test_redo_is_refused_if_row_has_changed(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     other = ask(home, owner, project)
@@ -165,14 +159,14 @@ def test_redo_leaves_row_with_person_who_has_it(home: Home, owner: int, project:
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
 
 
-def test_what_stands_cannot_be_given_again(home: Home, owner: int, project: int) -> None:
+def test_redo_of_standing_answer_is_refused(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with pytest.raises(loop.StaleQuestion, match="stands"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
     assert count_entries(home) == 1
 
 
-def test_no_one_undoes_or_redoes_for_another(home: Home, owner: int, project: int) -> None:
+def test_undo_and_redo_are_limited_to_own_answers(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, owner, project)
     with pytest.raises(loop.StaleQuestion, match="not one of yours"):
@@ -187,7 +181,7 @@ def test_no_one_undoes_or_redoes_for_another(home: Home, owner: int, project: in
     assert history(home, ada, project) == ()
 
 
-def test_history_marks_valid_answers_and_possible_redo(home: Home, owner: int, project: int) -> None:
+def test_history_marks_standing_answers_and_possible_redo(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     first = answer_next(home, owner, project)
     answer_next(home, ada, project)
@@ -226,7 +220,7 @@ def entries_standing(home: Home, project: int) -> int:
     return sum(entry.kind != "withdraw" and entry.seq not in gone for entry in found)
 
 
-def test_two_tabs_that_undo_and_redo_store_each_once(home: Home, owner: int, project: int) -> None:
+def test_undo_and_redo_in_two_tabs_are_stored_once(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     other = open_home(home.settings)
     try:
@@ -241,7 +235,7 @@ def test_two_tabs_that_undo_and_redo_store_each_once(home: Home, owner: int, pro
         other.close()
 
 
-def test_open_question_stays_when_another_row_is_given_again(home: Home, owner: int, project: int) -> None:
+def test_redo_of_another_row_keeps_open_question(home: Home, owner: int, project: int) -> None:
     first = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     back = ask(home, owner, project)
@@ -254,7 +248,7 @@ def test_open_question_stays_when_another_row_is_given_again(home: Home, owner: 
     assert loop.next_question(Seat(home, owner, project)).view.row == open_now.view.row  # type: ignore[union-attr]
 
 
-def test_withdrawal_of_names_withdrawal(home: Home, owner: int, project: int) -> None:
+def test_withdrawal_of_returns_withdrawing_entry(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with home.database.read() as session:
         assert entries.withdrawal_of(session, project, saved.seq) is None
@@ -268,9 +262,7 @@ def test_withdrawal_of_names_withdrawal(home: Home, owner: int, project: int) ->
 
 
 @pytest.mark.parametrize("kind", ["is", "none"])
-def test_redo_after_rename_says_the_same_under_new_name(
-    home: Home, owner: int, project: int, kind: str
-) -> None:
+def test_redo_after_rename_uses_new_class_name(home: Home, owner: int, project: int, kind: str) -> None:
     question = ask(home, owner, project)
     label = "dog" if kind == "none" else question.choices[0]
     loop.submit_answer(Seat(home, owner, project), question.token, kind, [label])

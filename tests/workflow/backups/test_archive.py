@@ -60,7 +60,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return written(tmp_path_factory.mktemp("whole")).read_bytes()
 
 
-def test_data_round_trips(tmp_path: Path) -> None:
+def test_archive_round_trips_its_members(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     path = written(tmp_path)
     manifest = check_archive(path, lambda done, total: told.append((done, total)))
@@ -74,7 +74,7 @@ def test_data_round_trips(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600, "the hashes of passwords are in it"
 
 
-def test_any_other_program_can_open_it(tmp_path: Path) -> None:
+def test_archive_is_a_valid_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(written(tmp_path)) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == [*CONTENTS, MANIFEST]
@@ -85,14 +85,14 @@ def test_file_with_wrong_ending_is_noted_and_stored(tmp_path: Path) -> None:
     assert check_archive(path).damaged == (PICTURE,)
 
 
-def test_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "backup.zip").write_text("mine")
     with pytest.raises(BackupError, match=r"There is a file .* already"):
         written(tmp_path)
     assert (tmp_path / "backup.zip").read_text() == "mine"
 
 
-def test_every_byte_counts(whole: bytes, tmp_path: Path) -> None:
+def test_every_changed_byte_is_noticed(whole: bytes, tmp_path: Path) -> None:
     """All of a small one, one after another."""
     path = tmp_path / "backup.zip"
     for at in range(len(whole)):
@@ -104,7 +104,7 @@ def test_every_byte_counts(whole: bytes, tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-def test_pieces_cut_out_moved_or_put_in_are_seen(
+def test_removed_moved_or_inserted_pieces_are_noticed(
     whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(whole))] * 2)))
@@ -159,7 +159,7 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_twenty_damaged_ones_are_refused_with_their_place(whole: bytes, tmp_path: Path, name: str) -> None:
+def test_damaged_archive_is_refused_with_its_place(whole: bytes, tmp_path: Path, name: str) -> None:
     damage, place = DAMAGES[name]
     changed = damage(whole)
     assert changed != whole
@@ -172,11 +172,11 @@ def test_twenty_damaged_ones_are_refused_with_their_place(whole: bytes, tmp_path
     assert place in refused.value.place
 
 
-def test_there_are_twenty() -> None:
+def test_at_least_twenty_damages_are_tested() -> None:
     assert len(DAMAGES) >= 20
 
 
-def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> None:
+def test_damaged_member_is_reported_with_both_hashes(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "backup.zip"
     path.write_bytes(whole.replace(b"picture", b"pictura"))
     with pytest.raises(DamagedError) as refused:
@@ -186,7 +186,7 @@ def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("data", [b"", b"id,candidates\n", b"\x00" * 5000])
-def test_non_backup_is_reported(tmp_path: Path, data: bytes) -> None:
+def test_file_that_is_no_backup_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
     with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
@@ -217,7 +217,7 @@ def sealed(path: Path, data: bytes) -> Path:
     return path
 
 
-def test_one_made_by_hand_is_taken(tmp_path: Path) -> None:
+def test_handmade_archive_is_accepted(tmp_path: Path) -> None:
     """So that what is refused below is not refused for another reason."""
     check_archive(made_by_hand(tmp_path / "b.zip", **CONTENTS))
 
@@ -234,7 +234,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("name", [*OUTSIDE, PICTURE.replace(_PICTURE[:2] + "/", "zz/"), TABLE.upper()])
-def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
+def test_member_names_outside_archive_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(DamagedError, match="a name that is none") as refused:
         check_archive(made_by_hand(tmp_path / "b.zip", **{name: b"x"}))
     assert re.escape(name) in re.escape(refused.value.place) or repr(name) == refused.value.place
@@ -257,7 +257,7 @@ def test_bombs_are_refused_unread(tmp_path: Path) -> None:
         check_archive(sealed(path, long))
 
 
-def test_member_that_no_manifest_lists_is_refused(tmp_path: Path) -> None:
+def test_member_missing_from_manifest_is_refused(tmp_path: Path) -> None:
     path = made_by_hand(tmp_path / "b.zip", **CONTENTS)
     data = path.read_bytes()
     other = TABLE.replace(".parquet", "")[:-1] + ("0" if TABLE[-9] != "0" else "1") + ".parquet"
@@ -266,7 +266,7 @@ def test_member_that_no_manifest_lists_is_refused(tmp_path: Path) -> None:
         check_archive(sealed(path, data[:list_at] + other.encode() + data[list_at + len(other) :]))
 
 
-def test_one_of_later_form_is_refused_with_its_version(tmp_path: Path) -> None:
+def test_archive_of_later_format_is_refused_with_its_version(tmp_path: Path) -> None:
     path = made_by_hand(tmp_path / "b.zip", **CONTENTS)
     data = path.read_bytes().replace(b'{"format": 1', b'{"format": 9')
     start = data.index(b'{"format": 9')
@@ -291,7 +291,7 @@ OF_ANOTHER_KIND = {
 
 
 @pytest.mark.parametrize("how", OF_ANOTHER_KIND)
-def test_manifest_of_another_kind_is_refused(how: str) -> None:
+def test_invalid_manifest_is_refused(how: str) -> None:
     said = json.loads(json.dumps(asdict(SAID)))
     assert understand(json.dumps(said).encode(), "b.zip") == SAID
     given = OF_ANOTHER_KIND[how]
@@ -318,7 +318,7 @@ def state_of(folder: Path) -> object:
     return rows_of(folder / DATABASE), files_of(folder)
 
 
-def test_next_start_puts_it_back_and_the_one_after_does_not(
+def test_staged_backup_is_restored_at_next_start_once(
     home: Home, owner: int, project: int, backup: str
 ) -> None:
     folder = home.settings.home
@@ -338,7 +338,7 @@ def test_next_start_puts_it_back_and_the_one_after_does_not(
     assert staging.carry_out(home.settings) is None
 
 
-def test_without_one_nothing_happens(home: Home, backup: str) -> None:
+def test_start_without_staged_backup_restores_nothing(home: Home, backup: str) -> None:
     staging.stage(home.settings.home, backup)
     staging.unstage(home.settings.home)
     staging.unstage(home.settings.home)
@@ -347,7 +347,7 @@ def test_without_one_nothing_happens(home: Home, backup: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["damaged", "gone", "in use"])
-def test_input_that_cannot_be_done_is_reported_and_changes_nothing(
+def test_impossible_restore_is_reported_and_changes_nothing(
     home: Home, owner: int, project: int, backup: str, how: str
 ) -> None:
     answer_next(home, owner, project)
@@ -367,13 +367,13 @@ def test_input_that_cannot_be_done_is_reported_and_changes_nothing(
     assert staging.last(home.settings.home) == said
 
 
-def test_unreadable_note_is_ignored(home: Home) -> None:
+def test_unreadable_staging_note_is_ignored(home: Home) -> None:
     for text in ("", "{}", "[]", "3"):
         (home.settings.home / staging.WANTED).write_text(text)
         assert staging.carry_out(home.settings) is None
 
 
-def test_what_was_begun_and_not_ended_is_reported_and_not_repeated(
+def test_interrupted_restore_is_reported_and_not_repeated(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Winnow was killed: how far it came no one knows, and people may have answered since."""
@@ -408,7 +408,7 @@ def in_use_by_another(folder: Path) -> None:
     raise running.InUseError(str(folder))
 
 
-def test_fault_of_winnow_s_is_reported_and_not_met_again(
+def test_unexpected_error_in_restore_is_reported_and_not_repeated(
     home: Home, project: int, backup: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.close()
@@ -425,7 +425,7 @@ def test_fault_of_winnow_s_is_reported_and_not_met_again(
     assert staging.carry_out(home.settings) is None
 
 
-def test_start_next_to_it_is_refused_until_it_is_done(
+def test_start_during_restore_is_refused(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the first look at the backup on, when no one has the folder alone yet."""
@@ -448,7 +448,7 @@ def test_start_next_to_it_is_refused_until_it_is_done(
     assert staging.carry_out(home.settings) is None
 
 
-def test_lock_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+def test_restore_lock_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     (tmp_path / running.RESTORING).mkdir()
     with pytest.raises(SettingsError, match="restore-lock in it cannot be written: Is a directory"):

@@ -70,7 +70,7 @@ def test_backups_are_listed_by_time_latest_first(daily: Settings) -> None:
     assert keeping.kept(folder / "nowhere") == ()
 
 
-def test_one_is_due_when_latest_is_old_enough(daily: Settings) -> None:
+def test_backup_is_due_when_latest_is_old_enough(daily: Settings) -> None:
     assert keeping.is_due(daily, NOW)
     lay(daily.backups_dir, NOW - DAY + timedelta(seconds=1))
     assert not keeping.is_due(daily, NOW)
@@ -106,7 +106,7 @@ def test_request_twice_is_done_once(daily: Settings) -> None:
     assert keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
 
 
-def test_damaged_part_or_late_is_reported(daily: Settings) -> None:
+def test_damaged_or_late_backup_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None, "the first is being made"
     lay(daily.backups_dir, NOW - 2 * DAY)
     assert keeping.why_worried(daily, NOW) is None
@@ -118,7 +118,7 @@ def test_damaged_part_or_late_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None
 
 
-def test_missing_backups_are_reported_on_used_winnow_only(daily: Settings) -> None:
+def test_missing_backup_is_reported_only_after_some_use(daily: Settings) -> None:
     daily.home.mkdir(exist_ok=True)
     opened = daily.home / running.NAME
     opened.touch()
@@ -131,7 +131,7 @@ def test_missing_backups_are_reported_on_used_winnow_only(daily: Settings) -> No
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(1, 5))
-def test_as_many_good_ones_stay_as_were_wanted(
+def test_wanted_number_of_good_backups_is_kept(
     tmp_path_factory: pytest.TempPathFactory, good: list[bool], count: int
 ) -> None:
     """However many damaged ones lie between them; nothing goes while there are too few."""
@@ -148,7 +148,7 @@ def test_as_many_good_ones_stay_as_were_wanted(
         assert left == made
 
 
-def test_the_one_that_is_to_be_put_back_stays(tmp_path: Path) -> None:
+def test_staged_backup_is_not_removed(tmp_path: Path) -> None:
     made = [lay(tmp_path, NOW + number * DAY)[0] for number in range(4)]
     assert keeping.remove_old(tmp_path, 2, made[0].name, now=NOW + 3 * DAY) == [made[1]]
     assert made[0].exists()
@@ -195,7 +195,7 @@ def test_file_without_date_is_not_a_backup(daily: Settings) -> None:
     assert keeping.kept(daily.backups_dir) == ()
 
 
-def test_notes_that_cannot_be_read_say_nothing(daily: Settings) -> None:
+def test_unreadable_notes_are_ignored(daily: Settings) -> None:
     lay(daily.backups_dir, NOW)
     for text in ("", "[]", "{", '{"state": 3}'):
         (daily.backups_dir / keeping.STATE).write_text(text)
@@ -204,7 +204,7 @@ def test_notes_that_cannot_be_read_say_nothing(daily: Settings) -> None:
         assert [one.is_good for one in keeping.kept(daily.backups_dir)] == [False]
 
 
-def test_notes_are_whole_on_full_disk(daily: Settings) -> None:
+def test_full_disk_keeps_previous_note(daily: Settings) -> None:
     keeping.ask(daily.backups_dir, 1)
     before = keeping.work(daily.backups_dir)
     assert before is not None
@@ -216,7 +216,7 @@ def test_notes_are_whole_on_full_disk(daily: Settings) -> None:
 # Backups page for owners; and no one else
 
 
-def test_from_press_to_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:
+def test_owner_requests_backup_and_stages_restore(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     view = owners.overview(seat)
     assert (view.kept, view.work, view.worried, view.staged) == ((), None, None, None)
@@ -240,7 +240,7 @@ def test_from_press_to_restore_that_is_to_be(home: Home, owner: int, project: in
 @pytest.mark.parametrize(
     "name", ["../winnow.sqlite3", "state.json", "winnow-20260101-000000.zip", "", "/etc/passwd"]
 )
-def test_only_what_is_listed_is_found(home: Home, owner: int, name: str) -> None:
+def test_only_listed_backups_are_found(home: Home, owner: int, name: str) -> None:
     keeping.ask(home.backups_dir, owner)
     for act in (owners.find_backup, owners.stage_restore):
         with pytest.raises(NotFound, match="There is no such backup here"):
@@ -259,7 +259,7 @@ ACTS: tuple[Callable[[Seat], object], ...] = (
 
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("role", ["owner", "reviewer", "annotator", "viewer"])
-def test_owners_of_projects_are_not_owners_of_this_winnow(
+def test_project_owners_have_no_access_to_backups(
     home: Home, owner: int, project: int, act: Callable[[Seat], object], role: str
 ) -> None:
     ada = annotator(home, owner, "Ada", role)
@@ -282,7 +282,7 @@ def made_in(home: Home) -> list[Path]:
     return [one.path for one in keeping.kept(home.backups_dir)]
 
 
-def test_one_that_is_due_is_made_and_old_ones_are_read_and_go(backup_worker_daily: Home) -> None:
+def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_daily: Home) -> None:
     now = datetime.now(UTC)
     old = lay(backup_worker_daily.backups_dir, *(now - timedelta(days=days) for days in (4, 3)))
     assert anything_to_do(backup_worker_daily)
@@ -325,7 +325,7 @@ def test_folder_of_first_backup_is_synced_before_it_is_reported(
     } <= synced
 
 
-def test_as_many_stay_as_settings_say(backup_worker_daily: Home) -> None:
+def test_worker_keeps_number_of_backups_in_settings(backup_worker_daily: Home) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
     for days in (3, 2, 1):
         worker.back_up()
@@ -338,7 +338,7 @@ def test_as_many_stay_as_settings_say(backup_worker_daily: Home) -> None:
     assert all(one.is_good for one in keeping.kept(backup_worker_daily.backups_dir))
 
 
-def test_one_that_was_asked_for_is_made_without_schedule(home: Home, project: int) -> None:
+def test_requested_backup_is_made_without_schedule(home: Home, project: int) -> None:
     assert not anything_to_do(home)
     keeping.ask(home.backups_dir, 1)
     assert anything_to_do(home)
@@ -347,7 +347,7 @@ def test_one_that_was_asked_for_is_made_without_schedule(home: Home, project: in
     assert not anything_to_do(home)
 
 
-def test_two_that_are_asked_for_within_a_second_are_two(
+def test_two_backups_within_a_second_have_two_names(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
@@ -363,7 +363,7 @@ def test_two_that_are_asked_for_within_a_second_are_two(
     assert keeping.why_worried(home.settings, now) is None
 
 
-def test_two_workers_make_one(backup_worker_daily: Home) -> None:
+def test_two_workers_make_one_backup(backup_worker_daily: Home) -> None:
     backup_worker_daily.backups_dir.mkdir()
     with running.alone(backup_worker_daily.backups_dir):
         BackupWorker(backup_worker_daily, "two").back_up()
@@ -373,7 +373,7 @@ def test_two_workers_make_one(backup_worker_daily: Home) -> None:
     assert len(made_in(backup_worker_daily)) == 1
 
 
-def test_what_killed_worker_began_starts_again(backup_worker_daily: Home) -> None:
+def test_backup_of_killed_worker_is_made_again(backup_worker_daily: Home) -> None:
     keeping.note_work(backup_worker_daily.backups_dir, keeping.running(None))
     (backup_worker_daily.backups_dir / ".backup-old").mkdir()
     BackupWorker(
@@ -406,7 +406,7 @@ def test_progress_is_reported_and_ends_with_worker(
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_failure_is_noted_in_words_and_waits(
+def test_failed_backup_is_explained_and_waits(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
@@ -437,16 +437,14 @@ def test_learning_error_does_not_fail_backup(
     assert "Nothing could be learnt while a backup was made" in caplog.text
 
 
-def test_learning_that_is_stopped_stops_backup(
-    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopping_worker_stops_backup(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Worker, "look", raising(Stopped()))
     with pytest.raises(Stopped):
         BackupWorker(backup_worker_daily, "one").back_up()
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_odd_fault_is_noted_and_learning_continues(
+def test_unexpected_backup_error_does_not_stop_training(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     looks: list[object] = []

@@ -19,7 +19,7 @@ from workflow.backups.manifest import DATABASE, BackupError
 from workflow.server.home import Home
 
 
-def test_archive_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> None:
+def test_backup_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> None:
     for project in three_projects(home, owner)[:1]:
         answer_next(home, owner, project)
     told: list[tuple[int, int]] = []
@@ -35,9 +35,7 @@ def test_archive_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> N
     assert told[-1][0] == told[-1][1]
 
 
-def test_what_lies_half_written_next_to_tables_is_not_part_of_it(
-    home: Home, owner: int, tmp_path: Path
-) -> None:
+def test_half_written_files_are_left_out_of_backup(home: Home, owner: int, tmp_path: Path) -> None:
     three_projects(home, owner)
     before = files_of(home.settings.home).keys()
     (home.tables_dir / ".new-abc.part").write_text("half")
@@ -48,9 +46,7 @@ def test_what_lies_half_written_next_to_tables_is_not_part_of_it(
 
 
 @pytest.mark.parametrize("stray", ["tables/old copy.parquet", "media/ab/.DS_Store", "media/ab/Thumbs.db"])
-def test_what_others_have_left_next_to_tables_is_not_part_of_it(
-    home: Home, owner: int, tmp_path: Path, stray: str
-) -> None:
+def test_foreign_files_are_left_out_of_backup(home: Home, owner: int, tmp_path: Path, stray: str) -> None:
     three_projects(home, owner)
     before = files_of(home.settings.home).keys()
     path = home.settings.home / stray
@@ -62,9 +58,7 @@ def test_what_others_have_left_next_to_tables_is_not_part_of_it(
     assert making.strays(home.tables_dir, home.media_dir) == [stray]
 
 
-def test_missing_part_or_damaged_is_named_and_answers_are_saved_all_the_same(
-    home: Home, owner: int, tmp_path: Path
-) -> None:
+def test_missing_or_damaged_files_are_named_in_backup(home: Home, owner: int, tmp_path: Path) -> None:
     three_projects(home, owner)
     pictures = sorted(name for name in files_of(home.settings.home) if name.startswith("media/"))
     (table, *_) = (
@@ -97,7 +91,7 @@ def test_full_disk_leaves_no_trace(home: Home, project: int, tmp_path: Path) -> 
     assert nothing_but(folder, "b.zip")
 
 
-def test_disk_that_fills_in_middle_leaves_no_trace(
+def test_disk_filling_up_leaves_no_backup(
     home: Home, owner: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     three_projects(home, owner)
@@ -113,7 +107,7 @@ def test_disk_that_fills_in_middle_leaves_no_trace(
     assert nothing_but(folder)
 
 
-def test_disk_that_writes_other_bytes_is_found_out(
+def test_backup_written_wrongly_is_noticed(
     home: Home, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A written backup is read again before it gets its name."""
@@ -138,9 +132,7 @@ def test_disk_that_writes_other_bytes_is_found_out(
 
 
 @on_sqlite
-def test_of_damaged_database_there_is_not_backup_but_sentence(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_damaged_database_cannot_be_backed_up(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     for _ in range(5):
         answer_next(home, owner, project)
     home.database.close()
@@ -165,9 +157,7 @@ def test_unknown_place_is_refused(home: Home, project: int, tmp_path: Path) -> N
 
 
 @on_sqlite
-def test_what_others_have_put_in_is_in_it_or_is_to_be_dropped_and_never_reason_to_restore(
-    home: Home, project: int, tmp_path: Path
-) -> None:
+def test_foreign_tables_are_backed_up_and_triggers_refused(home: Home, project: int, tmp_path: Path) -> None:
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:
         there.executescript("CREATE TABLE _litestream_seq (x); CREATE INDEX mine ON entries (at)")
         making.make(home, tmp_path / "a.zip")

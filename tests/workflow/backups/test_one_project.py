@@ -89,7 +89,7 @@ def set_aside(seat: Seat, who: Seat) -> None:
 
 @settings(max_examples=8)
 @given(st.sampled_from(WORLDS), st.lists(st.sampled_from(list(ACTS)), max_size=6))
-def test_taken_along_and_imported_it_is_the_same(
+def test_exported_project_is_the_same_after_import(
     tmp_path_factory: pytest.TempPathFactory, world: KindWorld, acts: list[str]
 ) -> None:
     """To where people have other numbers, and from there to where they have those of the beginning."""
@@ -131,7 +131,9 @@ def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
     return tmp_path / "p.zip"
 
 
-def test_next_question_is_the_same(home: Home, owner: int, project: int, file: Path, elsewhere: Seat) -> None:
+def test_imported_project_asks_same_next_question(
+    home: Home, owner: int, project: int, file: Path, elsewhere: Seat
+) -> None:
     brought = bring_in(elsewhere, file)
     here, there = (
         loop.next_question(seat) for seat in (Seat(home, owner, project), elsewhere.at(brought.project_id))
@@ -139,7 +141,7 @@ def test_next_question_is_the_same(home: Home, owner: int, project: int, file: P
     assert here == there is not None
 
 
-def test_people_come_by_name_and_cannot_sign_in_before_they_are_let_in(file: Path, elsewhere: Seat) -> None:
+def test_imported_people_are_matched_by_name_and_cannot_sign_in(file: Path, elsewhere: Seat) -> None:
     brought = bring_in(elsewhere, file)
     assert brought == BroughtIn(1, "small", known=("owner",), new=("Ada",))
     (ada,) = (one for one in team.list_people(elsewhere) if one.name == "Ada")
@@ -151,7 +153,7 @@ def test_people_come_by_name_and_cannot_sign_in_before_they_are_let_in(file: Pat
     assert "Ada" in str(members.list_members(elsewhere.at(brought.project_id)))
 
 
-def test_no_press_of_someone_else_is_taken_for_one_that_came_along(file: Path, elsewhere: Seat) -> None:
+def test_imported_tokens_use_new_person_ids(file: Path, elsewhere: Seat) -> None:
     """Where another person has the number here that Ada had there, and answers the same row."""
     zoe = somebody(elsewhere.home, elsewhere.person_id, "Zoe")
     brought = bring_in(elsewhere, file)
@@ -164,7 +166,7 @@ def test_no_press_of_someone_else_is_taken_for_one_that_came_along(file: Path, e
     assert entry["token"].startswith(f"{ada}.")
 
 
-def test_name_that_is_taken_is_refused_and_another_is_not(file: Path, elsewhere: Seat) -> None:
+def test_import_under_taken_name_is_refused(file: Path, elsewhere: Seat) -> None:
     bring_in(elsewhere, file)
     with pytest.raises(ProjectNameError, match="exists already"):
         bring_in(elsewhere, file)
@@ -173,7 +175,7 @@ def test_name_that_is_taken_is_refused_and_another_is_not(file: Path, elsewhere:
     assert {one.name for one in managing.list_projects(elsewhere)} == {"small again", "small"}
 
 
-def test_table_under_name_of_another_is_refused(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_table_with_wrong_hash_name_is_refused(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     """It would be kept for all projects that have that other table."""
     manifest = check_archive(file)
     extract_all(file, manifest, tmp_path / "aside")
@@ -185,7 +187,7 @@ def test_table_under_name_of_another_is_refused(file: Path, elsewhere: Seat, tmp
         bring_in(elsewhere, tmp_path / "forged.zip")
 
 
-def test_damaged_ones_and_whole_winnows_are_refused(
+def test_damaged_files_and_full_backups_are_refused(
     home: Home, owner: int, file: Path, elsewhere: Seat, tmp_path: Path
 ) -> None:
     making.make(home, tmp_path / "b.zip")
@@ -196,7 +198,9 @@ def test_damaged_ones_and_whole_winnows_are_refused(
         bring_in(elsewhere, file)
 
 
-def test_only_its_own_tables_go_along(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+def test_project_file_contains_its_own_tables_only(
+    home: Home, owner: int, project: int, tmp_path: Path
+) -> None:
     vector_project(home, owner)
     manifest = take_along(Seat(home, owner, project), tmp_path / "p.zip")
     assert (manifest.kind, manifest.counts["projects"]) == (PROJECT, 1)
@@ -207,7 +211,7 @@ def test_only_its_own_tables_go_along(home: Home, owner: int, project: int, tmp_
         take_along(Seat(home, owner, project), tmp_path / "q.zip")
 
 
-def test_while_log_is_read_others_answer(
+def test_answers_during_project_export_are_not_blocked(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, take = annotator(home, owner, "Ada"), copies.take
@@ -224,7 +228,9 @@ def test_while_log_is_read_others_answer(
     assert len(taken(Seat(home, owner, project))[1]["entries"]) == 1
 
 
-def test_who_was_excluded_stays_excluded(home: Home, owner: int, tmp_path: Path, elsewhere: Seat) -> None:
+def test_excluded_annotator_stays_excluded_after_import(
+    home: Home, owner: int, tmp_path: Path, elsewhere: Seat
+) -> None:
     project = small_project(home, owner, "another")
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
@@ -237,7 +243,7 @@ def test_who_was_excluded_stays_excluded(home: Home, owner: int, tmp_path: Path,
     assert said["labels"] == [str(log[0]["person_id"])] == ["3"]
 
 
-def test_who_is_not_owner_any_more_once_it_was_checked_is_reported_so(
+def test_owner_right_is_checked_again_before_storing(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It can take minutes. Nothing is stored."""

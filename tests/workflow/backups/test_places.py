@@ -116,7 +116,7 @@ def test_restored_winnow_is_the_same_on_either_database(
 
 @on_sqlite
 @pytest.mark.postgres
-def test_team_that_grows_takes_its_winnow_to_postgresql(
+def test_sqlite_backup_is_restored_on_postgresql(
     home: Home, owner: int, empty: Settings, tmp_path: Path
 ) -> None:
     wanted = three_projects(home, owner)
@@ -134,7 +134,7 @@ def test_team_that_grows_takes_its_winnow_to_postgresql(
 
 
 @on_postgres
-def test_one_that_is_not_empty_is_left_alone_unless_told(
+def test_non_empty_database_is_replaced_only_on_request(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     making.make(home, tmp_path / "a.zip")
@@ -154,7 +154,7 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
     assert done.before.stat().st_mode & 0o777 == 0o600
 
 
-def test_two_restores_of_one_second_keep_existing_data_before_each(
+def test_two_restores_within_a_second_keep_both_previous_states(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(restoring, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
@@ -203,9 +203,7 @@ def test_unknown_restore_keeps_existing_data(
 
 
 @on_postgres
-def test_empty_folder_next_to_database_in_use_is_not_taken_for_new_winnow(
-    home: Home, project: int, tmp_path: Path
-) -> None:
+def test_empty_folder_with_used_database_is_not_new(home: Home, project: int, tmp_path: Path) -> None:
     making.make(home, tmp_path / "a.zip")
     url = {"WINNOW_DATABASE_URL": home.settings.database_url}
     elsewhere = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new"), **url})
@@ -221,7 +219,7 @@ def test_empty_folder_next_to_database_in_use_is_not_taken_for_new_winnow(
 
 
 @on_postgres
-def test_database_of_someone_else_is_never_replaced(
+def test_foreign_database_is_never_replaced(
     home: Home, project: int, empty: Settings, tmp_path: Path
 ) -> None:
     making.make(home, tmp_path / "a.zip")
@@ -236,7 +234,7 @@ def test_database_of_someone_else_is_never_replaced(
 
 
 @on_sqlite
-def test_postgresql_that_does_not_answer_is_one_sentence(home: Home, project: int, tmp_path: Path) -> None:
+def test_unreachable_postgresql_is_reported(home: Home, project: int, tmp_path: Path) -> None:
     making.make(home, tmp_path / "a.zip")
     settings = Settings.from_environment(
         {"WINNOW_HOME": str(tmp_path / "new"), "WINNOW_DATABASE_URL": "postgresql+psycopg:///x?host=/nowhere"}
@@ -246,7 +244,7 @@ def test_postgresql_that_does_not_answer_is_one_sentence(home: Home, project: in
 
 
 @on_postgres
-def test_next_start_puts_staged_one_back(home: Home, owner: int, project: int) -> None:
+def test_staged_backup_is_restored_at_next_start(home: Home, owner: int, project: int) -> None:
     home.backups_dir.mkdir()
     path = home.backups_dir / "winnow-20260101-000000.zip"
     making.make(home, path)
@@ -259,9 +257,7 @@ def test_next_start_puts_staged_one_back(home: Home, owner: int, project: int) -
 
 
 @on_postgres
-def test_before_its_tables_are_changed_copy_is_made(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     answer_next(home, owner, project)
     entries = stored(home)["entries"]
     home.close()
@@ -279,7 +275,7 @@ def test_before_its_tables_are_changed_copy_is_made(
         assert stored(there)["entries"] == entries
 
 
-def test_url_of_sqlite_may_be_uri(tmp_path: Path) -> None:
+def test_sqlite_url_may_be_file_uri(tmp_path: Path) -> None:
     path = lay_database(tmp_path)
     for url in (
         f"sqlite:///{path}",

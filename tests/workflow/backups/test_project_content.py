@@ -200,7 +200,7 @@ def refused(path: Path, folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISFITS)
-def test_input_that_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) -> None:
+def test_invalid_project_content_is_reported(file: Path, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
     said = refused(forged(file, tmp_path, change), tmp_path / "job")
     assert "birds.zip" in said
@@ -209,7 +209,7 @@ def test_input_that_does_not_fit_is_reported(file: Path, tmp_path: Path, name: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
-def test_input_that_does_not_fit_never_half_enters(
+def test_invalid_project_content_stores_nothing(
     file: Path, elsewhere: Seat, tmp_path: Path, name: str
 ) -> None:
     change, words = MISFITS[name]
@@ -222,7 +222,7 @@ def test_input_that_does_not_fit_never_half_enters(
 
 
 @pytest.mark.slow
-def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
+def test_deeply_nested_content_is_refused(file: Path, tmp_path: Path) -> None:
     def deep(aside: Path) -> dict[str, Path]:
         (aside / CONTENT).write_text("[" * 100_000 + "]" * 100_000)
         return members(aside)
@@ -233,7 +233,9 @@ def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
-def test_valid_input_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
+def test_valid_project_content_is_imported(
+    file: Path, elsewhere: Seat, tmp_path: Path, whole: Change
+) -> None:
     """So that the cases above are refused for what they say."""
 
     def change(content: Content) -> None:
@@ -255,7 +257,7 @@ def test_counts_match_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_file_from_before_later_columns_is_taken(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_file_without_later_columns_is_imported(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def change(content: Content) -> None:
         for name in ("room", "stop_rules", "source_hash"):
             del content["project"][name]
@@ -281,7 +283,7 @@ def test_file_from_before_later_columns_is_taken(file: Path, elsewhere: Seat, tm
         (OperationalError("", {}, Exception("database or disk is full")), NotSaved),
     ],
 )
-def test_what_check_has_missed_is_reported(
+def test_database_error_after_checks_is_reported(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: type[Exception]
 ) -> None:
     def fails(*_: object) -> int:
@@ -360,15 +362,13 @@ HOSTILE: dict[str, tuple[Callable[[Content], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_was_made_to_hurt_is_refused_in_words(
-    project_check_file: Path, tmp_path: Path, name: str
-) -> None:
+def test_hostile_project_file_is_refused(project_check_file: Path, tmp_path: Path, name: str) -> None:
     change, words = HOSTILE[name]
     found = project_check_look(forged(project_check_file, tmp_path, change), tmp_path / "job")
     assert words in (found.get("refused") or found["damaged"][3])
 
 
-def test_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> None:
+def test_unchanged_project_file_passes_checks(project_check_file: Path, tmp_path: Path) -> None:
     """Else the others would be refused for what they have in common with it."""
     found = project_check_look(forged(project_check_file, tmp_path, lambda content: None), tmp_path / "job")
     assert found["people"] == {1: "owner", 2: "Ada"}
@@ -377,7 +377,7 @@ def test_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> None:
     assert len((tmp_path / "job" / "rows-entries.jsonl").read_text().splitlines()) == 1
 
 
-def test_text_is_text_also_if_it_is_sql(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_sql_in_texts_is_stored_as_text(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def sql(content: Content) -> None:
         content["rows"]["entries"][0]["note"] = DROP
         content["project"]["description"] = DROP
@@ -423,7 +423,7 @@ def naming(name: str) -> Callable[[Path, Path], None]:
         (f"{'a' * 64}.png", "as a table names it"),
     ],
 )
-def test_table_names_images_of_this_file_alone(
+def test_table_may_name_images_of_its_file_only(
     project_check_file: Path, tmp_path: Path, name: str, words: str
 ) -> None:
     """An image that another project has here would else be this one's, too."""
@@ -431,7 +431,7 @@ def test_table_names_images_of_this_file_alone(
     assert words in found["damaged"][2]
 
 
-def test_what_no_one_names_is_not_kept(project_check_file: Path, tmp_path: Path) -> None:
+def test_media_not_named_by_project_are_refused(project_check_file: Path, tmp_path: Path) -> None:
     def change(aside: Path) -> dict[str, Path]:
         page = b"<script>alert(1)</script>"
         named = hashlib.sha256(page).hexdigest()
@@ -448,7 +448,7 @@ def no_table(_table: Path, target: Path) -> None:
     target.write_bytes(b"PAR1" * 100)
 
 
-def test_table_that_is_none_is_reported(project_check_file: Path, tmp_path: Path) -> None:
+def test_invalid_table_file_is_refused(project_check_file: Path, tmp_path: Path) -> None:
     found = project_check_look(with_table(project_check_file, tmp_path, no_table), tmp_path / "job")
     assert "a table of Winnow's" in found["damaged"][2]
 
@@ -461,9 +461,7 @@ def bomb(_table: Path, target: Path) -> None:
             writer.write_table(piece)
 
 
-def test_table_that_unpacks_to_gigabytes_ends_process_of_its_own(
-    project_check_file: Path, elsewhere: Seat, tmp_path: Path
-) -> None:
+def test_table_bomb_ends_its_own_process(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     path = with_table(project_check_file, tmp_path, bomb)
     assert path.stat().st_size < 10_000_000
     with pytest.raises(BackupError, match="Nothing was stored") as refused:
@@ -486,7 +484,7 @@ def test_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_pat
 @pytest.mark.parametrize(
     "name", ["../../app.py", "/etc/passwd", "tables/../winnow.sqlite3", "media/aa/x.png"]
 )
-def test_no_name_leads_out_of_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
+def test_member_name_cannot_leave_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, b"import os")

@@ -81,7 +81,7 @@ def test_restored_winnow_is_the_same(home: Home, owner: int, tmp_path: Path) -> 
         there.close()
 
 
-def test_twenty_good_ones_are_restored_equal_to_byte(home: Home, owner: int, tmp_path: Path) -> None:
+def test_twenty_backups_are_restored_byte_for_byte(home: Home, owner: int, tmp_path: Path) -> None:
     """After each of twenty steps of a Winnow that is used."""
     one, vectors, pictures = three_projects(home, owner)
     owner_at = Seat(home, owner, one)
@@ -113,7 +113,7 @@ def backup(home: Home, project: int, tmp_path: Path) -> Path:
     return tmp_path / "b.zip"
 
 
-def test_damaged_one_touches_nothing(home: Home, owner: int, project: int, backup: Path) -> None:
+def test_damaged_backup_changes_nothing(home: Home, owner: int, project: int, backup: Path) -> None:
     data = backup.read_bytes()
     backup.write_bytes(data[:9000] + b"?" + data[9001:])
     home.close()
@@ -126,21 +126,21 @@ def test_damaged_one_touches_nothing(home: Home, owner: int, project: int, backu
     )
 
 
-def test_new_folder_is_not_made_for_damaged_one(backup: Path, tmp_path: Path) -> None:
+def test_damaged_backup_creates_no_folder(backup: Path, tmp_path: Path) -> None:
     backup.write_bytes(backup.read_bytes()[:-1])
     with pytest.raises(DamagedError):
         restore(settings_of(tmp_path / "new"), backup)
     assert not (tmp_path / "new").exists()
 
 
-def test_home_in_use_is_left_alone(home: Home, backup: Path) -> None:
+def test_running_server_blocks_restore(home: Home, backup: Path) -> None:
     with pytest.raises(BackupError, match="is open in a running Winnow"):
         restore(home.settings, backup, replace=True)
     home.close()
     restore(home.settings, backup, replace=True)
 
 
-def test_folder_with_something_in_it_is_left_alone_unless_told(
+def test_non_empty_folder_is_replaced_only_on_request(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
     saved = state_of(home.settings.home)
@@ -160,7 +160,7 @@ def test_folder_with_something_in_it_is_left_alone_unless_told(
     assert rows_of(done.before) == answered, "what was there can be had again"
 
 
-def test_what_was_written_last_is_in_database_that_is_kept(
+def test_replaced_database_is_kept_with_its_last_entries(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
     """As after a kill: its last entries are in the file next to it alone."""
@@ -182,7 +182,7 @@ def test_what_was_written_last_is_in_database_that_is_kept(
     assert "Zoe" not in str(rows_of(path)["people"])
 
 
-def test_existing_data_is_on_disk_before_backup_takes_its_place(
+def test_existing_data_is_synced_before_it_is_replaced(
     home: Home, project: int, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut may come at any moment: until all was flushed, the name leads to what was there."""
@@ -201,7 +201,7 @@ def test_existing_data_is_on_disk_before_backup_takes_its_place(
     assert flushed == [(True, kept), (False, kept)], "before the backup takes its place, and after"
 
 
-def test_log_that_cannot_be_kept_stays_next_to_its_database(
+def test_wal_that_cannot_be_copied_stays_with_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
@@ -232,9 +232,7 @@ def test_log_that_cannot_be_kept_stays_next_to_its_database(
     assert list((tmp_path / "backups").iterdir()) == []
 
 
-def test_nothing_of_database_that_is_gone_gets_into_restored_one(
-    home: Home, project: int, backup: Path
-) -> None:
+def test_stale_wal_does_not_enter_restored_database(home: Home, project: int, backup: Path) -> None:
     """Someone has deleted it, and left its log alongside: SQLite would write that into whatever has the name next."""
     saved = state_of(home.settings.home)
     home.close()
@@ -258,7 +256,7 @@ def test_nothing_of_database_that_is_gone_gets_into_restored_one(
     reopened(home.settings.home).close()
 
 
-def test_killed_backup_leaves_nothing_for_the_next(backup: Path, tmp_path: Path) -> None:
+def test_leftovers_of_killed_restore_are_removed(backup: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     (new / ".restoring-abc").mkdir(parents=True)
     (new / ".restoring-abc" / DATABASE).write_bytes(b"with the hashes of passwords")
@@ -278,7 +276,7 @@ def test_damaged_database_is_replaced(home: Home, project: int, backup: Path) ->
     reopened(home.settings.home).close()
 
 
-def test_damaged_table_is_mended_and_good_one_not_spoilt(home: Home, project: int, tmp_path: Path) -> None:
+def test_restore_repairs_damaged_table_and_keeps_good_one(home: Home, project: int, tmp_path: Path) -> None:
     good = tmp_path / "good.zip"
     making.make(home, good)
     (table,) = home.tables_dir.glob("*.parquet")
@@ -316,7 +314,7 @@ def test_failed_restore_leaves_no_tables_without_database(
     reopened(new).close()
 
 
-def test_disk_without_room_is_reported_before(
+def test_missing_disk_space_is_reported_before_restore(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
@@ -324,7 +322,7 @@ def test_disk_without_room_is_reported_before(
         restore(settings_of(tmp_path / "new"), backup)
 
 
-def test_one_of_newer_tables_is_refused(home: Home, project: int, tmp_path: Path) -> None:
+def test_backup_of_newer_version_is_refused(home: Home, project: int, tmp_path: Path) -> None:
     home.close()
     with closing(sqlite3.connect(home.settings.home / DATABASE)) as there:
         there.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -345,7 +343,7 @@ def forged(backup: Path, folder: Path, statements: str) -> Path:
     return folder / "forged.zip"
 
 
-def test_one_whose_database_is_not_as_winnow_makes_it_is_refused(backup: Path, tmp_path: Path) -> None:
+def test_backup_with_altered_schema_is_refused(backup: Path, tmp_path: Path) -> None:
     path = forged(backup, tmp_path, "DROP TRIGGER entries_no_update")
     with pytest.raises(
         BackupError,
@@ -355,7 +353,7 @@ def test_one_whose_database_is_not_as_winnow_makes_it_is_refused(backup: Path, t
     assert not (tmp_path / "new" / DATABASE).exists()
 
 
-def test_what_others_have_put_in_comes_back_if_it_does_no_harm(
+def test_harmless_foreign_tables_are_restored(
     backup: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     harmless = "CREATE TABLE seq (x); CREATE INDEX mine ON entries (at)"
@@ -388,7 +386,7 @@ def test_passwords_continue_to_work(home: Home, owner: int, tmp_path: Path) -> N
     )
 
 
-def test_what_has_ended_since_backup_lets_no_one_in(home: Home, owner: int, tmp_path: Path) -> None:
+def test_ended_access_stays_ended_after_restore(home: Home, owner: int, tmp_path: Path) -> None:
     """A browser that was signed out, a link that was used, a person who was disabled; and who was signed in signs in
     again."""
     seat = Seat(home, owner)

@@ -57,7 +57,7 @@ def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, 
 
 
 @pytest.mark.slow
-def test_it_comes_in_without_question(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_demo_imports_without_doubts(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     assert demo.make_file is not None
     upload = importing.read_upload(demo.make_file(lambda _share: None), demo.file)
@@ -69,7 +69,7 @@ def test_it_comes_in_without_question(made: tuple[Demo, Seat, list[float]]) -> N
 
 
 @pytest.mark.slow
-def test_it_opens_on_question_that_hidden_truth_can_answer(
+def test_demo_question_can_be_answered_by_hidden_truth(
     made: tuple[Demo, Seat, list[float]],
 ) -> None:
     demo, seat, _ = made
@@ -86,7 +86,7 @@ def test_it_opens_on_question_that_hidden_truth_can_answer(
 
 
 @pytest.mark.slow
-def test_first_model_stays_and_progress_is_reported(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_demo_keeps_its_model_and_reports_progress(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
     settings = managing.learner_settings(seat)
     assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
@@ -95,7 +95,7 @@ def test_first_model_stays_and_progress_is_reported(made: tuple[Demo, Seat, list
 
 
 @pytest.mark.slow
-def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_demo_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     assert making.find(seat, demo) == seat.project_id == making.make(seat, demo)
     job = making.ask(seat, demo)
@@ -105,7 +105,7 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_unloaded_is_rebuilt(home: Home, owner: int) -> None:
+def test_removed_demo_is_made_again(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
     first = making.ask(seat, small)
     assert first.wait(PATIENCE)
@@ -117,7 +117,7 @@ def test_what_was_unloaded_is_rebuilt(home: Home, owner: int) -> None:
 
 
 @pytest.mark.slow
-def test_file_that_cannot_be_read_is_not_project(home: Home, owner: int) -> None:
+def test_demo_with_unreadable_file_is_not_created(home: Home, owner: int) -> None:
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
         making.make(seat, broken)
@@ -131,7 +131,7 @@ def table_of(seat: Seat) -> LabelTable:
 
 
 @pytest.mark.slow
-def test_answers_make_its_model_better(home: Home, owner: int) -> None:
+def test_answers_improve_demo_model(home: Home, owner: int) -> None:
     """A demo is to show that questions pay: from the first to the hundredth answer."""
     seat = Seat(home, owner)
     at = seat.at(making.make(seat, demos.CALLS))
@@ -157,7 +157,7 @@ def test_detector_scores_become_weights(owner_seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_votes_say_who_guesses(owner_seat: Seat) -> None:
+def test_demo_votes_reveal_guessing_voter(owner_seat: Seat) -> None:
     found = reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS))))
     assert found is not None
     accuracy = {one.name: one.accuracy for one in found.voters}
@@ -167,7 +167,7 @@ def test_votes_say_who_guesses(owner_seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_if_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
+def test_existing_project_with_demo_name_is_opened(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     assert making.find(seat, demos.REMARKS) is None
     mine = small_project(home, owner, demos.REMARKS.name)
@@ -175,14 +175,14 @@ def test_if_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> N
 
 
 @pytest.mark.slow
-def test_digits_round_trip_made_first(home: Home, owner: int) -> None:
+def test_making_digits_demo_creates_full_project(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
     assert managing.get_project(seat.at(project)).n_rows == 1_797
 
 
 @pytest.mark.slow
-def test_only_owner_has_one_made(home: Home, owner: int) -> None:
+def test_only_owner_makes_demo(home: Home, owner: int) -> None:
     other = Seat(home, annotator(home, owner, "Ada"))
     for demo in demos.ALL:
         with pytest.raises(NotAllowed):
@@ -193,14 +193,14 @@ def test_only_owner_has_one_made(home: Home, owner: int) -> None:
 # The demos by name: none is taken for another, and what is said of each is true
 
 
-def test_no_two_have_name_or_key_in_common() -> None:
+def test_demo_names_and_keys_are_unique() -> None:
     assert len({one.name for one in making.ALL}) == len({one.key for one in making.ALL}) == len(making.ALL)
     assert {name: one.name for name, one in making.BY_NAME.items()} == {
         one.name: one.name for one in making.ALL
     }
 
 
-def test_each_demo_says_that_it_is_made_up() -> None:
+def test_demo_descriptions_say_that_data_are_synthetic() -> None:
     for demo in making.ALL:
         assert demo.name.startswith("Demo: ")
         assert len(demo.name) <= NAME_LENGTH
@@ -209,7 +209,7 @@ def test_each_demo_says_that_it_is_made_up() -> None:
     assert "templates of Winnow's own" in making.REMARKS.description
 
 
-def test_every_class_is_explained() -> None:
+def test_every_demo_class_has_description() -> None:
     assert set(making.CALLS.room.descriptions) == set(calls.NAMES)
     assert set(making.REMARKS.room.descriptions) == set(remarks.ABOUT)
     assert all(name in making.CALLS.room.guidelines for name in calls.NAMES)
@@ -230,7 +230,7 @@ def table(content: bytes) -> pd.DataFrame:
         return pd.read_csv(lines, keep_default_na=False)
 
 
-def test_it_is_the_same_each_time_and_small(content: bytes) -> None:
+def test_calls_demo_is_reproducible_and_small(content: bytes) -> None:
     assert calls.make_file() == content
     assert len(content) < 9_000_000
 
@@ -242,7 +242,7 @@ def test_progress_is_reported() -> None:
     assert (told[0], told[-1] > 0.9) == (0.0, True)
 
 
-def test_every_row_names_recording_of_its_own(content: bytes, table: pd.DataFrame) -> None:
+def test_every_row_names_its_own_recording(content: bytes, table: pd.DataFrame) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         assert set(table["recording"]) == {name for name in file.namelist() if name.endswith(".flac")}
         samples, rate = soundfile.read(io.BytesIO(file.read("clips/007.flac")), dtype="int16")
@@ -265,7 +265,7 @@ def test_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(calls.SPECIES)))
-def test_each_species_sounds_if_its_words_say(number: int) -> None:
+def test_species_calls_match_their_descriptions(number: int) -> None:
     """The loudest pitch of a phrase, at its begin and at its end."""
     phrase = calls.SPECIES[number].sing(np.random.default_rng(0))
     assert np.abs(phrase).max() <= 1
@@ -339,7 +339,7 @@ def test_home_with_deleted_project_gets_no_demo(home: Home, owner: int) -> None:
     assert digits.ensure_demo(home) is None
 
 
-def test_it_needs_owner(tmp_path: Path) -> None:
+def test_demo_needs_owner(tmp_path: Path) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new")}))
     try:
         with pytest.raises(LookupError, match=r"Fix: call ensure_owner\(home\) first"):
@@ -348,7 +348,7 @@ def test_it_needs_owner(tmp_path: Path) -> None:
         home.close()
 
 
-def test_its_first_question_shows_digit(digits_made: Seat) -> None:
+def test_first_question_shows_digit_image(digits_made: Seat) -> None:
     question = loop.next_question(digits_made)
     assert question is not None
     assert len(question.choices) > 1
@@ -361,7 +361,7 @@ def test_its_first_question_shows_digit(digits_made: Seat) -> None:
     np.testing.assert_allclose(grey, 255 - drawn * 255 / 16, atol=1)
 
 
-def test_its_cells_are_the_same_each_time_and_hold_truth() -> None:
+def test_digits_cells_are_reproducible_and_contain_truth() -> None:
     (cells, roles), (again, _) = digits.demo_cells(), digits.demo_cells()
     assert cells.equals(again)
     table = LabelTable.from_cells(cells, roles)
@@ -380,7 +380,7 @@ def remarks_table() -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(remarks.make_file()), keep_default_na=False)
 
 
-def test_it_is_the_same_each_time() -> None:
+def test_remarks_demo_is_reproducible() -> None:
     told: list[float] = []
     assert remarks.make_file(told.append) == remarks.make_file()
     assert told == [1.0]
@@ -402,7 +402,7 @@ def test_estimated_accuracy_matches_simulated_annotators(remarks_table: pd.DataF
     assert abs(right - remarks.CROWD[person]) < 0.07
 
 
-def test_they_often_differ_and_never_all_miss_truth(remarks_table: pd.DataFrame) -> None:
+def test_simulated_annotators_often_differ_and_never_all_miss_truth(remarks_table: pd.DataFrame) -> None:
     votes = [set(row) - {""} for row in remarks_table[list(remarks.CROWD)].to_numpy().tolist()]
     assert np.mean([len(one) > 1 for one in votes]) > 0.6
     assert all(truth in one for truth, one in zip(remarks_table["true_label"], votes, strict=True))
@@ -411,7 +411,7 @@ def test_they_often_differ_and_never_all_miss_truth(remarks_table: pd.DataFrame)
 # A tour that was ended stays so: for this person, at this project
 
 
-def test_it_is_ended_for_one_person_at_one_project(home: Home, owner: int) -> None:
+def test_tour_is_ended_for_one_person_and_project(home: Home, owner: int) -> None:
     seat, other = (Seat(home, owner, small_project(home, owner, name)) for name in ("one", "two"))
     ada = Seat(home, annotator(home, owner, "Ada", Role.VIEWER), seat.project_id)
     assert not making.ended(seat)
@@ -421,7 +421,7 @@ def test_it_is_ended_for_one_person_at_one_project(home: Home, owner: int) -> No
     assert (making.ended(seat), making.ended(other)) == (True, False)
 
 
-def test_twice_is_harmless_and_audit_says_it_once(home: Home, owner: int) -> None:
+def test_ending_tour_twice_is_audited_once(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     making.end(seat)
     making.end(seat)

@@ -55,7 +55,7 @@ def log_of(seat: Seat) -> list[LogEntry]:
         return entries.after(reading.session, reading.project.id, 0)
 
 
-def test_people_are_counted_by_name_or_by_number(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_card_lists_people_by_name_or_number(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in ("skip", "unsure"):
         world.say(ada, kind)
     world.answer(ada)
@@ -85,7 +85,7 @@ def test_people_are_counted_by_name_or_by_number(world: KindWorld, seat: Seat, a
     assert found.entries == len(log)
 
 
-def test_skip_that_was_withdrawn_is_none(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_withdrawn_skip_is_not_counted(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in ("skip", "unsure"):
         world.say(ada, kind)
     undoing.undo(ada)
@@ -96,7 +96,7 @@ def test_skip_that_was_withdrawn_is_none(world: KindWorld, seat: Seat, ada: Seat
     assert (found.skips, found.unsure) == (0, 0)
 
 
-def test_card_names_head_that_verify_finds(world: KindWorld, seat: Seat) -> None:
+def test_card_head_matches_verified_log(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     (verified,) = verify_project(seat)
     found = facts(seat, named=True)  # the log says who, and so does its head
@@ -108,7 +108,7 @@ def test_card_names_head_that_verify_finds(world: KindWorld, seat: Seat) -> None
         assert found.created_at == reading.project.created_at
 
 
-def test_project_that_no_one_has_answered(world: KindWorld, seat: Seat) -> None:
+def test_card_of_unanswered_project_has_no_answers(world: KindWorld, seat: Seat) -> None:
     found = facts(seat)
     assert found.annotators == ()
     assert (found.answers, found.withdrawn, found.entries, found.simulated) == (0, 0, 0, 0)
@@ -120,7 +120,7 @@ def test_project_that_no_one_has_answered(world: KindWorld, seat: Seat) -> None:
     assert world.kind == "one_label" or found.classes == "labels"
 
 
-def test_answers_of_oracle_are_no_ones_time(home: Home, owner: int) -> None:
+def test_simulated_answers_have_no_answer_time(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     oracle.answer_for_me(seat, 3)
     found = facts(seat)
@@ -128,7 +128,7 @@ def test_answers_of_oracle_are_no_ones_time(home: Home, owner: int) -> None:
     assert found.seconds is None
 
 
-def test_rows_confirmed_together_are_left_out_of_the_time_for_answer(home: Home, owner: int) -> None:
+def test_batches_are_left_out_of_answer_time(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="numbers")
     batch = batches.next_batch(seat)
     assert isinstance(batch, batches.ShownBatch)
@@ -137,7 +137,7 @@ def test_rows_confirmed_together_are_left_out_of_the_time_for_answer(home: Home,
     assert (found.answers, found.seconds) == (len(batch.tiles), None)
 
 
-def test_models_are_in_order_in_which_they_were_in_force(home: Home, owner: int, project: int) -> None:
+def test_models_are_listed_in_order_of_use(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     assert facts(seat).models == ("plknn",)
     managing.change_learner(seat, model="pegasos-average")
@@ -146,7 +146,7 @@ def test_models_are_in_order_in_which_they_were_in_force(home: Home, owner: int,
     assert facts(seat).models == ("plknn", "pegasos-average", "perceptron-max")
 
 
-def test_encoder_is_listed_with_licence_consent(home: Home, owner: int) -> None:
+def test_encoder_is_listed_with_licence_and_consent(home: Home, owner: int) -> None:
     seat = asked(home, owner, text_project(home, owner))
     EncodingWorker(home, "one").look()
     (one,) = facts(seat).encoders
@@ -157,7 +157,7 @@ def test_encoder_is_listed_with_licence_consent(home: Home, owner: int) -> None:
     assert facts(seat).encoders == ()
 
 
-def test_what_people_wrote_is_kept_as_it_is(home: Home, owner: int, project: int) -> None:
+def test_texts_of_people_are_unchanged_in_facts(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     managing.rename_project(seat, "Birds", "Songs | calls")
     assert (facts(seat).name, facts(seat).description, facts(seat).guidelines) == (
@@ -177,7 +177,9 @@ def test_change_of_classes_is_not_answer(home: Home, owner: int, project: int) -
 
 
 @pytest.mark.parametrize("name", ["Ada", "Zoë"])
-def test_name_stands_only_if_it_is_asked_for(home: Home, owner: int, project: int, name: str) -> None:
+def test_annotator_names_are_included_only_on_request(
+    home: Home, owner: int, project: int, name: str
+) -> None:
     answer_next(home, annotator(home, owner, name), project)
     seat = Seat(home, owner, project)
     assert name not in repr(facts(seat))
@@ -234,11 +236,11 @@ def test_any_text_is_read_back_from_front_matter(name: str, license_name: str) -
 @pytest.mark.parametrize(
     ("n", "size"), [(1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (999_999, "100K<n<1M"), (10**7, "n>10M")]
 )
-def test_sizes(n: int, size: str) -> None:
+def test_size_category_follows_number_of_rows(n: int, size: str) -> None:
     assert front_matter(card(n_rows=n))["size_categories"] == [size]
 
 
-def test_each_fact_is_in_card() -> None:
+def test_card_contains_each_fact() -> None:
     text = card(
         CardDetails(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers.")
     )
@@ -282,7 +284,7 @@ def test_each_fact_is_in_card() -> None:
         assert f"\n{line}\n" in text, line
 
 
-def test_what_no_one_gave_says_so() -> None:
+def test_missing_details_are_marked_as_not_given() -> None:
     text = card(description="", guidelines="", first=None, last=None, seconds=None, per_row={})
     for line in (
         f"Description: {NOT_GIVEN}.",
@@ -301,7 +303,7 @@ def test_what_no_one_gave_says_so() -> None:
         assert f"\n{line}\n" in text, line
 
 
-def test_without_measure_it_says_why() -> None:
+def test_card_without_measures_says_why() -> None:
     text = card(described=dataclasses.replace(FACTS.described, measures=()))
     assert "Not measured: no test rows and no answered blind checks, or no model yet." in text
 
@@ -322,7 +324,7 @@ def test_names_are_shown_as_they_are() -> None:
     assert "\n# \\&lt; \\~\\~old\\~\\~ \\$x\\$\n" in card(name="&lt; ~~old~~ $x$")
 
 
-def test_one_of_thing_is_one() -> None:
+def test_counts_of_one_are_singular() -> None:
     text = card(per_row={2: 1}, entries=1)
     assert "\n- Answers a row: 1 row with 2\n" in text
     assert f"\n- Head of the log, 1 entry: {'cd' * 32}\n" in text
@@ -338,7 +340,7 @@ def test_span_of_one_day_has_two_equal_ends() -> None:
     assert "- When: 2026-05-01 to 2026-05-01\n" in card(first=noon, last=noon)
 
 
-def test_details_are_reported_as_person_types_them() -> None:
+def test_typed_details_are_parsed() -> None:
     told = CardDetails.told({"license": " mit ", "languages": "en, de fr", "uses": " "}, named=True)
     assert told == CardDetails(license="mit", languages=("en", "de", "fr"), named=True)
     assert CardDetails.told({}) == CardDetails()
@@ -407,7 +409,7 @@ def records(dataset: mlcroissant.Dataset, record_set: str) -> list[list[Any]]:
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 @pytest.mark.usefixtures("no_network")
-def test_records_of_csv_and_parquet_are_read(tmp_path: Path) -> None:
+def test_croissant_reads_records_of_csv_and_parquet(tmp_path: Path) -> None:
     files = write_csv(tmp_path / "my birds.csv"), write_parquet(tmp_path / "birds.parquet")
     dataset = opened(metadata(*files), tmp_path)
     assert [one.uuid for one in dataset.metadata.record_sets] == [
@@ -427,7 +429,7 @@ def test_records_of_csv_and_parquet_are_read(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 @pytest.mark.usefixtures("no_network")
-def test_file_that_was_changed_is_not_read(tmp_path: Path) -> None:
+def test_croissant_refuses_changed_file(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "birds.csv")
     dataset = opened(metadata(path), tmp_path)
     path.write_text(path.read_text() + "c,3,z,z,z\n")
@@ -438,7 +440,7 @@ def test_file_that_was_changed_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_what_is_known_is_in_rai_fields(tmp_path: Path) -> None:
+def test_known_facts_are_in_rai_fields(tmp_path: Path) -> None:
     found = opened(metadata(), tmp_path).metadata
     assert found.name == "Birds"
     assert found.description == "Songs from a garden."
@@ -484,14 +486,14 @@ def test_file_is_named_with_its_hash_its_size_and_its_type(tmp_path: Path) -> No
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_columns_of_empty_file_are_none(tmp_path: Path) -> None:
+def test_empty_file_has_no_columns(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     assert describe_file(tmp_path / "empty.csv").columns == {}
 
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_ids_without_blanks_are_all_different(tmp_path: Path) -> None:
+def test_field_ids_have_no_blanks_and_are_unique(tmp_path: Path) -> None:
     (fields,) = (one["field"] for one in json.loads(metadata(write_csv(tmp_path / "a b.csv")))["recordSet"])
     ids = [one["@id"] for one in fields]
     assert ids == [f"records/a_b.csv/{name}" for name in ("id", "x_1", "wörd_x", "wörd_x-2", "_")]
@@ -500,5 +502,5 @@ def test_ids_without_blanks_are_all_different(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_names_of_any_kind_are_valid(tmp_path: Path) -> None:
+def test_any_project_name_is_valid_in_croissant(tmp_path: Path) -> None:
     opened(metadata(name='Vögel "der" Nacht \U0001f989\n', description="a\u2028b"), tmp_path)

@@ -64,7 +64,7 @@ def hashes(files: dict[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(files[name]).hexdigest() for name in (DATA, SEALED)}
 
 
-def test_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_card_describes_projects_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for _ in range(3):
         world.answer(ada)
     world.say(ada, "bad")
@@ -90,7 +90,7 @@ def test_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
         assert f"| {name} | {count} |" in text
 
 
-def test_no_one_is_named_unless_it_is_wanted(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_data_set_names_people_only_on_request(world: KindWorld, seat: Seat, ada: Seat) -> None:
     world.answer(ada)
     for named in (False, True):
         files = files_in(seat, named=named)
@@ -104,7 +104,7 @@ def test_no_one_is_named_unless_it_is_wanted(world: KindWorld, seat: Seat, ada: 
         assert f": {head}\n" in files[CARD].decode()
 
 
-def test_metadata_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_metadata_describes_projects_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     world.answer(ada)
     files = files_in(seat, demographics="One teacher.")
     found = json.loads(files[METADATA])
@@ -119,7 +119,7 @@ def test_metadata_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None
     assert "Ada" not in json.dumps(found)
 
 
-def test_log_in_it_holds_and_its_rows_are_those_chosen(
+def test_data_set_contains_valid_log_and_chosen_rows(
     world: KindWorld, seat: Seat, ada: Seat, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     for _ in range(2):
@@ -141,7 +141,7 @@ def test_data_set_before_first_answer_says_so(seat: Seat) -> None:
     assert json.loads(files[METADATA]).get("rai:annotationsPerItem") is None
 
 
-def test_the_same_state_gives_the_same_card_and_data(seat: Seat) -> None:
+def test_same_state_gives_same_card_and_data(seat: Seat) -> None:
     seat.settle()  # the first fit would come in between
     one, two = files_in(seat), files_in(seat)
     assert one[DATA] == two[DATA]
@@ -151,12 +151,12 @@ def test_the_same_state_gives_the_same_card_and_data(seat: Seat) -> None:
     assert without[0] == without[1]
 
 
-def test_only_owners_give_labels_away(ada: Seat) -> None:
+def test_data_set_export_is_owner_only(ada: Seat) -> None:
     with pytest.raises(NotAllowed):
         files_in(ada)
 
 
-def test_writing_that_is_stopped_leaves_no_trace(seat: Seat) -> None:
+def test_stopped_data_set_export_leaves_no_files(seat: Seat) -> None:
     class StopError(Exception):
         pass
 
@@ -185,7 +185,7 @@ def test_hugging_face_reads_folder_by_its_card(
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_project_exports_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
+def test_project_offers_all_formats_and_its_log(kind: Kind) -> None:
     files = files_of(kind)
     assert list(files) == [*kind.FORMATS, *kind.GIVEN_BACK, "dataset", *LOG_FORMATS]
     assert next(iter(files)) == ExportChoice().file == "csv"
@@ -198,7 +198,7 @@ def test_project_exports_its_table_in_all_formats_and_its_log(kind: Kind) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_files_of_certain_tools_are_offered_only_for_their_tables(kind: Kind) -> None:
+def test_tool_formats_are_offered_for_their_tables_only(kind: Kind) -> None:
     files = files_of(kind, read_cells(b"candidates,x\na|b,1\n"))
     assert list(files) == [*kind.FORMATS, "dataset", *LOG_FORMATS]
     for name in kind.GIVEN_BACK:
@@ -206,7 +206,7 @@ def test_files_of_certain_tools_are_offered_only_for_their_tables(kind: Kind) ->
             find_file(kind, name, read_cells(b"candidates,x\na|b,1\n"))
 
 
-def test_choice_that_there_is_not_is_refused() -> None:
+def test_unknown_export_choice_is_refused() -> None:
     with pytest.raises(ValueError, match=r"The rows are one of all, sure, answered. Got 'some'"):
         ExportChoice(rows="some")
     with pytest.raises(ValueError, match=r"in \[0, 1\] on. Got 90"):
@@ -229,12 +229,12 @@ def test_choice_that_there_is_not_is_refused() -> None:
         ("", "csv"),
     ],
 )
-def test_name_of_file_tells_its_format(called: str, name: str) -> None:
+def test_file_name_determines_format(called: str, name: str) -> None:
     assert file_called(one_label, called) == name
 
 
 @pytest.mark.parametrize("called", ["birds", "birds.xls", "csv", ".parquet.bak"])
-def test_name_that_tells_nothing_is_refused(called: str) -> None:
+def test_file_name_without_known_ending_is_refused(called: str) -> None:
     with pytest.raises(
         ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"
     ):
@@ -244,7 +244,7 @@ def test_name_that_tells_nothing_is_refused(called: str) -> None:
     assert file_called(one_label, "log.csv", LOG_HEADER) == "log"
 
 
-def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> None:
+def test_label_vectors_have_their_own_file_endings() -> None:
     assert file_called(label_vectors, "scenes.cells.csv") == "cells"
     assert file_called(label_vectors, "scenes.json") == "labelstudio"
     assert file_called(label_vectors, "scenes.xlsx") == "xlsx"
@@ -255,7 +255,7 @@ def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> N
 # API reads, over both kinds of project and both databases
 
 
-def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
+def test_rows_and_predictions_are_paged(world: KindWorld, seat: Seat) -> None:
     total = world.table().n_rows
     part = for_programs.rows_of(seat, total - 2, 5)
     assert [one["row"] for one in part.items] == [total - 2, total - 1]
@@ -265,7 +265,7 @@ def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
         assert for_programs.predictions_of(seat, start, 5).items == []
 
 
-def test_part_ends_if_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_page_is_cut_short(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         world.answer(seat)
     whole = for_programs.log_since(seat, 0, 1_000)
@@ -279,14 +279,14 @@ def test_part_ends_if_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pyt
     assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2, 3]
 
 
-def test_rows_do_not_give_answer_away(world: KindWorld, seat: Seat) -> None:
+def test_rows_for_programs_hide_labels_and_truth(world: KindWorld, seat: Seat) -> None:
     roles = world.table().roles
     hidden = {roles.candidates, roles.truth, *roles.label_columns} - {None}
     for one in for_programs.rows_of(seat, 0, 5).items:
         assert not hidden & {*one["features"], *one["caption"]}
 
 
-def test_question_is_the_one_that_page_shows(world: KindWorld, seat: Seat) -> None:
+def test_question_for_programs_matches_page(world: KindWorld, seat: Seat) -> None:
     for_programs.question_for(seat)
     seat.settle()  # no model comes between two looks
     told = for_programs.question_for(seat)
@@ -303,7 +303,7 @@ def test_figures_match_progress(world: KindWorld, seat: Seat) -> None:
     assert len(told["curve"]) == len(view.curve.answers)
 
 
-def test_log_continues_from_if_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_log_since_returns_later_entries(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for who in (seat, ada, seat):
         world.answer(who)
     with seat.home.database.read() as session:
@@ -318,7 +318,7 @@ def test_log_continues_from_if_it_was(world: KindWorld, seat: Seat, ada: Seat) -
     assert for_programs.log_since(seat, len(stored), 5).items == []
 
 
-def test_what_would_tell_blind_checks_is_owner_s(world: KindWorld, seat: Seat) -> None:
+def test_calls_revealing_blind_checks_are_owner_only(world: KindWorld, seat: Seat) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", "reviewer"), seat.project_id)
     for read in (
         lambda at: for_programs.log_since(at, 0, 1),
@@ -331,7 +331,7 @@ def test_what_would_tell_blind_checks_is_owner_s(world: KindWorld, seat: Seat) -
             read(seat.at(999))
 
 
-def test_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
+def test_file_for_programs_is_temporary(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     seat.settle()  # no model comes between the two files
     for name, ending in (("csv", ".csv"), ("log", "-log.csv")):
@@ -343,7 +343,7 @@ def test_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
     assert list(seat.home.exports_dir.iterdir()) == []
 
 
-def test_file_that_cannot_be_written_is_reported(
+def test_unwritable_file_for_programs_is_reported(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:

@@ -68,7 +68,7 @@ def prepared(seat: Seat, choice: ExportChoice | None = None, stem: str = "small"
 # Contents of the files
 
 
-def test_every_format_of_every_kind_is_written_whole_by_thread(of_any_kind: Seat) -> None:
+def test_every_format_of_every_kind_is_written_in_full(of_any_kind: Seat) -> None:
     for name, file in files.export_view(of_any_kind, 2).files.items():
         told: list[int] = []
         taken, here = files.take(of_any_kind, ExportChoice(name)), io.BytesIO()
@@ -90,7 +90,7 @@ def test_every_format_of_every_kind_is_written_whole_by_thread(of_any_kind: Seat
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz", "labelstudio", "prodigy"])
-def test_our_own_readers_know_rows_again(seat: Seat, tmp_path: Path, name: str) -> None:
+def test_exported_files_are_read_back_with_same_rows(seat: Seat, tmp_path: Path, name: str) -> None:
     path = tmp_path / f"birds{FORMATS[name].suffix}"
     path.write_bytes(file_of(seat, name))
     read = read_table(path)
@@ -119,7 +119,7 @@ def test_every_answer_is_logged_with_person_time_and_seconds(home: Home, owner: 
     assert (hers["kind"], hers["labels"]) == ("among", list(question.choices))
 
 
-def test_votes_are_one_line_answer(seat: Seat) -> None:
+def test_votes_export_has_one_line_for_each_answer(seat: Seat) -> None:
     assert len(read_cells(file_of(seat, "votes"))) == 8
 
 
@@ -154,7 +154,7 @@ def test_rows_of_every_kind_are_counted_as_they_are_written(of_any_kind: Seat) -
             assert files.take(of_any_kind, ExportChoice(rows=rows, above=0.6)).total == count
 
 
-def test_file_that_there_is_not_is_refused(seat: Seat) -> None:
+def test_unknown_file_is_refused(seat: Seat) -> None:
     with pytest.raises(ValueError, match=r"A file is one of csv, parquet, .*.*log. Got 'xls'"):
         files.prepare(seat, ExportChoice("xls"), "small")
     with pytest.raises(ValueError, match=r"one of \.csv, \.parquet"):
@@ -165,7 +165,7 @@ def test_file_that_there_is_not_is_refused(seat: Seat) -> None:
 # In the background
 
 
-def test_export_does_not_block_and_holds_state_of_request(seat: Seat) -> None:
+def test_export_holds_state_at_request(seat: Seat) -> None:
     before = file_of(seat)
     taken = files.take(seat, ExportChoice())
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -176,7 +176,7 @@ def test_export_does_not_block_and_holds_state_of_request(seat: Seat) -> None:
     assert taken.seq == 8
 
 
-def test_file_knows_how_new_it_is(seat: Seat) -> None:
+def test_prepared_file_records_its_log_position(seat: Seat) -> None:
     one = prepared(seat)
     assert one.seq == files.export_view(seat, 1).seq == 8
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -184,7 +184,7 @@ def test_file_knows_how_new_it_is(seat: Seat) -> None:
     assert [old.seq for old in files.prepared(seat)] == [8]
 
 
-def test_two_files_are_written_at_once(seat: Seat) -> None:
+def test_two_exports_are_prepared_at_once(seat: Seat) -> None:
     keys = [files.prepare(seat, ExportChoice(name), "small") for name in ("csv", "jsonl")]
     for key in keys:
         files.wait(seat, key)
@@ -196,7 +196,7 @@ def test_two_files_are_written_at_once(seat: Seat) -> None:
     ]
 
 
-def test_files_for_spreadsheets_run_no_cell(home: Home, owner: int) -> None:
+def test_spreadsheet_exports_neutralise_formulas(home: Home, owner: int) -> None:
     frame = small_frame(30)
     frame.loc[0, "id"], frame.loc[1, "id"], frame.loc[0, "x"] = "=1+1", '@"a", b', -1.5
     seat = Seat(home, owner)
@@ -223,13 +223,13 @@ def test_files_for_spreadsheets_run_no_cell(home: Home, owner: int) -> None:
         ExportChoice("xlsx", for_spreadsheets=True)
 
 
-def test_choice_of_rows_is_in_name(seat: Seat) -> None:
+def test_file_name_includes_choice_of_rows(seat: Seat) -> None:
     assert prepared(seat, ExportChoice(rows=SURE)).file_name == "small-winnowed-sure.csv"
     assert prepared(seat, ExportChoice("votes", ANSWERED)).file_name == "small-winnowed-answered.votes.csv"
     assert prepared(seat, ExportChoice("log", ANSWERED)).file_name == "small-log.csv"
 
 
-def test_unused_file_is_removed(seat: Seat) -> None:
+def test_removed_export_is_deleted(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.remove(seat, one.key)
@@ -240,7 +240,7 @@ def test_unused_file_is_removed(seat: Seat) -> None:
     assert files.prepared(seat) == ()
 
 
-def test_full_disk_is_sentence(seat: Seat) -> None:
+def test_full_disk_fails_export_with_message(seat: Seat) -> None:
     file_of(seat)  # the log has been read once
     with full_disk():
         one = prepared(seat)
@@ -250,13 +250,13 @@ def test_full_disk_is_sentence(seat: Seat) -> None:
     assert prepared(seat).state == files.READY
 
 
-def test_folder_that_cannot_be_made_is_sentence(seat: Seat) -> None:
+def test_export_folder_that_cannot_be_created_is_reported(seat: Seat) -> None:
     seat.home.exports_dir.write_bytes(b"a file is in its place")
     with pytest.raises(NotSaved, match="could not be written to the data folder"):
         files.prepare(seat, ExportChoice(), "small")
 
 
-def test_what_is_left_goes_and_home_that_closes_leaves_no_files(seat: Seat) -> None:
+def test_leftover_and_closed_exports_are_deleted(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.clear_left(seat.home)

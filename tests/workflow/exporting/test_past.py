@@ -101,7 +101,7 @@ EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.n
 @EVERY_WORLD
 @given(acts=STEPS)
 @settings(max_examples=2, suppress_health_check=CALM)
-def test_state_as_of_entry_is_export_made_right_after_it(
+def test_past_state_equals_export_made_then(
     world: KindWorld,
     acts: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
@@ -114,7 +114,7 @@ def test_state_as_of_entry_is_export_made_right_after_it(
 @EVERY_WORLD
 @given(acts=st.lists(st.one_of(ACTS, OWNERS), min_size=4, max_size=20))
 @settings(max_examples=8, suppress_health_check=CALM)
-def test_so_it_is_after_many_acts(
+def test_past_state_equals_export_made_then_after_many_acts(
     world: KindWorld,
     acts: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
@@ -123,7 +123,7 @@ def test_so_it_is_after_many_acts(
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
 
-def test_classes_rows_and_people_are_of_that_time(home: Home, owner: int, project: int) -> None:
+def test_past_state_has_its_classes_rows_and_people(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
     live = {0: files(seat)}
@@ -153,7 +153,7 @@ def test_classes_rows_and_people_are_of_that_time(home: Home, owner: int, projec
         assert files(seat, seq) == held, seq
 
 
-def test_settings_that_log_does_not_tell_are_those_at_that_time(home: Home, owner: int, project: int) -> None:
+def test_past_state_has_its_stored_settings(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     live = []
     for neighbors in (4, 9, 2):
@@ -166,7 +166,7 @@ def test_settings_that_log_does_not_tell_are_those_at_that_time(home: Home, owne
     assert file_of(seat, as_of=3) == live[-1] != file_of(seat)
 
 
-def test_model_that_worker_trains_is_version_at_that_time(home: Home, owner: int) -> None:
+def test_past_state_has_its_model_version(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="kernelridge", strategy="margin", train_every=2)
     seat, worker, live = Seat(home, owner, project), training.Worker(home, "one"), []
     for number in range(7):
@@ -201,13 +201,13 @@ def test_one_past_state_is_cached_until_present_is_opened(home: Home, owner: int
     assert past.learner is None
 
 
-def test_past_is_owner_s(home: Home, owner: int, project: int) -> None:
+def test_past_state_is_owner_only(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed), open_as_of(Seat(home, ada, project), 0):
         pass
 
 
-def test_data_set_is_current(home: Home, owner: int, project: int) -> None:
+def test_data_set_needs_current_state(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with pytest.raises(ValueError, match="is of the present state"):
         ExportChoice("dataset", as_of=0)
@@ -215,7 +215,7 @@ def test_data_set_is_current(home: Home, owner: int, project: int) -> None:
     assert "dataset" not in exporting.export_view(seat, 1, as_of=0).files
 
 
-def test_file_at_that_time_says_so_in_its_name(home: Home, owner: int, project: int) -> None:
+def test_file_of_past_state_has_it_in_its_name(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     answer_next(home, owner, project)
@@ -249,17 +249,17 @@ def found(seat: Seat, as_of: AsOf) -> Past:
         ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
     ],
 )
-def test_typed_text_is_number_moment_or_name(said: str, meant: AsOf) -> None:
+def test_as_of_text_is_number_time_or_name(said: str, meant: AsOf) -> None:
     assert read_as_of(said) == meant
 
 
-def test_moment_without_zone_is_of_person_s() -> None:
+def test_time_without_zone_uses_zone_of_person() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     assert read_as_of("2026-07-01 12:30", berlin) == datetime(2026, 7, 1, 10, 30, tzinfo=UTC)
     assert read_as_of("2026-07-01 12:30Z", berlin) == datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
 
 
-def test_moment_means_latest_entry_until_then(home: Home, owner: int, project: int) -> None:
+def test_time_means_latest_entry_until_then(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with seat.reading() as reading:
         made = reading.project.created_at
@@ -276,7 +276,7 @@ def test_moment_means_latest_entry_until_then(home: Home, owner: int, project: i
     assert found(seat, 2).moment == log[1].at
 
 
-def test_moment_has_settings_at_that_time(home: Home, owner: int, project: int) -> None:
+def test_time_selects_settings_at_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     before = datetime.now(UTC)
@@ -288,7 +288,7 @@ def test_moment_has_settings_at_that_time(home: Home, owner: int, project: int) 
     assert found(seat, 1).settings["n_neighbors"] == 4, "right after the entry"
 
 
-def test_log_tells_model_if_settings_at_that_time_were_not_noted(home: Home, owner: int) -> None:
+def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
@@ -317,15 +317,13 @@ def test_log_tells_model_if_settings_at_that_time_were_not_noted(home: Home, own
         (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is yet to come"),
     ],
 )
-def test_state_that_there_is_not_is_refused(
-    home: Home, owner: int, project: int, as_of: AsOf, words: str
-) -> None:
+def test_unknown_past_state_is_refused(home: Home, owner: int, project: int, as_of: AsOf, words: str) -> None:
     answer_next(home, owner, project)
     with pytest.raises(AsOfError, match=words):
         found(Seat(home, owner, project), as_of)
 
 
-def test_empty_log_has_beginning(home: Home, owner: int, project: int) -> None:
+def test_empty_log_has_initial_state(home: Home, owner: int, project: int) -> None:
     assert found(Seat(home, owner, project), 0).seq == 0
     with pytest.raises(AsOfError, match="has no entry yet"):
         found(Seat(home, owner, project), 1)

@@ -39,7 +39,7 @@ from workflow.server.home import Home
 # Named snapshots: what they mean, that they can be known again, and what is said if they cannot
 
 
-def test_snapshot_of_every_kind_is_file_at_that_time(world: KindWorld, seat: Seat) -> None:
+def test_snapshot_exports_same_file_later(world: KindWorld, seat: Seat) -> None:
     for _ in range(2):
         world.answer(seat)
     seat.settle()
@@ -58,7 +58,7 @@ def test_snapshot_of_every_kind_is_file_at_that_time(world: KindWorld, seat: Sea
     assert made.sha256 in found.said
 
 
-def test_snapshot_has_settings_of_its_moment(home: Home, owner: int, project: int) -> None:
+def test_snapshot_keeps_its_settings(home: Home, owner: int, project: int) -> None:
     """Which were changed after the last entry, and once more since."""
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
@@ -70,7 +70,7 @@ def test_snapshot_has_settings_of_its_moment(home: Home, owner: int, project: in
     assert check_snapshot(seat, "nine").holds
 
 
-def test_what_was_changed_outside_is_reported(home: Home, owner: int, project: int) -> None:
+def test_snapshot_check_reports_outside_changes(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     for name in ("labels", "log", "gone"):
@@ -101,7 +101,9 @@ def test_what_was_changed_outside_is_reported(home: Home, owner: int, project: i
         ("a\x1b[31m", "cannot be stored with"),
     ],
 )
-def test_name_that_cannot_be_is_refused(home: Home, owner: int, project: int, name: str, words: str) -> None:
+def test_invalid_snapshot_name_is_refused(
+    home: Home, owner: int, project: int, name: str, words: str
+) -> None:
     seat = Seat(home, owner, project)
     make_snapshot(seat, "taken")
     with pytest.raises(SnapshotError, match=words):
@@ -109,7 +111,7 @@ def test_name_that_cannot_be_is_refused(home: Home, owner: int, project: int, na
     assert [one.name for one in list_snapshots(seat)] == ["taken"]
 
 
-def test_snapshots_are_owner_s(home: Home, owner: int, project: int) -> None:
+def test_snapshots_are_owner_only(home: Home, owner: int, project: int) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), project)
     with pytest.raises(NotAllowed):
         make_snapshot(ada, "mine")
@@ -119,7 +121,7 @@ def test_snapshots_are_owner_s(home: Home, owner: int, project: int) -> None:
         check_snapshot(Seat(home, owner, project), "mine")
 
 
-def test_snapshot_goes_along_with_its_project(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+def test_snapshot_is_in_project_file(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     """Also where its people have other numbers: their second one is the first there."""
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
@@ -134,7 +136,7 @@ def test_snapshot_goes_along_with_its_project(home: Home, owner: int, project: i
     assert check_snapshot(there, "first").holds
 
 
-def test_hash_of_log_knows_people_by_their_order(home: Home, owner: int, project: int) -> None:
+def test_log_hash_identifies_people_by_order(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for person in (ada, owner):
         answer_next(home, person, project)
@@ -196,12 +198,12 @@ class LaterEntry(LogEntry):
 
 
 @pytest.mark.parametrize("made", [LogEntry, LaterEntry])
-def test_hash_of_entries_that_are_stored_stay_unchanged(made: type[LogEntry]) -> None:
+def test_hash_of_stored_entries_is_stable(made: type[LogEntry]) -> None:
     """It is in every snapshot: another one would say that the log was changed outside Winnow."""
     assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
 
 
-def test_every_field_of_entry_is_in_its_hash_but_those_of_this_database() -> None:
+def test_entry_hash_covers_every_portable_field() -> None:
     log = [LogEntry(**one) for one in ENTRIES]
     other = {"at": datetime(2027, 1, 1, tzinfo=UTC), "person_id": 7, "asked": {"shown": []}}
     same = [
@@ -244,7 +246,7 @@ def entry(
     )
 
 
-def test_rows_are_chosen_by_who_decided_and_how_sure_they_are() -> None:
+def test_rows_are_chosen_by_source_and_certainty() -> None:
     rows = snapshot([1.0, 0.9, 0.5, np.nan, 1.0], [False, False, False, False, True])
     assert rows.rows(ALL, 0.9).tolist() == [0, 1, 2, 3, 4]
     assert rows.rows(SURE, 0.9).tolist() == [0, 1, 4], "the least sure is among them"
@@ -254,7 +256,7 @@ def test_rows_are_chosen_by_who_decided_and_how_sure_they_are() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1), st.floats(0, 1))
-def test_lower_bound_takes_no_row_away(certainty: list[float], one: float, other: float) -> None:
+def test_lower_threshold_keeps_rows(certainty: list[float], one: float, other: float) -> None:
     rows = snapshot(certainty, [False] * len(certainty))
     low, high = sorted((one, other))
     assert set(rows.rows(SURE, high)) <= set(rows.rows(SURE, low)) <= set(rows.rows(ALL, low))
@@ -263,7 +265,7 @@ def test_lower_bound_takes_no_row_away(certainty: list[float], one: float, other
     assert counts[SURE] == sum(value >= high for value in certainty)
 
 
-def test_answers_are_those_that_were_not_withdrawn_in_order() -> None:
+def test_exported_answers_leave_out_withdrawn_ones() -> None:
     log = [
         entry(1, "is", ("wren",), seconds=1.5, model_version=3),
         entry(2, "skip"),
@@ -288,7 +290,7 @@ def test_answers_are_those_that_were_not_withdrawn_in_order() -> None:
     assert (only["person"], only["seconds"], only["model_version"]) == ("", 1.5, "3")
 
 
-def test_correction_in_the_same_second_is_later() -> None:
+def test_correction_in_same_second_is_later() -> None:
     """Readers of votes take labels that one person gave at one time for one answer, that the row is one of them."""
     log = [
         entry(1, "is", ("wren",)),
@@ -310,5 +312,5 @@ def test_answers_reach_finished_fit() -> None:
 
 
 @pytest.mark.parametrize("kind", ["is", "among", "not", "none", "yes", "no", "bad", "unsure"])
-def test_every_kind_that_says_something_is_answer(kind: str) -> None:
+def test_informative_entry_kinds_are_exported_as_answers(kind: str) -> None:
     assert len(answers_in([entry(1, kind)], {}, lambda one: one.labels)) == 1

@@ -465,5 +465,5 @@ def test_one_way_format_is_refused(kind: str, name: str, data: st.DataObject) ->
         again(data.draw(generated(kind)), name)
 
 
-def test_declarations_name_formats_that_there_are() -> None:
+def test_declarations_name_existing_formats() -> None:
     assert {*DECLARED, *ONE_WAY} <= {*FORMATS}

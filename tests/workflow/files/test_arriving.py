@@ -88,16 +88,16 @@ def test_file_on_disk_is_readable_by_its_user_only(store: Arrivals, folder: Path
     assert lying(folder) == []
 
 
-def test_key_may_are_in_name_of_box(store: Arrivals, folder: Path) -> None:
+def test_upload_key_is_hexadecimal(store: Arrivals, folder: Path) -> None:
     """Streamlit refuses a component whose name holds "__": one key in 130 did while they were base64."""
     assert set(send(store, folder, ADA, b"").key) <= set("0123456789abcdef")
 
 
-def test_empty_file_is_one(store: Arrivals, folder: Path) -> None:
+def test_empty_file_is_accepted(store: Arrivals, folder: Path) -> None:
     assert send(store, folder, ADA, b"").path.read_bytes() == b""
 
 
-def test_interrupted_work_leaves_no_trace(store: Arrivals, folder: Path) -> None:
+def test_interrupted_upload_leaves_no_file(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "birds.csv", 10, ROOM)
     coming.write(b"first half")
     assert len(lying(folder)) == 1
@@ -107,7 +107,7 @@ def test_interrupted_work_leaves_no_trace(store: Arrivals, folder: Path) -> None
 
 
 @pytest.mark.parametrize("announced", [None, 5, 101, 10**15])
-def test_file_too_large_is_refused_announced_or_not(
+def test_oversized_file_is_refused_with_or_without_length(
     store: Arrivals, folder: Path, announced: int | None
 ) -> None:
     with pytest.raises(TooLarge, match=r"^The file is larger than .* MB\. Fix: "):
@@ -116,7 +116,7 @@ def test_file_too_large_is_refused_announced_or_not(
     assert send(store, folder, ADA, b"x" * 100).size == 100
 
 
-def test_one_at_a_time_of_person(store: Arrivals, folder: Path) -> None:
+def test_person_uploads_one_file_at_a_time(store: Arrivals, folder: Path) -> None:
     first = store.begin(folder, ADA, "a", None, ROOM)
     with pytest.raises(OneAtATime, match="on its way"):
         store.begin(folder, ADA, "b", None, ROOM)
@@ -126,7 +126,7 @@ def test_one_at_a_time_of_person(store: Arrivals, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_oldest_of_person_s_files_give_way(
+def test_oldest_files_of_person_are_dropped(
     store: Arrivals, folder: Path, clock: Clock, announced: bool
 ) -> None:
     files = []
@@ -141,7 +141,7 @@ def test_oldest_of_person_s_files_give_way(
     assert lying(folder) == [60, 70]
 
 
-def test_more_than_one_person_may_have_is_refused(store: Arrivals, folder: Path) -> None:
+def test_upload_over_personal_limit_is_refused(store: Arrivals, folder: Path) -> None:
     room = Room(file=100, person=50, all=1000)
     with pytest.raises(NoRoom, match="WINNOW_UPLOAD_MB"):
         store.begin(folder, ADA, "a", 51, room)
@@ -152,7 +152,7 @@ def test_more_than_one_person_may_have_is_refused(store: Arrivals, folder: Path)
     coming.end()
 
 
-def test_all_downloads_share_a_limit_without_evicting_others(store: Arrivals, folder: Path) -> None:
+def test_uploads_share_limit_without_evicting_other_people(store: Arrivals, folder: Path) -> None:
     files = {person: send(store, folder, person, b"x" * 100) for person in (ADA, BOB)}
     with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
         send(store, folder, EVE, b"x" * 21, 21)
@@ -162,7 +162,7 @@ def test_all_downloads_share_a_limit_without_evicting_others(store: Arrivals, fo
     assert send(store, folder, EVE, b"x" * 20).size == 20
 
 
-def test_files_that_come_at_once_share_what_room_there_is(store: Arrivals, folder: Path) -> None:
+def test_concurrent_uploads_share_space(store: Arrivals, folder: Path) -> None:
     coming = [store.begin(folder, person, "a", None, ROOM) for person in (ADA, BOB, EVE)]
     for one in coming[:2]:
         one.write(b"x" * 100)
@@ -174,7 +174,7 @@ def test_files_that_come_at_once_share_what_room_there_is(store: Arrivals, folde
     assert lying(folder) == []
 
 
-def test_what_another_server_has_there_counts(store: Arrivals, folder: Path) -> None:
+def test_files_of_another_server_count_towards_limit(store: Arrivals, folder: Path) -> None:
     folder.mkdir()
     (folder / "another").write_bytes(b"x" * 200)
     with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
@@ -182,7 +182,9 @@ def test_what_another_server_has_there_counts(store: Arrivals, folder: Path) -> 
     store.begin(folder, ADA, "a", 20, ROOM).end()
 
 
-def test_database_keeps_room_on_disk(store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upload_leaves_disk_space_for_database(
+    store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Usage:
         free = SPARE + 9
 
@@ -217,7 +219,7 @@ def test_disk_that_is_full_at_end_is_reported(store: Arrivals, folder: Path) -> 
     assert lying(folder) == []
 
 
-def test_cache_entry_expires_when_no_page_asks(store: Arrivals, folder: Path, clock: Clock) -> None:
+def test_upload_expires_when_no_page_asks(store: Arrivals, folder: Path, clock: Clock) -> None:
     file = send(store, folder, ADA, b"x")
     clock.now = KEPT - 1
     assert store.find(ADA, file.key) is not None
@@ -229,13 +231,13 @@ def test_cache_entry_expires_when_no_page_asks(store: Arrivals, folder: Path, cl
     assert store.find(ADA, file.key) is None
 
 
-def test_file_that_someone_removed_is_not_here_any_more(store: Arrivals, folder: Path) -> None:
+def test_deleted_upload_is_not_found(store: Arrivals, folder: Path) -> None:
     file = send(store, folder, ADA, b"x")
     file.path.unlink()
     assert store.find(ADA, file.key) is None
 
 
-def test_end_of_process_removes_all(store: Arrivals, folder: Path) -> None:
+def test_closing_store_removes_uploads(store: Arrivals, folder: Path) -> None:
     send(store, folder, ADA, b"x")
     store.close()
     assert lying(folder) == []
@@ -251,7 +253,7 @@ def test_leftovers_of_killed_server_are_removed_when_old(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["young"]
 
 
-def test_many_people_at_once_never_pass_limit(folder: Path) -> None:
+def test_concurrent_people_never_exceed_limit(folder: Path) -> None:
     store, most, seen = Arrivals(), Room(file=60, person=60, all=200), []
 
     def work(person: int) -> None:
@@ -296,7 +298,7 @@ def test_many_people_at_once_never_pass_limit(folder: Path) -> None:
         ("Vögel 鳥.csv", "Vögel 鳥.csv"),
     ],
 )
-def test_names_are_words_and_no_paths(name: str, plain: str) -> None:
+def test_plain_name_strips_paths(name: str, plain: str) -> None:
     assert plain_name(name) == plain
 
 
@@ -322,7 +324,7 @@ def names(home: Path) -> set[str]:
     return {path.name for path in home.iterdir()}
 
 
-def test_start_removes_what_is_older_than_a_day(tmp_path: Path) -> None:
+def test_start_removes_leftovers_older_than_a_day(tmp_path: Path) -> None:
     lay(tmp_path, stored.DAY + 60)
     (tmp_path / "of someone else").mkdir()
     reopened(tmp_path).close()
@@ -330,7 +332,7 @@ def test_start_removes_what_is_older_than_a_day(tmp_path: Path) -> None:
     assert "of someone else" in names(tmp_path)
 
 
-def test_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
+def test_start_keeps_recent_leftovers(tmp_path: Path) -> None:
     lay(tmp_path, 60)
     reopened(tmp_path).close()
     assert names(tmp_path) >= set(NAMES)
@@ -338,7 +340,7 @@ def test_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
     assert not names(tmp_path) & set(NAMES)
 
 
-def test_what_was_half_written_in_its_folders_goes_and_all_else_stays(tmp_path: Path) -> None:
+def test_start_removes_half_written_files_only(tmp_path: Path) -> None:
     """For tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
     settings = settings_of(tmp_path)
     gone = [
@@ -378,7 +380,7 @@ def there_is_no_time(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])
-def test_what_starts_is_called_as_what_is_removed(
+def test_leftover_names_match_cleanup(
     what: str, home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill at the moment at which it gets its name."""
@@ -397,7 +399,7 @@ def test_what_starts_is_called_as_what_is_removed(
     assert not left.exists()
 
 
-def test_database_that_lies_elsewhere_has_its_own_removed_and_no_more(tmp_path: Path) -> None:
+def test_cleanup_next_to_external_database_removes_own_files_only(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (ours, other) = (elsewhere / ".a.sqlite3.restored", elsewhere / ".b.sqlite3.restored")

@@ -62,7 +62,7 @@ def files_in(folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-def test_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> None:
+def test_named_files_are_stored_once(home: Home, birds: int) -> None:
     names = {kept(picture(n)) for n in range(6)} | {kept(WAV, "wav")}
     assert files_in(home.media_dir) == names
     for path in home.media_dir.rglob("*.png"):
@@ -71,7 +71,7 @@ def test_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> None
     assert all(path.is_dir() and len(path.name) == 2 for path in home.media_dir.iterdir())
 
 
-def test_question_shows_its_picture_and_its_recording_by_address(home: Home, owner: int, birds: int) -> None:
+def test_question_has_addresses_of_image_and_recording(home: Home, owner: int, birds: int) -> None:
     seen = {}
     for row in range(12):
         view = loop.ask_next(Seat(home, owner, birds), row).view
@@ -81,7 +81,7 @@ def test_question_shows_its_picture_and_its_recording_by_address(home: Home, own
     assert seen[8][0] == seen[2][0]
 
 
-def test_who_may_see_file(home: Home, owner: int, birds: int) -> None:
+def test_media_file_needs_project_access(home: Home, owner: int, birds: int) -> None:
     name = kept(picture(2))
     path, content_type = media.find(Seat(home, owner), name)
     assert (path.read_bytes(), content_type) == (picture(2), "image/png")
@@ -121,7 +121,7 @@ def test_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> Non
         assert people.find(session, ada) is not None
 
 
-def test_files_of_project_in_bin_are_not_exported(home: Home, owner: int, birds: int) -> None:
+def test_files_of_binned_project_are_not_found(home: Home, owner: int, birds: int) -> None:
     from datetime import UTC, datetime
 
     with home.database.write() as session:
@@ -130,7 +130,7 @@ def test_files_of_project_in_bin_are_not_exported(home: Home, owner: int, birds:
         media.find(Seat(home, owner), kept(picture(2)))
 
 
-def test_learner_is_rebuilt_with_its_pictures_after_restart(home: Home, owner: int, birds: int) -> None:
+def test_learner_keeps_image_features_after_restart(home: Home, owner: int, birds: int) -> None:
     with opened(home, owner, birds) as learner:
         before = learner.label_distributions
     again = open_home(home.settings)
@@ -143,7 +143,7 @@ def test_learner_is_rebuilt_with_its_pictures_after_restart(home: Home, owner: i
         again.close()
 
 
-def test_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, birds: int) -> None:
+def test_refused_project_name_stores_no_files(home: Home, owner: int, birds: int) -> None:
     before = files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"}
     other = make_zip({"t.csv": b"candidates,image\na|b,x.png\nb,x.png\n", "x.png": picture(50)})
     with pytest.raises(ProjectNameError):
@@ -151,9 +151,7 @@ def test_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, bird
     assert files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"} == before
 
 
-def test_disk_that_fills_leaves_no_file_under_name(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_leaves_no_partial_media(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table, given = table_of(), KeptFiles.open
     count = 0
 
@@ -173,7 +171,7 @@ def test_disk_that_fills_leaves_no_file_under_name(
     assert importing.create(Seat(home, owner), "birds", table, SETTINGS) == 1
 
 
-def test_what_came_out_of_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
+def test_unpacked_zip_is_deleted_after_its_files_are_stored(home: Home, owner: int) -> None:
     table = table_of()
     with pytest.raises(ProjectNameError):
         importing.create(Seat(home, owner), "", table, SETTINGS)
@@ -184,13 +182,13 @@ def test_what_came_out_of_zip_is_let_go_once_its_files_are_kept(home: Home, owne
     assert not folder.exists()
 
 
-def test_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
+def test_stored_file_is_not_rewritten(home: Home, owner: int, birds: int) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")}
     importing.create(Seat(home, owner), "more", table_of(), SETTINGS)
     assert {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")} == stamps
 
 
-def test_export_has_names_of_file_as_it_came(home: Home, owner: int, birds: int) -> None:
+def test_export_has_original_media_names(home: Home, owner: int, birds: int) -> None:
     frame = exported(home, owner, birds)
     assert list(frame["image"]) == [f"pictures/{n}.png" for n in range(12)]
     assert list(frame["song"])[3] == "call.wav"
@@ -203,7 +201,7 @@ def put_back(home: Home, folder: Path) -> None:
 
 
 @on_sqlite
-def test_backup_is_home_with_its_pictures(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
+def test_backup_restores_media(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
     put_back(home, tmp_path)
     assert files_in(tmp_path / "copy" / "media") == files_in(home.media_dir)
     restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
@@ -216,7 +214,7 @@ def test_backup_is_home_with_its_pictures(home: Home, owner: int, birds: int, tm
         restored.close()
 
 
-def test_one_bad_file_refuses_all(home: Home) -> None:
+def test_one_bad_media_file_refuses_import(home: Home) -> None:
     files = {**FILES, "pictures/7.png": b"broken"}
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **files}))
     steps: list[float] = []
@@ -236,7 +234,7 @@ def test_zip_without_table_is_refused_and_csv_still_read(tmp_path: Path) -> None
     assert len(importing.read_upload(tmp_path / "birds.zip").cells) == 12
 
 
-def test_taking_picture_column_for_something_else_asks_for_no_picture_features() -> None:
+def test_image_features_are_off_if_image_column_is_reassigned() -> None:
     upload = importing.read_upload(ZIP)
     guess = upload.suggest_roles()
     assert guess.image_features
@@ -244,9 +242,7 @@ def test_taking_picture_column_for_something_else_asks_for_no_picture_features()
     assert (chosen.image, chosen.image_features) == (None, False)
 
 
-def test_pictures_of_rows_that_come_later_are_kept_and_shown_next_to_the_others(
-    home: Home, owner: int, birds: int
-) -> None:
+def test_images_of_added_rows_are_stored_and_shown(home: Home, owner: int, birds: int) -> None:
     """The same name in the second zip is another picture, and stays one."""
     seat = Seat(home, owner, birds)
     csv = b"id,candidates,image,song\nr0,wren,pictures/1.png,\nr20,wren|robin,pictures/0.png,\n"
@@ -260,9 +256,7 @@ def test_pictures_of_rows_that_come_later_are_kept_and_shown_next_to_the_others(
         assert learner.table.media.images[[0, 12]].tolist() == [kept(picture(0)), kept(picture(50))]
 
 
-def test_who_may_see_picture_may_see_it_small_and_recording_has_none(
-    home: Home, owner: int, birds: int
-) -> None:
+def test_thumbnail_needs_same_right_and_recording_has_none(home: Home, owner: int, birds: int) -> None:
     name = kept(picture(2))
     ada = annotator(home, owner, "Ada")
     assert media.find_small(Seat(home, ada), name) == (thumbnail(picture(2)), "image/webp")
@@ -278,7 +272,7 @@ def test_who_may_see_picture_may_see_it_small_and_recording_has_none(
         media.find_small(Seat(home, owner), kept(picture(4)))
 
 
-def test_lists_have_small_picture_of_each_row_and_mark_for_recordings(home: Home, owner: int) -> None:
+def test_lists_have_thumbnail_or_recording_mark_of_each_row(home: Home, owner: int) -> None:
     rows = ("a,wren|robin,a.png,,1", "b,robin,,call.wav,2", "c,robin,,,3", "d,wren,a.png,call.wav,4")
     csv = "\n".join(("id,candidates,image,song,n", *rows, "")).encode()
     table = table_of(make_zip({"t.csv": csv, "a.png": picture(1), "call.wav": WAV}))
@@ -294,7 +288,7 @@ def test_lists_have_small_picture_of_each_row_and_mark_for_recordings(home: Home
         media.small_addresses(Seat(home, 999, seat.project_id), [0])
 
 
-def test_project_without_pictures_has_no_small_ones_and_row_of_it_is_shown(home: Home, owner: int) -> None:
+def test_project_without_images_has_no_thumbnails(home: Home, owner: int) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
     seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
     assert media.small_pictures(seat, [0, 1]) is None
@@ -306,7 +300,7 @@ def test_project_without_pictures_has_no_small_ones_and_row_of_it_is_shown(home:
             media.row_of(seat, wrong)
 
 
-def test_picture_in_its_cell_is_its_own_small_address_if_it_is_short(home: Home, owner: int) -> None:
+def test_short_inline_image_is_its_own_thumbnail(home: Home, owner: int) -> None:
     short, long = (f"data:image/png;base64,{'A' * size}" for size in (40, media.SHORT))
     rows = (f'r{n},{"wren|robin" if n % 2 else "wren"},"{long if n == 1 else short}",{n}\n' for n in range(4))
     csv = f"id,candidates,image,n\n{''.join(rows)}"
@@ -317,7 +311,7 @@ def test_picture_in_its_cell_is_its_own_small_address_if_it_is_short(home: Home,
     assert media.small_pictures(seat, [0, 1, 2]) == (short, long, short)
 
 
-def test_lists_have_beginning_of_each_text_on_one_line(home: Home, owner: int) -> None:
+def test_lists_have_start_of_each_text_on_one_line(home: Home, owner: int) -> None:
     long = "word " * 100
     table = LabelTable.read_csv(
         f'id,candidates,text\na,wren|robin,"two\n  lines"\nb,robin|wren,\nc,wren,{long}\n'.encode(),
@@ -331,7 +325,7 @@ def test_lists_have_beginning_of_each_text_on_one_line(home: Home, owner: int) -
 
 
 @on_sqlite
-def test_several_pictures_of_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
+def test_several_images_of_row_survive_import_to_export(home: Home, owner: int, tmp_path: Path) -> None:
     """From the upload to the question, the file route, a restart, a backup and the export."""
     rows = "".join(
         f"r{n},wren|robin,pictures/{n % 6}.png|pictures/{(n + 1) % 6}.png,North {n}\n" for n in range(12)
@@ -360,7 +354,7 @@ def test_several_pictures_of_row_go_the_whole_way(home: Home, owner: int, tmp_pa
     assert list(exported(home, owner, number)["image"])[5] == "pictures/5.png|pictures/0.png"
 
 
-def test_question_names_files_of_row_that_is_likely_to_come(home: Home, owner: int) -> None:
+def test_question_names_media_of_likely_next_row(home: Home, owner: int) -> None:
     seat = Seat(home, owner, segments_project(home, owner))
     first = loop.next_question(seat)
     assert first.view.segment is not None
@@ -389,7 +383,7 @@ def test_next_blind_check_is_prefetched(home: Home, owner: int) -> None:
     assert len(asked) > 1
 
 
-def test_what_is_before_someone_else_is_not_likely_to_come(home: Home, owner: int) -> None:
+def test_reserved_row_is_not_prefetched(home: Home, owner: int) -> None:
     project = segments_project(home, owner)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
     likely = loop.next_question(seat).coming
@@ -398,9 +392,7 @@ def test_what_is_before_someone_else_is_not_likely_to_come(home: Home, owner: in
     assert again.coming.row not in (likely.row, again.view.row)
 
 
-def test_last_question_and_rows_without_files_have_nothing_to_come(
-    home: Home, owner: int, project: int
-) -> None:
+def test_last_question_and_rows_without_media_prefetch_nothing(home: Home, owner: int, project: int) -> None:
     assert loop.next_question(Seat(home, owner, project)).coming is None
     seat = Seat(home, owner, segments_project(home, owner))
     while (asked := loop.next_question(seat)).coming is not None:
@@ -419,12 +411,12 @@ def upload() -> importing.LabelTable:
     return checked.table
 
 
-def test_two_letters_of_name_are_its_folder(tmp_path: Path) -> None:
+def test_media_folder_is_first_two_letters_of_name(tmp_path: Path) -> None:
     assert stored.path_of(tmp_path, "abcd.png") == tmp_path / "ab" / "abcd.png"
     assert stored.address("abcd.png") == "files/abcd.png"
 
 
-def test_every_file_that_table_names_is_kept_and_twice_is_harmless(tmp_path: Path) -> None:
+def test_storing_media_twice_is_harmless(tmp_path: Path) -> None:
     table, folder = upload(), tmp_path / "media"
     stored.keep(folder, table)
     names = table.media.kept_names()
@@ -437,7 +429,7 @@ def test_every_file_that_table_names_is_kept_and_twice_is_harmless(tmp_path: Pat
     assert not list(folder.glob(".new-*"))
 
 
-def test_unreadable_file_gives_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_media_file_is_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
     real = KeptFiles.open

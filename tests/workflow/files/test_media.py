@@ -71,7 +71,7 @@ def cached(home: Home) -> list[Path]:
         ({"start": "1.23456"}, Asked(1.235)),
     ],
 )
-def test_parameters_are_read(query: dict[str, str], asked: Asked) -> None:
+def test_spectrogram_parameters_are_parsed(query: dict[str, str], asked: Asked) -> None:
     assert Asked.of(query) == asked
 
 
@@ -91,13 +91,13 @@ def test_parameters_are_read(query: dict[str, str], asked: Asked) -> None:
         ({"width": "99999"}, "Got 'width'"),
     ],
 )
-def test_input_that_cannot_be_meant_is_refused_in_words(query: dict[str, str], words: str) -> None:
+def test_invalid_spectrogram_parameters_are_refused(query: dict[str, str], words: str) -> None:
     with pytest.raises(BadRequestError) as refused:
         Asked.of(query)
     assert words in str(refused.value)
 
 
-def test_the_same_picture_has_the_same_key_and_others_have_others() -> None:
+def test_spectrogram_key_is_unique_to_its_parameters() -> None:
     assert Asked(None, 3).key == Asked(0.0, 3.0).key
     keys = {
         one.key for one in (Asked(), Asked(1), Asked(1, 3), Asked(1, 3, "log"), Asked(1, 3.5), Asked(None, 3))
@@ -106,7 +106,7 @@ def test_the_same_picture_has_the_same_key_and_others_have_others() -> None:
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-def test_tone_stands_if_its_frequency_is(spectrograms_seat: Seat, scale: str) -> None:
+def test_tone_is_drawn_at_its_frequency(spectrograms_seat: Seat, scale: str) -> None:
     drawn = spectrograms.draw(spectrograms_seat, NAME, Asked(4, 6, scale))
     grey, edges = grey_of(drawn), drawn.edges
     assert grey.shape == (HEIGHT, WIDTH)
@@ -121,7 +121,7 @@ def test_tone_stands_if_its_frequency_is(spectrograms_seat: Seat, scale: str) ->
     assert frequency == pytest.approx(3_000, rel=0.03)
 
 
-def test_what_begins_late_is_drawn_to_right(home: Home, owner: int) -> None:
+def test_late_tone_is_drawn_at_its_time(home: Home, owner: int) -> None:
     late = tone(8, begins=5.0)
     files_project(home, owner, {"late.wav": late})
     drawn = spectrograms.draw(Seat(home, owner), kept(late, "wav"), Asked())
@@ -131,7 +131,7 @@ def test_what_begins_late_is_drawn_to_right(home: Home, owner: int) -> None:
     assert seconds == pytest.approx(5, abs=0.05)
 
 
-def test_of_long_recording_first_minute_is_drawn(home: Home, owner: int) -> None:
+def test_long_recording_is_drawn_for_first_minute(home: Home, owner: int) -> None:
     long = tone(100, rate=2_000, hertz=500)
     files_project(home, owner, {"long.wav": long})
     seat = Seat(home, owner)
@@ -143,14 +143,14 @@ def test_of_long_recording_first_minute_is_drawn(home: Home, owner: int) -> None
     assert (end.t0, end.t1) == (70 - AROUND, 100)
 
 
-def test_recording_made_for_bats_is_drawn_to_its_highest_frequency(home: Home, owner: int) -> None:
+def test_ultrasound_is_drawn_to_its_highest_frequency(home: Home, owner: int) -> None:
     bats, birds = tone(1, hertz=45_000, rate=192_000), tone(1, rate=48_000)
     files_project(home, owner, {"bats.wav": bats, "birds.wav": birds})
     tops = [spectrograms.draw(Seat(home, owner), kept(one, "wav"), Asked()).edges.f1 for one in (bats, birds)]
     assert tops == [96_000, spectrograms.HEARD]
 
 
-def test_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spectrogram_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(4, 6)
     assert spectrograms.kept(spectrograms_seat, NAME, asked) is None
     drawn = spectrograms.draw(spectrograms_seat, NAME, asked)
@@ -160,7 +160,7 @@ def test_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.Monk
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(4, 6, "log")) is None
 
 
-def test_person_without_right_gets_no_picture(home: Home, owner: int, spectrograms_seat: Seat) -> None:
+def test_spectrogram_needs_project_access(home: Home, owner: int, spectrograms_seat: Seat) -> None:
     spectrograms.draw(spectrograms_seat, NAME, Asked())
     ada = team.redeem_link(home, team.make_link(spectrograms_seat, "Ada"))
     assert ada
@@ -177,7 +177,7 @@ def test_person_without_right_gets_no_picture(home: Home, owner: int, spectrogra
 @pytest.mark.parametrize(
     "data", [WAV, WAV[:30], b"RIFF\xff\xff\xff\xffWAVEfmt \xff\xff\xff\x7f" + bytes(40), tone(1)[:44]]
 )
-def test_input_that_cannot_be_decoded_is_reported_and_not_kept(
+def test_undecodable_recording_is_reported_and_not_cached(
     home: Home, owner: int, spectrograms_seat: Seat, data: bytes
 ) -> None:
     path = home.media_dir / NAME[:2] / NAME
@@ -187,7 +187,7 @@ def test_input_that_cannot_be_decoded_is_reported_and_not_kept(
     assert not cached(home)
 
 
-def test_picture_is_not_recording(home: Home, owner: int) -> None:
+def test_image_has_no_spectrogram(home: Home, owner: int) -> None:
     table = table_of(
         make_zip({"t.csv": b"candidates,image\na|b,x.png\nb|a,x.png\na,x.png\n", "x.png": picture(3)})
     )
@@ -202,7 +202,7 @@ def test_segment_beyond_recording_is_reported(spectrograms_seat: Seat) -> None:
     assert spectrograms.draw(spectrograms_seat, NAME, Asked(9, 12)).edges.t1 == 10
 
 
-def test_many_at_once_leave_whole_pictures_alone(spectrograms_seat: Seat) -> None:
+def test_concurrent_drawing_gives_complete_spectrograms(spectrograms_seat: Seat) -> None:
     asked = [Asked(float(n % 3), n % 3 + 2.0) for n in range(12)]
     with ThreadPoolExecutor(6) as threads:
         drawn = list(threads.map(lambda one: spectrograms.draw(spectrograms_seat, NAME, one), asked))
@@ -211,7 +211,9 @@ def test_many_at_once_leave_whole_pictures_alone(spectrograms_seat: Seat) -> Non
     assert [spectrograms.kept(spectrograms_seat, NAME, one) for one in asked[:3]] == drawn[:3]
 
 
-def test_cache_keeps_latest_that_fit(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spectrogram_cache_keeps_latest_that_fit(
+    spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for second in range(4):
         spectrograms.draw(spectrograms_seat, NAME, Asked(second, second + 2))
         (latest,) = (
@@ -228,7 +230,7 @@ def test_cache_keeps_latest_that_fit(spectrograms_seat: Seat, monkeypatch: pytes
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(0, 2)) is None
 
 
-def test_pictures_of_silence_do_not_fill_cache_with_files(
+def test_small_spectrograms_count_with_minimum_size(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silence = tone(9)[:44] + bytes(len(tone(9)) - 44)
@@ -240,7 +242,7 @@ def test_pictures_of_silence_do_not_fill_cache_with_files(
     assert len(cached(home)) == 3
 
 
-def test_damaged_picture_is_redrawn(spectrograms_seat: Seat) -> None:
+def test_damaged_spectrogram_is_redrawn(spectrograms_seat: Seat) -> None:
     drawn = spectrograms.draw(spectrograms_seat, NAME, Asked())
     (path,) = cached(spectrograms_seat.home)
     for damage in (b"", b"{}\n", b"not json\nxx", b"[1]\nxx", b'{"t0": 1}\nxx'):
@@ -249,7 +251,7 @@ def test_damaged_picture_is_redrawn(spectrograms_seat: Seat) -> None:
         assert spectrograms.draw(spectrograms_seat, NAME, Asked()) == drawn
 
 
-def test_full_disk_does_not_stop_looking(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_does_not_stop_drawing(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -259,7 +261,7 @@ def test_full_disk_does_not_stop_looking(spectrograms_seat: Seat, monkeypatch: p
 
 
 @on_sqlite
-def test_backup_leaves_out_what_can_be_drawn_again(spectrograms_seat: Seat, tmp_path: Path) -> None:
+def test_backup_leaves_out_spectrograms(spectrograms_seat: Seat, tmp_path: Path) -> None:
     spectrograms.draw(spectrograms_seat, NAME, Asked())
     making.make(spectrograms_seat.home, tmp_path / "backup.zip")
     with zipfile.ZipFile(tmp_path / "backup.zip") as made:
@@ -290,9 +292,7 @@ def thumbnails_kept(home: Home) -> list[Path]:
     return [path for path in home.thumbnails_dir.rglob("*") if path.is_file()]
 
 
-def test_it_is_made_once_and_kept_next_to_no_other_file(
-    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_thumbnail_is_made_once_and_cached(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert thumbnail_of(home, image) == thumbnail(LARGE)
     (path,) = thumbnails_kept(home)
     assert path == path_of(home.thumbnails_dir, f"{THUMBNAILS_NAME[:64]}.webp")
@@ -303,14 +303,16 @@ def test_it_is_made_once_and_kept_next_to_no_other_file(
     assert thumbnail_of(home, image) == thumbnail(LARGE)
 
 
-def test_one_that_was_removed_is_rebuilt(home: Home, image: Path) -> None:
+def test_removed_thumbnail_is_rebuilt(home: Home, image: Path) -> None:
     first = thumbnail_of(home, image)
     thumbnails_kept(home)[0].unlink()
     assert thumbnail_of(home, image) == first
     assert len(thumbnails_kept(home)) == 1
 
 
-def test_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_only_disables_thumbnail_cache(
+    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -319,7 +321,7 @@ def test_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pytest
     assert not thumbnails_kept(home)
 
 
-def test_kept_picture_and_the_same_in_cell_share_one_small_picture(home: Home, image: Path) -> None:
+def test_stored_and_inline_image_share_thumbnail(home: Home, image: Path) -> None:
     first = small_url(home, address(THUMBNAILS_NAME))
     kind, _, data = first.partition(",")
     assert kind == "data:image/webp;base64"
@@ -328,14 +330,14 @@ def test_kept_picture_and_the_same_in_cell_share_one_small_picture(home: Home, i
     assert len(thumbnails_kept(home)) == 1
 
 
-def test_small_picture_in_cell_is_shown_as_it_is(home: Home) -> None:
+def test_small_inline_image_is_its_own_thumbnail(home: Home) -> None:
     small = url(picture(1, "JPEG"))
     assert len(small) <= SMALL_ENOUGH < len(url(LARGE))
     assert small_url(home, small) == small
     assert not home.thumbnails_dir.exists()
 
 
-def test_one_that_is_gone_or_damaged_is_left_out_of_list(home: Home, image: Path) -> None:
+def test_missing_or_damaged_image_has_no_thumbnail(home: Home, image: Path) -> None:
     broken = picture(2, "JPEG", (500, 300))[:2000]
     assert small_url(home, url(broken) + "A" * SMALL_ENOUGH) == ""
     assert small_url(home, address("0" * 64 + ".png")) == ""
@@ -347,12 +349,12 @@ def test_one_that_is_gone_or_damaged_is_left_out_of_list(home: Home, image: Path
     assert media.CONTENT_TYPE == "image/webp"
 
 
-def test_address_of_small_picture_is_that_of_its_file(home: Home) -> None:
+def test_thumbnail_address_follows_file_address(home: Home) -> None:
     assert small_address(address(THUMBNAILS_NAME)) == f"files/{THUMBNAILS_NAME}/small"
     assert small_address(url(LARGE)) == url(LARGE)
 
 
-def test_recording_is_drawn_small_by_its_segment(home: Home) -> None:
+def test_recording_thumbnail_shows_its_segment(home: Home) -> None:
     """Silence for three seconds, then a tone: a row's segment is drawn, of more than HEARD seconds the first."""
     name = "0" * 64 + ".wav"
     path = path_of(home.media_dir, name)
@@ -375,7 +377,7 @@ def test_recording_is_drawn_small_by_its_segment(home: Home) -> None:
     assert small_sound_url(home, address(name), None) == ""
 
 
-def test_two_are_made_at_a_time_and_no_more(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thumbnails_are_made_two_at_a_time(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free = []
 
     def look(_job: str, given: dict[str, str], size: int) -> str:

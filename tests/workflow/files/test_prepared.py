@@ -107,7 +107,7 @@ def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> No
     assert files.fetch(OWNER, key) == found, "a download may be tried again"
 
 
-def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFiles, tmp_path: Path) -> None:
+def test_log_position_is_known_after_writing(files: PreparedFiles, tmp_path: Path) -> None:
     """The entry that is the latest in it, where more have come since it was requested."""
     key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
     files.wait(key)
@@ -118,7 +118,7 @@ def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFile
     assert (files.of(OWNER)[0].seq, files.of(OWNER)[0].counts_rows) == (5, True)
 
 
-def test_it_is_for_one_person_at_one_project(files: PreparedFiles, tmp_path: Path) -> None:
+def test_prepared_file_belongs_to_person_and_project(files: PreparedFiles, tmp_path: Path) -> None:
     key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"ab"))
     files.wait(key)
     for other in (Whose(2, 7), Whose(1, 8)):
@@ -129,7 +129,7 @@ def test_it_is_for_one_person_at_one_project(files: PreparedFiles, tmp_path: Pat
     assert files.fetch(OWNER, "other") is None
 
 
-def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_path: Path) -> None:
+def test_file_being_written_can_be_cancelled(files: PreparedFiles, tmp_path: Path) -> None:
     held = Held()
     key = files.begin(tmp_path, OWNER, "birds.csv", held.taken())
     held.begun.wait()
@@ -143,7 +143,7 @@ def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_n_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
+def test_limited_number_of_files_is_written_at_once(files: PreparedFiles, tmp_path: Path) -> None:
     held = [Held() for _ in range(AT_ONCE)]
     for number, one in enumerate(held):
         files.begin(tmp_path, OWNER, f"{number}.csv", one.taken())
@@ -160,7 +160,7 @@ def test_n_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
-def test_two_people_have_theirs_written_side_by_side(files: PreparedFiles, tmp_path: Path) -> None:
+def test_files_of_two_people_are_written_in_parallel(files: PreparedFiles, tmp_path: Path) -> None:
     other, first, second = Whose(2, 7), Held(), Held()
     keys = [
         files.begin(tmp_path, whose, "birds.csv", held.taken())
@@ -177,7 +177,7 @@ def test_two_people_have_theirs_written_side_by_side(files: PreparedFiles, tmp_p
         assert found[0].read_bytes() == b"123"
 
 
-def test_a_second_of_the_same_name_takes_place_of_first(files: PreparedFiles, tmp_path: Path) -> None:
+def test_second_file_of_same_name_replaces_first(files: PreparedFiles, tmp_path: Path) -> None:
     held = Held()
     files.begin(tmp_path, OWNER, "birds.csv", held.taken())
     held.begun.wait()
@@ -191,7 +191,7 @@ def test_a_second_of_the_same_name_takes_place_of_first(files: PreparedFiles, tm
     assert [path.name for path in tmp_path.iterdir()] == [third]
 
 
-def test_full_disk_is_reported_and_leaves_no_trace(
+def test_full_disk_is_reported_and_leaves_no_file(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with full_disk():
@@ -209,7 +209,7 @@ def test_full_disk_is_reported_and_leaves_no_trace(
     assert files.of(OWNER) == ()
 
 
-def test_what_writer_refuses_is_reported(
+def test_writer_error_is_reported(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def write(_file: BinaryIO, _tell: Tell) -> None:
@@ -239,14 +239,14 @@ def test_file_expires_after_a_day_or_an_hour_after_download(
     assert not list(tmp_path.iterdir())
 
 
-def test_file_that_someone_has_removed_is_not_there(files: PreparedFiles, tmp_path: Path) -> None:
+def test_deleted_prepared_file_is_not_found(files: PreparedFiles, tmp_path: Path) -> None:
     key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"x"))
     files.wait(key)
     (tmp_path / key).unlink()
     assert files.fetch(OWNER, key) is None
 
 
-def test_end_of_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
+def test_closing_removes_all_prepared_files(clock: Clock, tmp_path: Path) -> None:
     files, held = PreparedFiles(clock), Held()
     done = files.begin(tmp_path, OWNER, "done.csv", rows(b"x"))
     files.wait(done)
@@ -274,7 +274,7 @@ def test_leftovers_of_killed_server_are_removed_but_not_of_running_ones(tmp_path
 # A file is there whole or not at all, whatever ends its writing
 
 
-def test_it_is_there_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
+def test_file_appears_only_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     with whole_file(path) as file:
         file.write(b"a,b\n")
@@ -284,9 +284,7 @@ def test_it_is_there_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_bytes_are_on_disk_before_name_and_name_before_block_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_is_synced_before_and_after_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, synced = tmp_path / "out.csv", []
     real = os.fsync
 
@@ -301,7 +299,7 @@ def test_bytes_are_on_disk_before_name_and_name_before_block_has_ended(
 
 
 @pytest.mark.parametrize("why", [KeyboardInterrupt, OSError, ValueError])
-def test_work_that_ends_early_leaves_existing_data(tmp_path: Path, why: type[BaseException]) -> None:
+def test_interrupted_write_keeps_existing_file(tmp_path: Path, why: type[BaseException]) -> None:
     path = tmp_path / "out.csv"
     path.write_bytes(b"before")
 
@@ -326,12 +324,12 @@ def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "nowhere" / "out.csv"):
         pytest.fail("there is nothing to write into")
 
 
-def test_link_stays_one_and_device_is_written_as_it_is(tmp_path: Path) -> None:
+def test_symbolic_link_and_device_are_preserved(tmp_path: Path) -> None:
     real, link = tmp_path / "real.csv", tmp_path / "link.csv"
     real.write_bytes(b"before")
     link.symlink_to(real)
@@ -344,14 +342,14 @@ def test_link_stays_one_and_device_is_written_as_it_is(tmp_path: Path) -> None:
     assert Path(os.devnull).is_char_device()
 
 
-def test_it_may_be_read_by_those_who_may_read_any_new_file(tmp_path: Path) -> None:
+def test_new_file_has_default_permissions(tmp_path: Path) -> None:
     with whole_file(tmp_path / "out.csv") as file:
         file.write(b"1")
     (tmp_path / "plain").write_bytes(b"1")
     assert (tmp_path / "out.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:
+def test_rewritten_file_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_bytes(b"old")
     path.chmod(0o600)
@@ -360,9 +358,7 @@ def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
 
 
-def test_folder_is_named_on_disk_with_all_above_it_that_were_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_folders_are_synced_with_missing_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[tuple[int, bool]] = []
     folder = tmp_path / "a" / "b"
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append((os.fstat(handle).st_ino, folder.is_dir())))

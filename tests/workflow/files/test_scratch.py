@@ -56,7 +56,7 @@ def test_folder_is_removed_with_its_process() -> None:
     assert not path.exists()
 
 
-def test_process_that_ends_leaves_no_trace(place: Path) -> None:
+def test_ended_process_leaves_no_scratch_folder(place: Path) -> None:
     with another(place) as (_, path):
         assert path.is_dir()
     assert not path.exists()
@@ -78,7 +78,7 @@ def test_leftovers_of_killed_process_are_removed_but_not_of_running_ones(place: 
     assert sorted(place.iterdir()) == sorted([mine.path, other])
 
 
-def test_no_process_that_is_started_holds_folder_of_another(place: Path) -> None:
+def test_subprocess_does_not_hold_scratch_lock(place: Path) -> None:
     starts = (
         "import subprocess; subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'])\nprint("
     )
@@ -93,7 +93,7 @@ def test_no_process_that_is_started_holds_folder_of_another(place: Path) -> None
         assert not path.exists()
 
 
-def test_links_and_folders_of_others_are_left_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foreign_links_and_folders_are_left_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = place / "mine"
     target.mkdir()
     (place / f"{PREFIX}link").symlink_to(target)
@@ -108,7 +108,7 @@ def test_links_and_folders_of_others_are_left_alone(place: Path, monkeypatch: py
     assert {path.name for path in place.iterdir()} == {"mine", f"{PREFIX}link", f"{PREFIX}file"}
 
 
-def test_folder_that_neighbour_removes_before_it_is_locked_is_made_again(
+def test_scratch_folder_removed_before_lock_is_recreated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held, moments = scratch._held, []
@@ -131,7 +131,7 @@ def test_folder_that_neighbour_removes_before_it_is_locked_is_made_again(
     assert made.path.is_dir()
 
 
-def test_folder_that_cannot_be_made_is_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_folder_that_cannot_be_created_raises(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(place / "none"))
     with pytest.raises(FileNotFoundError):
         Scratch()

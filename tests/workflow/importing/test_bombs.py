@@ -71,17 +71,17 @@ def defuse(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("bomb", SAMPLE, ids=lambda one: one.name)
-def test_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
+def test_bomb_is_refused_cheaply(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("bomb", [one for one in BOMBS if one not in SAMPLE], ids=lambda one: one.name)
-def test_every_other_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
+def test_every_other_bomb_is_refused_cheaply(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
-def test_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_file_is_read_cheaply(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "winnow")
     read_upload(ODD_FILES[0].data, ODD_FILES[0].file)
     before = resident_mb()
@@ -95,7 +95,7 @@ def test_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     assert resident_mb() - before < MOST_GROWN_MB
 
 
-def test_bombs_are_many_and_all_different() -> None:
+def test_bombs_are_many_and_distinct() -> None:
     assert len(BOMBS) >= 60
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(bomb.name for bomb in BOMBS).items() if count > 1] == []
@@ -171,7 +171,9 @@ MEDIA_SAMPLE = [one for one in MEDIA_BOMBS if not one.heavy][::6]
 
 
 @pytest.mark.parametrize("bomb", MEDIA_SAMPLE, ids=lambda one: one.name)
-def test_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_media_bomb_is_refused_cheaply(
+    bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     defuse_media(bomb, tmp_path, caplog)
 
 
@@ -179,13 +181,13 @@ def test_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.Log
 @pytest.mark.parametrize(
     "bomb", [one for one in MEDIA_BOMBS if one not in MEDIA_SAMPLE], ids=lambda one: one.name
 )
-def test_every_other_media_bomb_is_cheap(
+def test_every_other_media_bomb_is_refused_cheaply(
     bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     defuse_media(bomb, tmp_path, caplog)
 
 
-def test_silence_is_short_and_lasts_long() -> None:
+def test_silence_bombs_are_small_files_of_many_hours() -> None:
     for bomb in SILENCES:
         data = bomb.make()
         assert len(make_zip({"x": data})) < 200_000, bomb.name
@@ -196,6 +198,6 @@ def test_silence_is_short_and_lasts_long() -> None:
     assert HOURS >= 10
 
 
-def test_media_bombs_are_many_and_all_different() -> None:
+def test_media_bombs_are_many_and_distinct() -> None:
     assert len(MEDIA_BOMBS) >= 60
     assert [name for name, count in Counter(bomb.name for bomb in MEDIA_BOMBS).items() if count > 1] == []

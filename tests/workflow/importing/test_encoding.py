@@ -41,7 +41,7 @@ def table(*texts: str) -> LabelTable:
     return LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
 
 
-def test_encoders_are_folders_of_data_folder(home: Home) -> None:
+def test_encoder_is_found_in_data_folder(home: Home) -> None:
     assert encoding.names(home) == ()
     with pytest.raises(EncoderError, match=r"encoders has none"):
         encoding.folder_of(home, "words")
@@ -56,14 +56,14 @@ def test_encoders_are_folders_of_data_folder(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../tables", "/etc", "notes.txt", "words/../words"])
-def test_nothing_but_name_that_is_listed_leads_to_folder(home: Home, name: str) -> None:
+def test_unlisted_encoder_name_is_refused(home: Home, name: str) -> None:
     encoder(home.encoders_dir / "words", {"kind": "text"}, words_of("a"))
     with pytest.raises(EncoderError, match="No encoder is called"):
         encoding.folder_of(home, name)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".NPZ"])
-def test_vectors_are_written_by_names_of_rows(tmp_path: Path, ending: str) -> None:
+def test_vectors_are_written_with_row_ids(tmp_path: Path, ending: str) -> None:
     words = Encoder(encoder(tmp_path / "words", {"kind": "text"}, words_of("wren", "owl")))
     path = tmp_path / f"v{ending}"
     steps: list[tuple[int, int, str]] = []
@@ -75,7 +75,7 @@ def test_vectors_are_written_by_names_of_rows(tmp_path: Path, ending: str) -> No
     np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, np.nan], [1, 0]])
 
 
-def test_failure_leaves_existing_data(tmp_path: Path) -> None:
+def test_failed_encoding_keeps_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
     path.write_bytes(b"before")
     colors = Encoder(encoder(tmp_path / "colors", {"kind": "image", "size": 4}, mean_color()))
@@ -105,7 +105,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_demo_media_are_the_same_on_every_machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_inputs_are_same_in_limited_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {"image": ["a", INLINE, "b"], "sound": [("s", None, None), ("s", 1.0, 1.2), ("s", 0.0, 0.7)]}
     wanted = {
         about.kind: [taken(key, about, lambda name: (folder / name).open("rb")) for key in keys[about.kind]]
@@ -120,7 +120,7 @@ def test_demo_media_are_the_same_on_every_machine(folder: Path, monkeypatch: pyt
             np.testing.assert_array_equal(one.inputs, other.inputs)
 
 
-def test_each_missing_figure_has_reason(folder: Path) -> None:
+def test_missing_image_has_reason(folder: Path) -> None:
     def path_of(name: str) -> Path:
         if name == "never":
             raise MediaError("the file did not come with the table.", "Give a zip.")
@@ -134,9 +134,7 @@ def test_each_missing_figure_has_reason(folder: Path) -> None:
     assert all(isinstance(one, MediaError) for one in taking(path_of)(["gone", "never"], IMAGES))
 
 
-def test_one_that_takes_too_much_does_no_harm_to_the_others(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_input_does_not_affect_the_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     look = limited.look
 
     def limit(job: str, given: Mapping[str, Any], *others: Any) -> Any:
@@ -149,7 +147,7 @@ def test_one_that_takes_too_much_does_no_harm_to_the_others(
     assert [isinstance(one, MediaError) for one in found] == [False, True, False]
 
 
-def test_texts_are_taken_as_they_are() -> None:
+def test_texts_are_passed_unchanged() -> None:
     assert taking(Path)(["wren", "owl"], Description("text")) == [
         ModelInputs(("wren",)),
         ModelInputs(("owl",)),
@@ -164,7 +162,7 @@ def encoding_requests_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, text_project(home, owner))
 
 
-def test_before_anything_there_is_only_folder(encoding_requests_seat: Seat) -> None:
+def test_without_encoders_only_folder_is_reported(encoding_requests_seat: Seat) -> None:
     found = encoding_requests.encoders(encoding_requests_seat)
     assert found.names == ()
     assert found.folder == str(encoding_requests_seat.home.encoders_dir)
@@ -175,13 +173,13 @@ def test_before_anything_there_is_only_folder(encoding_requests_seat: Seat) -> N
 
 
 @pytest.mark.parametrize("name", ["..", "../tables", "", "/etc"])
-def test_only_what_is_listed_can_be_asked_for(encoding_requests_seat: Seat, name: str) -> None:
+def test_unlisted_encoder_cannot_be_requested(encoding_requests_seat: Seat, name: str) -> None:
     words_encoder(encoding_requests_seat.home)
     with pytest.raises(EncoderError, match="No encoder is called"):
         offers.ask(encoding_requests_seat, name)
 
 
-def test_request_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
+def test_repeated_request_is_queued_once(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     first = latest(encoding_requests_seat)
     assert (first.state, first.asked_by, first.encoder) == (
@@ -196,7 +194,7 @@ def test_request_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
     assert found.running == encoding_requests.EncodingNow("words", 0, 0, begun=False, fault=None)
 
 
-def test_it_can_be_cancelled_and_asked_for_again(encoding_requests_seat: Seat) -> None:
+def test_request_can_be_cancelled_and_repeated(encoding_requests_seat: Seat) -> None:
     encoding_requests.cancel(encoding_requests_seat)
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     encoding_requests.cancel(encoding_requests_seat)
@@ -209,7 +207,7 @@ def test_it_can_be_cancelled_and_asked_for_again(encoding_requests_seat: Seat) -
     assert not encoding_requests.encoders(encoding_requests_seat).cancelled
 
 
-def test_whether_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat) -> None:
+def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     now, task = datetime.now(UTC), encoding_worker.TASK
 
@@ -251,7 +249,7 @@ def test_whether_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat
     assert (found.done, found.total) == (3, 9)
 
 
-def test_outcome_of_latest_stays_next_to_stored_data(encoding_requests_seat: Seat) -> None:
+def test_last_outcome_is_reported_with_stored_vectors(encoding_requests_seat: Seat) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
@@ -273,7 +271,7 @@ def test_outcome_of_latest_stays_next_to_stored_data(encoding_requests_seat: Sea
         assert found.cancelled == (end == "cancelled")
 
 
-def test_encodings_are_owners(encoding_requests_seat: Seat) -> None:
+def test_encodings_are_owner_only(encoding_requests_seat: Seat) -> None:
     words_encoder(encoding_requests_seat.home)
     ada = Seat(
         encoding_requests_seat.home,

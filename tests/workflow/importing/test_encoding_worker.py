@@ -73,7 +73,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # Its actions
 
 
-def test_what_was_asked_for_is_stored_once_in_name_of_who_asked(seat: Seat, worker: EncodingWorker) -> None:
+def test_requested_vectors_are_stored_once_under_requester(seat: Seat, worker: EncodingWorker) -> None:
     assert anything_to_do(seat.home)
     assert worker.look()
     done = latest(seat)
@@ -103,7 +103,7 @@ def test_model_is_closed_before_the_learner_is_built(seat: Seat, monkeypatch: py
     assert len(stored(seat)) == 1
 
 
-def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
+def test_answers_during_encoding_are_kept(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert seat.project_id is not None
@@ -215,7 +215,7 @@ def test_progress_is_noted_at_intervals_and_at_last_step(
     assert latest(seat).done == 60
 
 
-def test_who_asked_waits_for_no_comparison(
+def test_encoding_does_not_wait_for_comparison(
     home: Home, owner: int, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Models are compared before the first answer if no one has chosen one; that may take minutes."""
@@ -249,7 +249,7 @@ def test_cancelled_work_stores_nothing(
     assert not anything_to_do(seat.home)
 
 
-def test_cancelled_work_before_worker_begins_is_not_begun(
+def test_request_cancelled_before_start_is_not_begun(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = latest(seat)
@@ -259,7 +259,7 @@ def test_cancelled_work_before_worker_begins_is_not_begun(
     assert latest(seat).state == trained.CANCELLED
 
 
-def test_cancel_that_comes_after_last_step_is_too_late_and_page_says_so(
+def test_cancel_after_last_step_is_too_late(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = more_rows.add_rows
@@ -276,7 +276,7 @@ def test_cancel_that_comes_after_last_step_is_too_late_and_page_says_so(
     assert found.stored is not None
 
 
-def test_without_onnx_runtime_it_says_what_to_install(
+def test_missing_onnx_runtime_is_reported_with_fix(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
@@ -287,7 +287,7 @@ def test_without_onnx_runtime_it_says_what_to_install(
     assert "Fix: pip install 'plcore[onnx]'" in failed
 
 
-def test_failure_says_why_and_the_others_continue(
+def test_failed_encoding_is_explained_and_others_continue(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker
 ) -> None:
     encoder(home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
@@ -307,7 +307,7 @@ def test_failure_says_why_and_the_others_continue(
     assert not anything_to_do(home), "what has failed is not tried again by itself"
 
 
-def test_rows_that_come_while_others_are_encoded_are_encoded_too(
+def test_rows_added_during_encoding_are_encoded(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = text_frame()[:1].assign(id="later", truth="")
@@ -324,7 +324,7 @@ def test_rows_that_come_while_others_are_encoded_are_encoded_too(
     np.testing.assert_array_equal(one.values, [*VECTORS, VECTORS[0]])
 
 
-def test_people_without_right_store_nothing(home: Home, owner: int, worker: EncodingWorker) -> None:
+def test_requester_without_right_stores_nothing(home: Home, owner: int, worker: EncodingWorker) -> None:
     seat = asked(home, owner, text_project(home, owner))
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
@@ -337,7 +337,7 @@ def test_people_without_right_store_nothing(home: Home, owner: int, worker: Enco
     assert stored(seat) == []
 
 
-def test_project_that_is_unloaded_waits(seat: Seat, worker: EncodingWorker) -> None:
+def test_encoding_of_archived_project_waits(seat: Seat, worker: EncodingWorker) -> None:
     managing.archive_project(seat)
     assert not anything_to_do(seat.home)
     worker.look()
@@ -352,7 +352,7 @@ def test_project_that_is_unloaded_waits(seat: Seat, worker: EncodingWorker) -> N
 # end
 
 
-def test_two_workers_store_once(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_store_vectors_once(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Barrier(2, timeout=60)
     first = []
     at_each_step(monkeypatch, lambda done, _total: first.append(done) if done == 16 else None)
@@ -387,7 +387,7 @@ def test_next_worker_resumes_after_dead_worker(seat: Seat, worker: EncodingWorke
     assert len(stored(seat)) == 1
 
 
-def test_no_one_takes_it_while_lease_lasts(seat: Seat, worker: EncodingWorker) -> None:
+def test_leased_encoding_is_not_taken(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     with seat.home.database.write() as session:
         soon = datetime.now(UTC) + timedelta(hours=1)
@@ -397,7 +397,7 @@ def test_no_one_takes_it_while_lease_lasts(seat: Seat, worker: EncodingWorker) -
     assert stored(seat) == []
 
 
-def test_worker_that_died_between_storing_and_saying_so_has_stored_once(
+def test_vectors_are_stored_once_if_worker_dies_after_storing(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -416,7 +416,7 @@ def test_worker_that_died_between_storing_and_saying_so_has_stored_once(
     assert len(stored(seat)) == 1
 
 
-def test_worker_that_slept_finds_that_another_has_done_it(
+def test_resumed_worker_leaves_finished_encoding_alone(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[int] = []
@@ -437,7 +437,7 @@ def test_worker_that_slept_finds_that_another_has_done_it(
     assert len(stored(seat)) == 1
 
 
-def test_what_costs_workers_rests_and_says_why(seat: Seat, worker: EncodingWorker) -> None:
+def test_encoding_that_kills_workers_is_suspended(seat: Seat, worker: EncodingWorker) -> None:
     one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
     for name in ("gone", "lost", "worker"):
         with seat.home.database.write() as session:
@@ -458,7 +458,7 @@ def test_what_costs_workers_rests_and_says_why(seat: Seat, worker: EncodingWorke
     assert latest(seat).state == trained.DONE, "another request is another attempt"
 
 
-def test_worker_told_to_end_leaves_it_and_no_death_is_counted(
+def test_stopped_worker_leaves_encoding_without_counted_death(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
@@ -473,7 +473,7 @@ def test_worker_told_to_end_leaves_it_and_no_death_is_counted(
     assert latest(seat).state == trained.DONE
 
 
-def test_database_that_is_away_fails_no_encoding(
+def test_lost_database_does_not_fail_encoding(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object) -> None:
@@ -489,7 +489,7 @@ def test_database_that_is_away_fails_no_encoding(
     assert len(stored(seat)) == 1
 
 
-def test_the_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWorker) -> None:
+def test_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     asked(seat.home, seat.person_id, seat.project_id or 0)
     worker.encode_asked()
@@ -525,9 +525,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_rows_that_come_later_wait_as_mean_and_are_then_encoded_alone(
-    seat: Seat, worker: EncodingWorker, seen: list[str]
-) -> None:
+def test_added_rows_use_mean_until_encoded(seat: Seat, worker: EncodingWorker, seen: list[str]) -> None:
     worker.look()
     seen.clear()
     later(seat, "something else", KNOWN[1])
@@ -551,9 +549,7 @@ def test_rows_that_come_later_wait_as_mean_and_are_then_encoded_alone(
     assert not anything_to_do(seat.home)
 
 
-def test_pictures_and_their_captions_each_have_vectors_and_later_rows_get_both(
-    home: Home, owner: int, worker: EncodingWorker
-) -> None:
+def test_images_and_captions_are_both_encoded(home: Home, owner: int, worker: EncodingWorker) -> None:
     urls = ["data:image/png;base64," + base64.b64encode(picture(seed)).decode() for seed in range(3)]
     frame = text_frame().assign(image=[urls[place % 3] for place in range(60)])
     roles = Roles(
@@ -583,7 +579,7 @@ def test_pictures_and_their_captions_each_have_vectors_and_later_rows_get_both(
     assert latest(seat).state == trained.DONE
 
 
-def test_records_of_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:
+def test_rows_added_by_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     row = text_frame().iloc[0].to_dict() | {"id": "later", "text": KNOWN[2], "truth": ""}
     assert row_records.append_rows(seat, [{name: str(cell) for name, cell in row.items()}]).added == 1
@@ -591,7 +587,7 @@ def test_records_of_program_need_no_vectors(seat: Seat, worker: EncodingWorker) 
     np.testing.assert_array_equal(table_of(seat).encoded[0].values[60], VECTORS[2])
 
 
-def test_later_rows_say_which_encoder_is_gone(
+def test_missing_encoder_of_added_rows_is_named(
     seat: Seat, worker: EncodingWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "winnow")
@@ -618,7 +614,7 @@ def failed_long_ago(seat: Seat, hours: float) -> None:
     os.utime(seat.home.encoders_dir, (0, 0))
 
 
-def test_new_rows_wait_until_encoder_works_again(seat: Seat, worker: EncodingWorker) -> None:
+def test_added_rows_wait_until_encoder_is_back(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     folder = seat.home.encoders_dir
     (folder / "words").rename(folder.parent / "elsewhere")
@@ -646,7 +642,7 @@ def test_new_rows_wait_until_encoder_works_again(seat: Seat, worker: EncodingWor
     assert not anything_to_do(seat.home)
 
 
-def test_new_rows_of_another_column_wait_after_encoding_of_one(
+def test_encoding_one_column_keeps_new_rows_of_another_waiting(
     home: Home, owner: int, worker: EncodingWorker
 ) -> None:
     """The encoder of one column is gone when another column is encoded: its new rows are not forgotten."""
@@ -672,7 +668,7 @@ def test_new_rows_of_another_column_wait_after_encoding_of_one(
     assert not anything_to_do(home)
 
 
-def test_failed_request_of_owner_is_not_tried_again(seat: Seat, worker: EncodingWorker) -> None:
+def test_failed_owner_request_is_not_retried(seat: Seat, worker: EncodingWorker) -> None:
     shutil.rmtree(seat.home.encoders_dir / "words")
     worker.look()
     assert latest(seat).state == trained.FAILED
@@ -681,7 +677,7 @@ def test_failed_request_of_owner_is_not_tried_again(seat: Seat, worker: Encoding
     assert not anything_to_do(seat.home)
 
 
-def test_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker: EncodingWorker) -> None:
+def test_renamed_encoder_is_recognised_by_its_files(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     folder = seat.home.encoders_dir
     (folder / "words").rename(folder / "renamed")
@@ -693,7 +689,7 @@ def test_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker:
     np.testing.assert_array_equal(one.values[60], VECTORS[0])
 
 
-def test_rows_that_come_at_last_moment_are_asked_for_again(
+def test_rows_added_at_last_moment_are_queued_again(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = encoding.encode_new_rows
@@ -712,9 +708,7 @@ def test_rows_that_come_at_last_moment_are_asked_for_again(
     assert not table_of(seat).encoded[0].missing.any()
 
 
-def test_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
-    seat: Seat, worker: EncodingWorker
-) -> None:
+def test_row_without_content_is_noted_and_not_retried(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     later(seat, "")
     worker.look()
@@ -726,7 +720,7 @@ def test_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
 # Cache by encoder and content
 
 
-def test_worker_continues_after_last_batch_of_one_that_was_killed(
+def test_worker_continues_after_last_batch_of_killed_worker(
     seat: Seat, worker: EncodingWorker, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -750,7 +744,7 @@ def test_worker_continues_after_last_batch_of_one_that_was_killed(
     assert len(seen) == len(set(seen)) == 60
 
 
-def test_second_project_of_the_same_rows_encodes_nothing(
+def test_second_project_of_same_rows_reuses_vectors(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
 ) -> None:
     worker.look()
@@ -761,7 +755,7 @@ def test_second_project_of_the_same_rows_encodes_nothing(
     np.testing.assert_array_equal(table_of(other).encoded[0].values, table_of(seat).encoded[0].values)
 
 
-def test_damaged_stored_vectors_are_made_again(
+def test_damaged_stored_vectors_are_rebuilt(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
 ) -> None:
     worker.look()
@@ -773,7 +767,9 @@ def test_damaged_stored_vectors_are_made_again(
     assert len(seen) == 120
 
 
-def test_vectors_of_encoders_unused_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_vectors_are_deleted_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vector = MadeVector(np.ones(500, dtype=np.float16), True)
     for place, name in enumerate("abc"):
         KeptVectors(tmp_path, name).keep({"text": vector})
@@ -787,7 +783,7 @@ def test_vectors_of_encoders_unused_longest_go_first(tmp_path: Path, monkeypatch
 # Back to words
 
 
-def test_back_to_words_removes_vectors_and_says_so_in_log(seat: Seat, worker: EncodingWorker) -> None:
+def test_back_to_words_removes_vectors_and_is_logged(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     encoding.back_to_words(seat)
@@ -803,7 +799,7 @@ def test_back_to_words_removes_vectors_and_says_so_in_log(seat: Seat, worker: En
     assert [one.encoder for one in encoding_requests.encoders(seat).columns] == ["words"]
 
 
-def test_back_to_words_ends_encoding_that_runs(
+def test_back_to_words_cancels_running_encoding(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.look()
@@ -833,7 +829,7 @@ def test_back_to_words_holds_while_vectors_are_being_stored(
     assert table_of(seat).encoded == ()
 
 
-def test_back_to_words_is_owners(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
+def test_back_to_words_is_owner_only(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     with pytest.raises(NotAllowed):

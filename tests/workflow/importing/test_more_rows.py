@@ -81,7 +81,7 @@ def more_rows_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, small_project(home, owner, control_share=0.2, test_share=0.25))
 
 
-def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_shares(
+def test_added_rows_keep_answers_and_are_drawn_by_same_shares(
     more_rows_seat: Seat,
 ) -> None:
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
@@ -111,7 +111,7 @@ def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_sh
     assert counts_agreed(home, owner, project)[1] == 0
 
 
-def test_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: Seat) -> None:
+def test_log_records_added_rows_and_other_processes_follow(more_rows_seat: Seat) -> None:
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     other = anew(home)
@@ -134,7 +134,7 @@ def test_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: 
         assert learner.state(60).candidates in (("ant", "dog"), ("dog",))
 
 
-def test_repeated_answer_and_earlier_file_check_add_nothing(more_rows_seat: Seat) -> None:
+def test_adding_same_or_outdated_rows_adds_nothing(more_rows_seat: Seat) -> None:
     looked = more_rows.read_rows(more_rows_seat, upload(later(n=3)))
     assert more_rows.add_rows(more_rows_seat, looked) == 63
     with pytest.raises(more_rows.RowsError, match="have changed since this file was read"):
@@ -181,7 +181,7 @@ def test_names_in_new_rows_mean_classes_of_log(more_rows_seat: Seat) -> None:
         ]
 
 
-def test_class_that_added_rows_may_have_is_not_withdrawn(more_rows_seat: Seat) -> None:
+def test_class_used_by_added_rows_cannot_be_withdrawn(more_rows_seat: Seat) -> None:
     classes.change_classes(more_rows_seat, 0, "add", ["dog"])
     add(more_rows_seat, later(n=2).assign(candidates=["ant|dog", "dog|bee"], truth=""))
     view = classes.classes_view(more_rows_seat)
@@ -218,7 +218,7 @@ def test_trained_model_continues_and_its_curve_stays(home: Home, owner: int) -> 
         assert learner.curve[:2] == before
 
 
-def test_curve_of_class_that_was_added_by_itself_stays(home: Home, owner: int) -> None:
+def test_curve_stays_if_added_class_came_before(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
     seat, worker = Seat(home, owner, project), training.Worker(home, "one")
     classes.change_classes(seat, 0, "add", ["dog"])
@@ -235,7 +235,7 @@ def test_curve_of_class_that_was_added_by_itself_stays(home: Home, owner: int) -
         assert learner.curve[:1] == before
 
 
-def test_rows_that_come_once_training_is_due_are_trained_on(home: Home, owner: int) -> None:
+def test_rows_added_before_due_training_are_included(home: Home, owner: int) -> None:
     """A worker found it to be due, and waited: for its turn, or for another worker."""
     project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
     (due,) = training.due(home)
@@ -245,7 +245,7 @@ def test_rows_that_come_once_training_is_due_are_trained_on(home: Home, owner: i
     assert training.due(home) == []
 
 
-def test_answers_to_rows_from_before_are_reviewed_and_undone(more_rows_seat: Seat) -> None:
+def test_earlier_answers_can_be_reviewed_and_undone(more_rows_seat: Seat) -> None:
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     saved = answer_next(home, owner, project)
@@ -256,7 +256,7 @@ def test_answers_to_rows_from_before_are_reviewed_and_undone(more_rows_seat: Sea
     assert reviewing.find(more_rows_seat, reviewing.Search()).total == 0
 
 
-def test_label_vectors_take_rows_and_keep_what_was_drawn(home: Home, owner: int) -> None:
+def test_label_vectors_keep_drawn_rows_when_rows_are_added(home: Home, owner: int) -> None:
     project = vector_world.vector_project(home, owner, control_share=0.2)
     seat = Seat(home, owner, project)
     vector_world_state = lambda one: [  # noqa: E731
@@ -281,7 +281,7 @@ def test_label_vectors_take_rows_and_keep_what_was_drawn(home: Home, owner: int)
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_rows_with_more_classes_than_memory_has_room_for_are_refused(
+def test_rows_with_too_many_classes_are_refused(
     more_rows_seat: Seat, monkeypatch: pytest.MonkeyPatch, beyond: int
 ) -> None:
     monkeypatch.setattr(class_maps, "MOST_HELD", 60)  # 3 of the import, then 4 + 5 + ... + 10 = 49
@@ -319,7 +319,7 @@ def test_full_disk_adds_nothing_to_log(more_rows_seat: Seat) -> None:
     assert more_rows.add_rows(more_rows_seat, looked) == 90
 
 
-def test_excel_and_csv_give_the_same_rows(more_rows_seat: Seat) -> None:
+def test_excel_and_csv_add_same_rows(more_rows_seat: Seat) -> None:
     out = io.BytesIO()
     later(n=4).to_excel(out, index=False)
     looked = more_rows.read_rows(more_rows_seat, read_upload(out.getvalue(), "more.xlsx"))
@@ -332,7 +332,7 @@ def encoded(vectors: np.ndarray) -> ColumnVectors:
     return ColumnVectors("x", "words", "5a" * 32, directions_of(vectors))
 
 
-def test_vectors_that_project_had_before_come_back(more_rows_seat: Seat) -> None:
+def test_earlier_vectors_can_be_restored(more_rows_seat: Seat) -> None:
     first, second = (encoded(np.array([[share, 1]] * 60)) for share in (0.25, 0.5))
     tables = []
     for vectors in (first, second, first):
@@ -454,7 +454,7 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(SETS, STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["given", "hidden"]))
-def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
+def test_memory_equals_table_and_log_after_every_step(
     home: Home, owner: int, first: list[list[str]], steps: list[tuple], share: float, truth: str
 ) -> None:
     made = LearnerSettings(n_neighbors=2, control_share=share, test_share=share, truth_role=truth)

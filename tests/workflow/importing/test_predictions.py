@@ -56,7 +56,7 @@ def predictions_entries(seat: Seat) -> list:
     return log(seat.home, seat.project_id or 0)
 
 
-def test_scores_are_weights_and_one_entry_of_log(there: Seat) -> None:
+def test_scores_become_weights_and_one_log_entry(there: Seat) -> None:
     with there.learner() as opened:
         before, names = opened.learner.candidates.copy(), list(opened.learner.classes)
         first = opened.learner.table.candidates.copy()
@@ -75,7 +75,7 @@ def test_scores_are_weights_and_one_entry_of_log(there: Seat) -> None:
     assert np.array_equal(weights(Seat(anew(there.home), there.person_id, there.project_id)), now)
 
 
-def test_review_counts_rows_that_were_scored_alone(there: Seat) -> None:
+def test_review_counts_scored_rows_only(there: Seat) -> None:
     add_predictions(there, SENT, "net", "k1")
     found = reviewing.scores(there, 0.1)
     assert found is not None
@@ -83,7 +83,7 @@ def test_review_counts_rows_that_were_scored_alone(there: Seat) -> None:
     assert found.total.seen.scored == 4, "ant and bee of row 1, cat and dog of r0"
 
 
-def test_the_same_again_stores_nothing_and_is_reported_the_same(there: Seat) -> None:
+def test_same_scores_again_store_nothing(there: Seat) -> None:
     first = add_predictions(there, SENT, "net", "k1")
     add_predictions(there, [ScoredRow(1, None, {"ant": 0.1, "bee": 0.9})], "net", "k2")
     now = weights(there)
@@ -94,14 +94,14 @@ def test_the_same_again_stores_nothing_and_is_reported_the_same(there: Seat) -> 
     assert weights(there)[1].max() == 0.7
 
 
-def test_the_same_twice_at_once_is_stored_once(there: Seat) -> None:
+def test_same_scores_sent_concurrently_are_stored_once(there: Seat) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: add_predictions(there, SENT, "net", "k1"), range(4)))
     assert len(set(found)) == 1
     assert len(predictions_entries(there)) == 1
 
 
-def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
+def test_different_scores_sent_concurrently_are_all_stored(there: Seat) -> None:
     """For other programs, or of other parts of one: none is told to look at a file again."""
 
     def send(row: int) -> int:
@@ -119,9 +119,7 @@ def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
     verify_project(there)
 
 
-def test_what_came_between_is_reported_and_nothing_is_stored(
-    there: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_racing_with_added_rows_are_refused(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def stale(*_: object) -> None:
         raise RowsError("The rows have changed.")
 
@@ -130,7 +128,7 @@ def test_what_came_between_is_reported_and_nothing_is_stored(
         add_predictions(there, SENT, "net", "k1")
 
 
-def test_classes_use_every_name_they_ever_had(there: Seat) -> None:
+def test_scores_may_use_former_class_names(there: Seat) -> None:
     classes.change_classes(there, classes.classes_view(there).version, "rename", ["ant", "gnu"])
     classes.change_classes(there, classes.classes_view(there).version, "merge", ["bee", "cat"])
     classes.change_classes(there, classes.classes_view(there).version, "add", ["emu"])
@@ -149,7 +147,7 @@ def test_classes_use_every_name_they_ever_had(there: Seat) -> None:
     verify_project(there)
 
 
-def test_answers_continue_and_are_stored(there: Seat) -> None:
+def test_answers_continue_after_scores(there: Seat) -> None:
     shown = loop.next_question(there)
     loop.submit_answer(there, shown.token, "is", ["bee"])
     add_predictions(there, SENT, "net", "k1")
@@ -174,39 +172,39 @@ def test_answers_continue_and_are_stored(there: Seat) -> None:
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
     ],
 )
-def test_input_that_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
+def test_invalid_scores_are_refused_as_a_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
     with pytest.raises(TableError, match=words) as refused:
         add_predictions(there, [*SENT, wrong], "net", "k1")
     assert "Fix:" in str(refused.value)
     assert predictions_entries(there) == []
 
 
-def test_problems_are_as_many_as_people_read(there: Seat) -> None:
+def test_number_of_reported_problems_is_limited(there: Seat) -> None:
     sent = [ScoredRow(1_000 + row, None, {f"nobody {row}": 1}) for row in range(200)]
     with pytest.raises(TableError, match="first 50 problems"):
         add_predictions(there, sent, "net", "k1")
 
 
 @pytest.mark.parametrize(("model", "key"), [("", "k"), ("net", " "), ("x" * 101, "k"), ("net", "a\nb")])
-def test_names_have_bounds(there: Seat, model: str, key: str) -> None:
+def test_model_name_and_key_lengths_are_limited(there: Seat, model: str, key: str) -> None:
     with pytest.raises(TableError, match=r"has 1 to 100 characters.*Fix:"):
         add_predictions(there, SENT, model, key)
 
 
-def test_label_vectors_take_none(home: Home, owner: int) -> None:
+def test_label_vectors_accept_no_scores(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     with pytest.raises(TableError, match="holds label vectors"):
         add_predictions(seat, SENT, "net", "k1")
 
 
-def test_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_need_owner_right_before_reading(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
     monkeypatch.setattr(predictions, "with_scores", lambda *_: pytest.fail("read"))
     with pytest.raises(NotAllowed):
         add_predictions(eve, SENT, "net", "k1")
 
 
-def test_they_weigh_as_scores_of_file_do(home: Home, owner: int) -> None:
+def test_scores_weigh_like_scores_of_file(home: Home, owner: int) -> None:
     """Whether they came with the file or later: the same weights, words, model and order of asking."""
     frame, scores = small_frame(), {}
     for row, sets in enumerate(frame["candidates"]):
@@ -259,7 +257,7 @@ def table(rows: int = 200, seed: int = 0) -> LabelTable:
     return LabelTable.from_cells(pd.DataFrame(cells, columns=list(PEOPLE), dtype="str").assign(w="1"), ROLES)
 
 
-def test_the_one_who_guesses_is_reported_and_no_other() -> None:
+def test_only_guessing_voter_is_reported() -> None:
     steps: list[float] = []
     found = reliability(table(), steps.append)
     assert found is not None
@@ -276,7 +274,7 @@ def test_the_one_who_guesses_is_reported_and_no_other() -> None:
     assert (steps[-1], found.low < found.alpha < found.high) == (1.0, True)
 
 
-def test_alpha_is_that_of_library() -> None:
+def test_alpha_matches_library() -> None:
     made = table(60)
     found = reliability(made)
     said = [(row, who, cell) for who in PEOPLE for row, cell in enumerate(made.cells[who]) if cell]
@@ -301,20 +299,20 @@ def test_agreement_is_share_of_equal_answers() -> None:
     assert "Only 2 rows" in found.why_no_alpha
 
 
-def test_who_shares_no_row_agrees_with_no_one() -> None:
+def test_voter_without_shared_rows_has_no_agreement() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b", ""], "Bob": ["", "", "b"], "w": ["1", "2", "3"]}, dtype="str")
     found = reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",))))
     assert found is not None
     assert all(math.isnan(one.agreement) and one.warning == "" for one in found.voters)
 
 
-def test_single_voter_and_no_one_are_not_crowd() -> None:
+def test_single_voter_has_no_reliability() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b"], "Bob": ["", ""], "w": ["1", "2"]}, dtype="str")
     assert reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",)))) is None
     assert reliability(LabelTable.from_cells(cells, Roles(candidates="Ann", numbers=("w",)))) is None
 
 
-def test_of_very_many_votes_rows_are_drawn_and_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_votes_are_sampled_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "MOST_VOTES", 300)
     found = reliability(table(seed=1))
     assert found is not None
@@ -324,7 +322,7 @@ def test_of_very_many_votes_rows_are_drawn_and_it_is_reported(monkeypatch: pytes
     assert [one.accuracy for one in again.voters] == [one.accuracy for one in found.voters]
 
 
-def test_more_people_and_classes_than_fit_have_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_voter_model_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.crowd.dawid_skene.MOST_CELLS", 10)
     found = reliability(table(40))
     assert found is not None
@@ -332,7 +330,7 @@ def test_more_people_and_classes_than_fit_have_no_estimate(monkeypatch: pytest.M
     assert not math.isnan(found.voters[0].agreement)
 
 
-def test_reviewers_see_it_and_annotators_do_not(home: Home, owner: int) -> None:
+def test_voter_figures_are_for_reviewers_only(home: Home, owner: int) -> None:
     made = table(40)
     project = importing.create(Seat(home, owner), "voted", made)
     seat = Seat(home, owner).at(project)
@@ -344,7 +342,7 @@ def test_reviewers_see_it_and_annotators_do_not(home: Home, owner: int) -> None:
         earlier_votes(Seat(home, annotator(home, owner, "Ada")).at(project))
 
 
-def test_question_names_voters_to_reviewers_and_never_to_annotators(home: Home, owner: int) -> None:
+def test_question_names_voters_to_reviewers_only(home: Home, owner: int) -> None:
     made = table(40)
     project = importing.create(Seat(home, owner), "voted", made)
     people = {
@@ -373,7 +371,7 @@ def count(there: Seat) -> int:
         return opened.learner.table.n_rows
 
 
-def test_rows_come_in_as_file_would_bring_them(there: Seat) -> None:
+def test_row_records_are_read_like_file(there: Seat) -> None:
     before = count(there)
     odd = 'two\nlines, "quoted"'
     added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
@@ -386,7 +384,7 @@ def test_rows_come_in_as_file_would_bring_them(there: Seat) -> None:
         assert set(opened.learner.state(before).candidates) == {"ant", "bee"}
 
 
-def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
+def test_repeated_row_records_are_refused(there: Seat) -> None:
     row_records.append_rows(there, [NEW])
     before = count(there)
     with pytest.raises(TableError, match="Fix:"):
@@ -396,7 +394,7 @@ def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
         assert entries.last_seq(session, there.project_id or 0) == 1
 
 
-def test_what_project_has_is_passed_over(there: Seat) -> None:
+def test_existing_rows_are_skipped(there: Seat) -> None:
     row_records.append_rows(there, [NEW])
     before = count(there)
     added = row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}])
@@ -407,7 +405,7 @@ def test_what_project_has_is_passed_over(there: Seat) -> None:
 
 
 @pytest.mark.parametrize("theirs", ["theirs", "new"])
-def test_rows_of_others_that_come_between_do_not_hinder(
+def test_concurrent_row_additions_all_succeed(
     there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:
     """For programs that send at once each has its rows added; the same sent twice at once come in once."""
@@ -431,7 +429,7 @@ def test_rows_of_others_that_come_between_do_not_hinder(
             assert [opened.learner.table.id_of(row) for row in (before, before + 1)] == ["theirs", "new"]
 
 
-def test_who_comes_between_every_time_is_reported(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_conflict_of_row_additions_is_reported(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def add(*_: object) -> None:
         raise RowsError("The rows have changed.")
 
@@ -445,14 +443,14 @@ def test_who_comes_between_every_time_is_reported(there: Seat, monkeypatch: pyte
 @pytest.mark.parametrize(
     "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
 )
-def test_row_records_that_do_not_fit_are_refused_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
+def test_invalid_row_records_are_refused_as_a_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
     before = count(there)
     with pytest.raises(TableError, match="Fix:"):
         row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)
     assert count(there) == before
 
 
-def test_row_records_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_records_need_right_before_reading(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: object, **__: object) -> None:
         pytest.fail("read")
 
@@ -462,7 +460,7 @@ def test_row_records_nothing_is_read_without_right(there: Seat, monkeypatch: pyt
         row_records.append_rows(eve, [NEW])
 
 
-def test_words_read_as_nothing_are_reported(home: Home, owner: int) -> None:
+def test_words_read_as_missing_are_reported(home: Home, owner: int) -> None:
     cells = read_cells(
         b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n3,third,NA\n"
     )

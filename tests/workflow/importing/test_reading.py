@@ -43,7 +43,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
 READING_ZIP = make_zip({"t.csv": b"id,labels,p\n1,a|b,x.png\n2,b,x.png\n", "x.png": picture()})
 
 
-def test_nothing_of_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_read_in_separate_process_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_given: object) -> None:
         raise AssertionError
 
@@ -56,7 +56,7 @@ def test_nothing_of_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPatch
     assert upload.reading.format == "CSV"
 
 
-def test_file_is_read_as_it_was_chosen() -> None:
+def test_file_is_read_by_chosen_options() -> None:
     upload = read_upload(path_of("md16.json"), ways={"item": "detection"})
     assert [(way.name, list(way.options)) for way in upload.ways] == [
         ("item", ["picture", "detection", "frame"])
@@ -73,7 +73,7 @@ def test_doubts_about_the_whole_file_stop_its_import() -> None:
     assert [doubt.name for doubt in found] == ["unfinished-answers"]
 
 
-def test_what_is_on_disk_goes_with_upload() -> None:
+def test_unpacked_files_are_deleted_with_upload() -> None:
     upload = read_upload(READING_ZIP)
     folder = upload.folder
     assert folder is not None
@@ -86,7 +86,7 @@ def test_what_is_on_disk_goes_with_upload() -> None:
     assert len(cells) == len(cells.drop_duplicates()), "cells may outlive their file's name"
 
 
-def test_refused_file_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_file_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(TableError, match="empty"):
         read_upload(b"")
@@ -113,7 +113,7 @@ def test_full_disk_is_reported(number: int, where: str, monkeypatch: pytest.Monk
         assert "TMPDIR" in problem.fix
 
 
-def test_another_fault_of_disk_stay_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_disk_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_given: object, **_how: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -123,7 +123,7 @@ def test_another_fault_of_disk_stay_unchanged(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("megabytes", [1, 4])  # by the file itself, and by what is made of it
-def test_disk_that_fills_up_while_file_is_read(
+def test_disk_filling_up_during_reading_is_reported(
     megabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = "".join(f"{k},a|b,3\n" for k in range(200_000))
@@ -134,14 +134,14 @@ def test_disk_that_fills_up_while_file_is_read(
         assert list(folder.iterdir()) == [], "and nothing of it is left"
 
 
-def test_folder_is_read_if_it_is(tmp_path: Path) -> None:
+def test_folder_is_read_in_place(tmp_path: Path) -> None:
     (tmp_path / "birds.csv").write_bytes(CSV)
     (tmp_path / "call.txt").write_text("nothing")
     upload = read_paths(tmp_path)
     assert upload.reading.format == "folder of a table (CSV) and its files"
 
 
-def test_folder_of_parquet_parts_is_table_of_one_file_with_all_rows(tmp_path: Path) -> None:
+def test_folder_of_parquet_parts_is_one_table(tmp_path: Path) -> None:
     whole = pa.table(
         {
             "labels": pa.array([["a", "b"], ["b"], ["a"], ["c", "a"]], pa.list_(pa.string())),
@@ -165,7 +165,7 @@ def test_folder_of_parquet_parts_is_table_of_one_file_with_all_rows(tmp_path: Pa
     assert read_paths(parts).source_hash == uploads[0].source_hash != uploads[1].source_hash
 
 
-def test_files_come_out_of_zip_in_that_process_and_are_kept_as_long_as_table() -> None:
+def test_zip_files_are_unpacked_and_kept_as_long_as_table() -> None:
     upload = read_upload(READING_ZIP)
     assert upload.reading.files is None
     table = check(upload, upload.suggest_roles()).table
@@ -182,7 +182,7 @@ def test_files_come_out_of_zip_in_that_process_and_are_kept_as_long_as_table() -
     assert not folder.exists()
 
 
-def test_files_of_folder_stay_if_they_are(tmp_path: Path) -> None:
+def test_files_of_folder_stay_in_place(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,labels,p\n1,a|b,x.png\n2,b,x.png\n")
     (tmp_path / "x.png").write_bytes(picture())
     upload = read_paths(tmp_path)
@@ -202,7 +202,7 @@ def table_of(data: bytes) -> LabelTable:
     return table
 
 
-def test_first_row_that_leaves_choice_heaviest_label_first() -> None:
+def test_first_look_orders_choices_by_weight() -> None:
     table = table_of(b"id,labels,w\nx,owl:1,3\ny,wren:0.2|robin:0.6|tit:0.2,4\nz,owl:1,5\n")
     look = first_look(table)
     assert look is not None
@@ -211,7 +211,7 @@ def test_first_row_that_leaves_choice_heaviest_label_first() -> None:
     assert look.hidden == 0
 
 
-def test_labels_that_weigh_the_same_have_no_weight_and_many_are_counted() -> None:
+def test_equal_weights_are_hidden_and_many_labels_counted() -> None:
     names = "|".join(f"n{k:02}" for k in range(SHOWN + 3))
     look = first_look(table_of(f"labels,w\n{names},1\nn00,2\n".encode()))
     assert look is not None
@@ -219,18 +219,18 @@ def test_labels_that_weigh_the_same_have_no_weight_and_many_are_counted() -> Non
     assert look.hidden == 3
 
 
-def test_label_vectors_show_what_was_not_asked() -> None:
+def test_first_look_at_label_vectors_shows_open_labels() -> None:
     look = first_look(table_of(b"w,ant,bee,cat\n10,1,0,1\n20,,1,\n30,1,1,0\n"))
     assert look is not None
     assert (look.view.row, look.choices) == (1, (("ant", ""), ("cat", "")))
 
 
-def test_nothing_to_ask_has_no_first_question() -> None:
+def test_first_look_without_open_rows_is_none() -> None:
     assert first_look(table_of(b"labels,w\na,1\nb,2\n")) is None
     assert first_look(table_of(b"w,ant,bee\n10,1,0\n20,0,1\n30,0,0\n")) is None
 
 
-def test_recording_is_drawn_as_its_segment_looks() -> None:
+def test_first_look_draws_segment_of_recording() -> None:
     sound = written(np.concatenate([tone(500, 3), tone(3000, 3)])).getvalue()
     looks = []
     for start in (0, 3):
@@ -246,7 +246,7 @@ def test_recording_is_drawn_as_its_segment_looks() -> None:
     assert low.min() < 60 < grey[: len(grey) // 8].mean(), "what sounds is dark"
 
 
-def test_pictures_are_shown_before_they_are_stored_and_recordings_are_not() -> None:
+def test_first_look_shows_images_but_no_recordings() -> None:
     table = table_of(ZIP)
     look = first_look(table)
     assert look is not None
@@ -295,11 +295,11 @@ PAIRS = Roles(choices=("c", "i"), choice_scores=("x", "y"), text="w")
         ({"candidates": "absent"}, replace(GUESS, candidates="absent")),
     ],
 )
-def test_column_that_is_named_leaves_role_it_was_guessed_for(chosen: dict[str, Any], wanted: Roles) -> None:
+def test_chosen_column_leaves_its_guessed_role(chosen: dict[str, Any], wanted: Roles) -> None:
     assert adjusted(GUESS, chosen, CELLS) == wanted
 
 
-def test_further_images_leave_with_first_and_caption_takes_its_column() -> None:
+def test_removing_image_removes_further_images() -> None:
     guess = replace(GUESS, image="bars", more_images=("json", "shares"))
     assert adjusted(guess, {"more_images": ["json"]}, CELLS).picture_columns == ("bars", "json")
     assert adjusted(guess, {"image": ""}, CELLS).picture_columns == ()
@@ -319,7 +319,7 @@ def test_source_may_be_column_of_images_recordings_or_captions() -> None:
     assert adjusted(own, {"source": ""}, CELLS) == guess
 
 
-def test_candidates_that_are_named_are_not_label_vectors() -> None:
+def test_choosing_candidates_column_leaves_label_vectors() -> None:
     found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
     assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
     votes = Roles(annotators=("c", "i"), numbers=("x",))
@@ -332,7 +332,7 @@ def test_candidates_that_are_named_are_not_label_vectors() -> None:
     ("column", "form", "separator"),
     [("bars", "list", "|"), ("shares", "weighted", ";"), ("json", "json", "|")],
 )
-def test_how_newly_named_column_is_written_is_guessed_again(column: str, form: str, separator: str) -> None:
+def test_cell_form_of_newly_chosen_column_is_guessed(column: str, form: str, separator: str) -> None:
     guess = replace(GUESS, form="weighted", separator="/")
     found = adjusted(guess, {"candidates": column}, CELLS)
     assert (found.form, found.separator) == (form, separator)
@@ -343,7 +343,7 @@ def test_how_newly_named_column_is_written_is_guessed_again(column: str, form: s
     assert (same.form, same.separator) == ("weighted", "/"), "what was guessed of it stays"
 
 
-def test_how_newly_named_scores_are_read_is_guessed_again() -> None:
+def test_form_of_newly_chosen_scores_is_guessed() -> None:
     assert adjusted(SCORES, {"score_columns": ["p_a", "p_b"]}, CELLS) == SCORES
     one = adjusted(SCORES, {"score_columns": ["p_b", "p_a"]}, CELLS)
     assert (one.score_prefix, one.cut, one.cut_at) == ("p_", "mass", 0.95)
@@ -354,7 +354,7 @@ def test_how_newly_named_scores_are_read_is_guessed_again() -> None:
 
 
 @pytest.mark.parametrize("cut", CUT_AT)
-def test_cut_goes_with_number_of_its_own(cut: str) -> None:
+def test_changing_cut_sets_its_default_number(cut: str) -> None:
     found = adjusted(SCORES, {"cut": cut}, CELLS)
     assert (found.cut, found.cut_at) == (cut, CUT_AT[cut])
     if cut != "all":
@@ -374,14 +374,14 @@ def test_cut_goes_with_number_of_its_own(cut: str) -> None:
         ({"choices": ["c"], "choice_scores": ["y"]}, ("c",), ("y",)),
     ],
 )
-def test_label_and_its_score_leave_together(
+def test_label_and_its_score_are_removed_together(
     chosen: dict[str, Any], labels: tuple[str, ...], scores: tuple[str, ...]
 ) -> None:
     found = adjusted(PAIRS, chosen, CELLS)
     assert (found.choices, found.choice_scores) == (labels, scores)
 
 
-def test_words_that_mean_nothing_come_to_those_guessed() -> None:
+def test_ignored_words_are_added_to_guessed_ones() -> None:
     guess = replace(GUESS, ignored=("nan",))
     assert adjusted(guess, {"ignored": ["?", "nan"]}, CELLS).ignored == ("nan", "?")
     assert adjusted(guess, {"ignored": ["", "?"]}, CELLS).ignored == ("?",)
@@ -403,18 +403,18 @@ def test_words_that_mean_nothing_come_to_those_guessed() -> None:
         (GUESS, {"form": "json", "separator": ";"}, "not split at ';'"),
     ],
 )
-def test_what_would_change_nothing_is_refused(guess: Roles, chosen: dict[str, Any], said: str) -> None:
+def test_option_without_effect_is_refused(guess: Roles, chosen: dict[str, Any], said: str) -> None:
     with pytest.raises(TableError, match=said) as error:
         adjusted(guess, chosen, CELLS)
     assert all(problem.fix for problem in error.value.problems)
 
 
-def test_what_cuts_votes_is_taken() -> None:
+def test_votes_can_be_cut() -> None:
     votes = Roles(annotators=("c", "i"), numbers=("x",))
     assert adjusted(votes, {"cut": "top", "cut_at": 1.0}, CELLS).cut == "top"
 
 
-def test_there_are_no_other_roles() -> None:
+def test_unknown_role_is_refused() -> None:
     with pytest.raises(ValueError, match="Roles have no 'colour'"):
         adjusted(GUESS, {"colour": "x"}, CELLS)
 
@@ -424,9 +424,7 @@ def test_there_are_no_other_roles() -> None:
     st.sets(st.sampled_from("abcdef")),
     st.integers(0, 6),
 )
-def test_what_is_left_of_pairs_match_which_nothing_was_taken(
-    columns: list[str], taken: set[str], n: int
-) -> None:
+def test_freeing_column_keeps_remaining_pairs_matched(columns: list[str], taken: set[str], n: int) -> None:
     labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]
     found = freed({"choices": labels, "choice_scores": scores, "id": "a", "form": "a"}, {"truth": taken})
     left = [(a, b) for a, b in zip(labels, scores, strict=True) if not {a, b} & taken]

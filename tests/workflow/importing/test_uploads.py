@@ -60,7 +60,7 @@ def test_file_becomes_project_of_its_kind(world: KindWorld, home: Home, owner: i
     assert len(managing.list_projects(seat)) == 1
 
 
-def test_every_problem_is_found_and_no_table_made() -> None:
+def test_check_reports_every_problem() -> None:
     upload = importing.read_upload(b"c,x\na|b,1\n,2\na,oops\n")
     checked = importing.check(upload, Roles(candidates="c", numbers=("x",)))
     assert checked.table is None
@@ -70,7 +70,7 @@ def test_every_problem_is_found_and_no_table_made() -> None:
         importing.read_upload(b"")
 
 
-def test_looking_through_many_files_says_how_far_it_is() -> None:
+def test_checking_files_reports_progress() -> None:
     upload, steps = importing.read_upload(ZIP), []
     assert importing.check(upload, upload.suggest_roles(), steps.append).table is not None
     assert steps == sorted(steps)
@@ -78,7 +78,7 @@ def test_looking_through_many_files_says_how_far_it_is() -> None:
     assert 0 <= steps[0] <= steps[-1] <= 1
 
 
-def test_file_with_columns_named_is_table_they_make(tmp_path: Path) -> None:
+def test_named_columns_determine_table(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n")
     rows = tmp_path / "tasks.csv"
@@ -102,12 +102,12 @@ def test_file_with_columns_named_is_table_they_make(tmp_path: Path) -> None:
         (b"id,labels,w\n1,a|b,3\n2,b,4\n", False),
     ],
 )
-def test_table_of_rows_is_wanted_if_nothing_describes_them(data: bytes, needs: bool) -> None:
+def test_votes_without_row_table_need_one(data: bytes, needs: bool) -> None:
     assert importing.read_upload(data).needs_rows is needs
     assert not importing.read_upload(data, as_it_is=True).needs_rows or b"worker" not in data
 
 
-def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home: Home, owner: int) -> None:
+def test_same_file_is_recognised_with_other_roles(home: Home, owner: int) -> None:
     data, seat = b"id,labels,w,v\n1,a|b,3,4\n2,b,4,5\n3,a,4,6\n", Seat(home, owner)
     upload = importing.read_upload(data, "birds.csv")
     assert made_before(seat, upload) == []
@@ -128,11 +128,11 @@ def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home:
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_project_with_something_to_ask_is_not_doubted(world: KindWorld) -> None:
+def test_project_with_open_questions_has_no_doubts(world: KindWorld) -> None:
     assert importing.doubts_about(world.table(), world.settings()) == []
 
 
-def test_name_that_is_taken_keeps_files_open_for_another_try(home: Home, owner: int) -> None:
+def test_taken_name_keeps_upload_for_retry(home: Home, owner: int) -> None:
     upload = importing.read_upload(ZIP)
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
@@ -148,7 +148,7 @@ def test_name_that_is_taken_keeps_files_open_for_another_try(home: Home, owner: 
 # `common/test_arriving.py`
 
 
-def test_owners_of_project_send_files_and_have_their_own(home: Home, owner: int) -> None:
+def test_project_owners_upload_and_see_own_files(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     mine = Seat(home, owner)
     theirs = Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
@@ -166,7 +166,7 @@ def test_owners_of_project_send_files_and_have_their_own(home: Home, owner: int)
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_no_one_else_does(home: Home, owner: int, role: Role) -> None:
+def test_annotators_cannot_upload(home: Home, owner: int, role: Role) -> None:
     small_project(home, owner)
     seat = Seat(home, annotator(home, owner, "Eve", role))
     for ask in (
@@ -197,7 +197,7 @@ def test_limits_are_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
         home.close()
 
 
-def test_killed_server_leaves_nothing_of_upload_to_next(
+def test_leftovers_of_killed_server_are_removed(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = (
@@ -254,7 +254,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_two_pages_have_one_process_and_one_upload(home: Home, owner: int, asked: list[str]) -> None:
+def test_two_pages_share_one_reading(home: Home, owner: int, asked: list[str]) -> None:
     seat = Seat(home, owner)
     file = sent(seat)
     pages = [jobs.ask(seat, file, "read", (), reading(file)) for _ in range(2)]
@@ -284,7 +284,7 @@ def test_dropped_file_is_reported_as_missing(home: Home, owner: int) -> None:
         job.result()
 
 
-def test_what_system_refuses_is_not_file_that_has_gone(home: Home, owner: int) -> None:
+def test_system_error_is_not_reported_as_missing_file(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
 
     def read(_: jobs.Job[Upload]) -> Upload:
@@ -296,7 +296,7 @@ def test_what_system_refuses_is_not_file_that_has_gone(home: Home, owner: int) -
         job.result()
 
 
-def test_file_that_is_removed_while_it_waits_gives_up_its_place(
+def test_removed_file_gives_up_place_in_line(
     home: Home, owner: int, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
@@ -320,7 +320,7 @@ def test_file_that_is_removed_while_it_waits_gives_up_its_place(
         jobs.ask(seat, file, "read", (), reading(file))
 
 
-def test_no_one_asks_after_file_of_someone_else(home: Home, owner: int) -> None:
+def test_reading_file_of_another_person_is_refused(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     mine, theirs = Seat(home, owner), Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
     file = sent(mine)
@@ -342,7 +342,7 @@ def children() -> list[int]:
     return [int(number) for path in tasks for number in path.read_text().split()]
 
 
-def test_killed_process_is_reported_and_restarted(home: Home, owner: int) -> None:
+def test_killed_reading_process_is_reported_and_restarted(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()
@@ -364,7 +364,7 @@ def test_killed_process_is_reported_and_restarted(home: Home, owner: int) -> Non
     assert len(again.result().cells) == 3
 
 
-def test_process_ends_with_server(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_process_ends_with_server(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
     seat = Seat(home, owner)
     file = sent(seat)

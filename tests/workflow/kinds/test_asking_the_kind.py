@@ -38,7 +38,7 @@ def project_of(seat: Seat) -> Project:
         return reading.project
 
 
-def test_project_is_of_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
+def test_project_has_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
     project, kind = project_of(seat), kinds.KINDS[world.kind]
     assert kinds.kind_of(project) is seat.kind is kind
     assert kinds.kind_name(project) == world.kind
@@ -77,7 +77,7 @@ def test_changed_settings_are_checked_and_nothing_is_stored(world: KindWorld, se
     assert project_of(seat) == project
 
 
-def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat) -> None:
+def test_settings_of_every_kind_have_common_fields(world: KindWorld, seat: Seat) -> None:
     settings = kinds.read_settings(project_of(seat))
     trained = kinds.worker_settings(project_of(seat)) is not None
     for protocol in (KindSettings, WorkerSettings) if trained else (KindSettings,):
@@ -86,13 +86,13 @@ def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat
     assert settings.beginning(settings, 1) == settings, "nothing has changed"
 
 
-def test_stop_rules_match_kind_until_someone_sets_some(world: KindWorld, seat: Seat) -> None:
+def test_stop_rules_default_to_those_of_kind(world: KindWorld, seat: Seat) -> None:
     assert kinds.stop_rules(project_of(seat)) == kinds.KINDS[world.kind].DEFAULT_RULES
     progress.change_stop_rules(seat, StopRules(budget=3))
     assert kinds.stop_rules(project_of(seat)) == StopRules(budget=3)
 
 
-def test_worker_trains_for_kind_that_has_such_models(home: Home, owner: int) -> None:
+def test_worker_trains_only_kinds_with_trained_models(home: Home, owner: int) -> None:
     project = project_of(Seat(home, owner, small_project(home, owner, model="clpl")))
     assert kinds.worker_settings(project) == kinds.read_settings(project)
     trainer = kinds.make_trainer(home, project, ())
@@ -100,7 +100,7 @@ def test_worker_trains_for_kind_that_has_such_models(home: Home, owner: int) -> 
     assert kinds.version_key(project, 0) != kinds.version_key(project, 4)
 
 
-def test_log_is_counted_once_for_each_state_of_it(
+def test_log_is_counted_once_for_each_height(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, calls = kinds.KINDS[world.kind], []
@@ -159,7 +159,7 @@ PARTS_OF_ALL = {"rows", "measured", "importing"}
 """Folders of `pages.parts` that draw tables of any kind."""
 
 
-def test_every_kind_is_folder_and_every_folder_kind() -> None:
+def test_every_kind_has_a_folder_and_vice_versa() -> None:
     for room in (ROOT / "workflow" / "kinds", ROOT / "pages" / "parts"):
         folders = {path.parent.name for path in room.glob("*/__init__.py")} - PARTS_OF_ALL
         assert folders == set(KINDS) == set(PARTS)
@@ -169,7 +169,7 @@ def test_every_kind_is_folder_and_every_folder_kind() -> None:
         assert kind.__name__ == f"workflow.kinds.{name}"
 
 
-def test_folders_have_the_same_modules() -> None:
+def test_kind_folders_have_same_modules() -> None:
     found = {name: modules(ROOT / "workflow" / "kinds" / name) for name in KINDS}
     core = set.intersection(*found.values())
     assert {"answering", "build", "exporting", "progress", "reviewing", "rows", "settings", "showing"} <= core
@@ -180,14 +180,14 @@ def test_folders_have_the_same_modules() -> None:
     assert all(one == parts[0] for one in parts)
 
 
-def test_protocols_have_names() -> None:
+def test_kind_protocols_declare_names() -> None:
     assert {"NAME", "FORMATS", "open_row", "make_turn", "count"} <= names_of(Kind)
     assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize(("room", "protocol"), [("workflow.kinds", Kind), ("pages.parts", KindParts)])
-def test_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
+def test_kind_implements_its_protocol(name: str, room: str, protocol: type) -> None:
     module = import_module(f"{room}.{name}")
     wanted = names_of(protocol)
     assert wanted <= set(dir(module))
@@ -198,7 +198,7 @@ def test_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: typ
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_functions_take_what_protocol_says(name: str) -> None:
+def test_kind_functions_have_protocol_parameters(name: str) -> None:
     for one, declared in inspect.getmembers(Kind, inspect.isfunction):
         if one.startswith("_"):
             continue
@@ -208,7 +208,7 @@ def test_functions_take_what_protocol_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_one_kind_does_not_know_another(name: str) -> None:
+def test_kinds_do_not_import_each_other(name: str) -> None:
     others = [
         f"{room}.{other}" for room in ("workflow.kinds", "pages.parts") for other in KINDS if other != name
     ]
@@ -227,7 +227,7 @@ ASKED = [name for name in vars(Batching) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def test_kind_answers_everything_or_confirms_nothing_together(kind: object) -> None:
+def test_batching_is_complete_or_absent(kind: object) -> None:
     batching = kind.BATCHING  # type: ignore[attr-defined]
     assert len(ASKED) == 7
     for name in ASKED if batching is not None else ():
@@ -235,7 +235,7 @@ def test_kind_answers_everything_or_confirms_nothing_together(kind: object) -> N
         assert ["self", *inspect.signature(getattr(batching, name)).parameters] == asked, name
 
 
-def test_there_is_kind_that_does() -> None:
+def test_one_label_supports_batches() -> None:
     assert [name for name, kind in KINDS.items() if kind.BATCHING is not None] == ["one_label"]
 
 
@@ -244,7 +244,7 @@ def test_there_is_kind_that_does() -> None:
 
 
 @pytest.mark.parametrize("make", [small_project, vector_project])
-def test_rows_are_named_in_order_they_are_asked_for(home: Home, owner: int, make: object) -> None:
+def test_map_names_rows_in_requested_order(home: Home, owner: int, make: object) -> None:
     seat = Seat(home, owner, make(home, owner))  # type: ignore[operator]
     seat.settle()
     with seat.learner() as opened:
@@ -261,7 +261,7 @@ def test_rows_are_named_in_order_they_are_asked_for(home: Home, owner: int, make
         assert len(kind.MAP.named(learner, []).classes) == 0
 
 
-def test_answer_makes_row_known(home: Home, owner: int, project: int) -> None:
+def test_map_marks_answered_row_as_known(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with Seat(home, owner, project).learner() as opened:
         named = opened.kind.MAP.named(opened.learner, [saved.row])
@@ -290,18 +290,18 @@ def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none
 
 
 @pytest.mark.parametrize(("checks", "missing"), [(0, [9, 19, 99]), (12, [0, 7, 87]), (99, [0, 0, 0])])
-def test_missing_part_for_each_promise(checks: int, missing: list[int]) -> None:
+def test_missing_checks_are_counted_for_each_promise(checks: int, missing: list[int]) -> None:
     assert [view(checks).missing(promise) for promise in PROMISES] == missing
 
 
-def test_intervals_are_exact() -> None:
+def test_shortlist_intervals_are_exact() -> None:
     found = view(97, held=93, measured=97, asked=310, none=12)
     assert found.held_interval == tuple(map(float, exact_interval(93, 97)))
     assert found.none_interval == tuple(map(float, exact_interval(12, 310)))
     assert view().held_interval == (0.0, 1.0)
 
 
-def test_promise_is_one_of_three() -> None:
+def test_promise_must_be_one_of_three_values() -> None:
     assert RoomSettings.from_json(RoomSettings(shortlist=0.95).to_json()).shortlist == 0.95
     assert RoomSettings.from_json({}).shortlist is None
     with pytest.raises(RoomError, match=r"shortlist must be None or one of 0.9, 0.95, 0.99. Got 0.5"):

@@ -100,7 +100,7 @@ def test_checkpoint_is_due_after_many_entries(monkeypatch: pytest.MonkeyPatch) -
     assert opening.is_due(1_000_000, 1_020_000)
 
 
-def test_restart_reads_entries_since(home: Home, owner: int, project: int) -> None:
+def test_restart_reads_only_entries_after_checkpoint(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
@@ -125,7 +125,7 @@ def test_restart_reads_entries_since(home: Home, owner: int, project: int) -> No
         {"model": "perceptron-max"},
     ],
 )
-def test_so_it_is_where_several_answer_and_for_other_models(
+def test_checkpoint_works_for_several_annotators_and_models(
     home: Home, owner: int, settings: dict[str, Any]
 ) -> None:
     project = small_project(home, owner, "other", **settings)
@@ -173,7 +173,7 @@ def damaged(whole: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "how", ["empty", "half", "a bit", "text", "no state", "pickle", "plain pickle", "nothing"]
 )
-def test_damaged_one_is_passed_over_and_made_again(
+def test_damaged_checkpoint_is_ignored_and_rebuilt(
     home: Home, owner: int, project: int, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     work(home, owner, project, 6)
@@ -189,7 +189,7 @@ def test_damaged_one_is_passed_over_and_made_again(
     assert seen == [], "the one that was made again"
 
 
-def test_one_of_other_settings_is_passed_over(
+def test_checkpoint_of_other_settings_is_ignored(
     home: Home, owner: int, project: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "winnow")
@@ -204,7 +204,7 @@ def test_one_of_other_settings_is_passed_over(
     assert len(seen) < 3
 
 
-def test_one_of_before_change_of_classes_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_checkpoint_before_class_change_is_ignored(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     work(home, owner, project, 6)
     with taken_in() as seen:
@@ -216,7 +216,7 @@ def test_one_of_before_change_of_classes_is_passed_over(home: Home, owner: int, 
     assert seen == []
 
 
-def test_one_of_other_code_is_passed_over(
+def test_checkpoint_of_other_code_is_ignored(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     work(home, owner, project, 6)
@@ -234,7 +234,7 @@ def test_one_of_other_code_is_passed_over(
 
 
 @on_sqlite
-def test_one_of_log_that_went_another_way_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_checkpoint_of_diverged_log_is_ignored(home: Home, owner: int, project: int) -> None:
     """As after a backup was put back: the same person is asked the same, and answers otherwise."""
     work(home, owner, project, 6)
     kept = file_of(home, project).read_bytes()
@@ -252,7 +252,7 @@ def test_one_of_log_that_went_another_way_is_passed_over(home: Home, owner: int,
 
 
 @on_sqlite
-def test_one_that_is_ahead_of_log_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_checkpoint_ahead_of_log_is_ignored(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     with home.database.write() as session:
         session.execute(text("DROP TRIGGER IF EXISTS entries_no_delete"))
@@ -262,7 +262,7 @@ def test_one_that_is_ahead_of_log_is_passed_over(home: Home, owner: int, project
     assert seen == [1, 2]
 
 
-def test_full_disk_costs_no_one_answer(
+def test_full_disk_loses_checkpoint_but_no_answer(
     home: Home, owner: int, project: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner, project)
@@ -279,7 +279,7 @@ def test_full_disk_costs_no_one_answer(
     assert file_of(home, project).exists()
 
 
-def test_every_kind_of_project_is_opened_again_as_it_stood(world: KindWorld, seat: Seat) -> None:
+def test_every_kind_of_project_reopens_from_checkpoint(world: KindWorld, seat: Seat) -> None:
     for _ in range(5):
         question = loop.next_question(seat)
         given = world.true(question)

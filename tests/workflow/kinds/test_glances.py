@@ -48,7 +48,7 @@ def kind_of_project(seat: Seat) -> Any:
         return kind_of(stored.get(session, seat.project_id or 0))
 
 
-def test_it_follows_answers(world: KindWorld, seat: Seat) -> None:
+def test_glance_follows_answers(world: KindWorld, seat: Seat) -> None:
     number = seat.project_id or 0
     seat.settle()  # who is at the learner, such as a fit that ends, is not waited for by a glance
     assert progress.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
@@ -61,7 +61,7 @@ def test_it_follows_answers(world: KindWorld, seat: Seat) -> None:
     assert (seen.what, seen.measured) == (now.what, now.measured)
 
 
-def test_it_is_there_after_restart_without_learner(world: KindWorld, seat: Seat) -> None:
+def test_glance_survives_restart_without_learner(world: KindWorld, seat: Seat) -> None:
     number, home = seat.project_id or 0, seat.home
     world.answer(seat)
     home.shelf.settle(number)
@@ -74,7 +74,7 @@ def test_it_is_there_after_restart_without_learner(world: KindWorld, seat: Seat)
     assert slot.learner is None, "looking at the list opens nothing"
 
 
-def test_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
+def test_new_goal_is_shown_at_once(seat: Seat, world: KindWorld) -> None:
     world.answer(seat)
     progress.at_a_glance(seat)
     progress.change_stop_rules(seat, StopRules(goal=0.85))
@@ -82,7 +82,7 @@ def test_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 
-def test_other_settings_of_model_are_seen_at_once(home: Home, owner: int) -> None:
+def test_changed_model_settings_are_shown_at_once(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     number = seat.project_id or 0
     for _ in range(6):
@@ -98,7 +98,7 @@ def test_other_settings_of_model_are_seen_at_once(home: Home, owner: int) -> Non
     assert len(set(seen)) > 1, "no entry of the log says so, and the figure is another"
 
 
-def test_fit_that_ends_after_last_answer_is_seen(
+def test_fit_ending_after_last_answer_is_shown(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -112,9 +112,7 @@ def test_fit_that_ends_after_last_answer_is_seen(
     assert (seen.seq, seen.curve) == (0, (round(held.micro_f1.value, 4),))
 
 
-def test_pace_is_known_if_it_says_how_long_goal_takes(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pace_is_known_if_time_to_goal_is(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     number = seat.project_id or 0
     for _ in range(3):
@@ -131,7 +129,7 @@ def test_pace_is_known_if_it_says_how_long_goal_takes(
     assert seen.pace is not None
 
 
-def test_no_one_waits_for_who_is_at_learner(home: Home, owner: int) -> None:
+def test_glance_does_not_wait_for_busy_learner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
     asked = loop.next_question(seat)
@@ -157,7 +155,7 @@ def test_no_one_waits_for_who_is_at_learner(home: Home, owner: int) -> None:
     assert progress.at_a_glance(seat) != before
 
 
-def test_file_that_is_damaged_is_rebuilt(home: Home, owner: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_glance_file_is_rebuilt(home: Home, owner: int, caplog: pytest.LogCaptureFixture) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
     (file,) = kept(home)
@@ -170,7 +168,7 @@ def test_file_that_is_damaged_is_rebuilt(home: Home, owner: int, caplog: pytest.
         assert json.loads(file.read_bytes())["seq"] == 0
 
 
-def test_what_is_known_of_longer_log_is_of_another_database(home: Home, owner: int) -> None:
+def test_glance_ahead_of_log_is_ignored(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     (number,) = progress.at_a_glance(seat)
     put_away(home, number)
@@ -180,7 +178,7 @@ def test_what_is_known_of_longer_log_is_of_another_database(home: Home, owner: i
     assert progress.at_a_glance(seat) == {}
 
 
-def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
+def test_person_sees_glances_of_own_projects(home: Home, owner: int) -> None:
     first, second = small_project(home, owner), small_project(home, owner, "second")
     ada = annotator(home, owner, "Ada", "viewer")
     assert set(progress.at_a_glance(Seat(home, ada))) == {first, second}
@@ -191,7 +189,7 @@ def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
         progress.at_a_glance(Seat(home, 99))
 
 
-def test_first_row_with_picture_shows_it(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glance_shows_first_image(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     seat.settle()
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == ""
@@ -204,9 +202,7 @@ def test_first_row_with_picture_shows_it(home: Home, owner: int, monkeypatch: py
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == "data:image/png;base64,AAAA"
 
 
-def test_first_row_with_recording_shows_what_it_sounds_like(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_glance_shows_first_spectrogram(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"{'0' * 64}.wav"
     path = path_of(home.media_dir, name)
     path.parent.mkdir(parents=True)
@@ -223,7 +219,9 @@ def test_first_row_with_recording_shows_what_it_sounds_like(
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == picture, "it is drawn once"
 
 
-def test_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_does_not_break_project_list(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
@@ -233,7 +231,7 @@ def test_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.Monk
     assert kept(home) == []
 
 
-def test_kind_leaves_picture_to_others(seat: Seat) -> None:
+def test_glance_of_kind_has_no_picture(seat: Seat) -> None:
     kind = kind_of_project(seat)
     with seat.learner() as opened:
         now = kind.glance(opened.learner, StopRules())

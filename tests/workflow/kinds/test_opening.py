@@ -33,7 +33,7 @@ from workflow.server.home import Home, open_home
 # The learners in memory: they follow the log, and hold no one up
 
 
-def test_nothing_is_kept_for_projects_that_someone_only_names(home: Home, owner: int, project: int) -> None:
+def test_project_without_access_is_not_put_on_shelf(home: Home, owner: int, project: int) -> None:
     ada = somebody(home, owner, "Ada")
     for number in (project, 1_000, 2**31 - 1):
         for use in (lambda seat: press.press(seat, "1.1.1", "skip"), loop.get_ready):
@@ -44,7 +44,7 @@ def test_nothing_is_kept_for_projects_that_someone_only_names(home: Home, owner:
 
 
 @on_sqlite
-def test_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
+def test_outdated_learner_catches_up_before_its_write_turn(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = open_home(home.settings)
@@ -70,7 +70,7 @@ def test_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
         other.close()
 
 
-def test_no_entry_is_written_if_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
+def test_entry_needs_durable_transaction(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     with pytest.raises(RuntimeError, match="need not last"), seat.turn(lasting=False) as turn:
@@ -78,7 +78,7 @@ def test_no_entry_is_written_if_power_cut_may_lose_it(home: Home, owner: int, pr
     assert count_entries(home) == 0
 
 
-def test_what_was_written_in_turn_that_failed_is_unknown_to_learner(
+def test_learner_forgets_entries_of_failed_turn(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(Seat(home, owner, project))
@@ -100,7 +100,7 @@ def test_what_was_written_in_turn_that_failed_is_unknown_to_learner(
         assert learner.seq == 1
 
 
-def test_log_that_became_shorter_is_learned_again(home: Home, owner: int, project: int) -> None:
+def test_shortened_log_is_replayed(home: Home, owner: int, project: int) -> None:
     """As after a database server has taken over that was behind."""
     for _ in range(4):
         answer_next(home, owner, project)
@@ -118,7 +118,7 @@ def test_log_that_became_shorter_is_learned_again(home: Home, owner: int, projec
         assert (learner.seq, len(learner.pool.answered.nonzero()[0])) == (3, 3)
 
 
-def test_large_table_is_on_disk_and_takes_less_for_each_of_its_bytes() -> None:
+def test_large_table_needs_less_memory_for_each_byte() -> None:
     assert opening_takes(0) == 0
     assert opening_takes(8_000_000) == 64_000_000, "text and numbers are in memory"
     assert opening_takes(1_000_000_000) == 700_000_000
@@ -162,7 +162,9 @@ def height_of(home: Home, project: int) -> int:
 
 
 @on_postgres
-def test_news_are_applied_before_anyone_asks(home: Home, other: Home, owner: int, project: int) -> None:
+def test_follower_applies_new_entries_in_background(
+    home: Home, other: Home, owner: int, project: int
+) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
     follower = Follower(other)
     answer(there)
@@ -192,7 +194,7 @@ def test_news_are_applied_before_anyone_asks(home: Home, other: Home, owner: int
 
 
 @on_postgres
-def test_what_is_undone_is_no_news(home: Home, other: Home, owner: int, project: int) -> None:
+def test_rolled_back_entry_is_no_news(home: Home, other: Home, owner: int, project: int) -> None:
     follower = Follower(other)
     follower.look(0)
     with pytest.raises(RuntimeError, match="given up"):
@@ -202,7 +204,7 @@ def test_what_is_undone_is_no_news(home: Home, other: Home, owner: int, project:
     follower.stop()
 
 
-def test_much_that_was_missed_is_left_to_next_visitor(
+def test_follower_leaves_large_backlog_to_next_visitor(
     home: Home, other: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
@@ -218,7 +220,7 @@ def test_much_that_was_missed_is_left_to_next_visitor(
     assert height_of(other, project) == 4
 
 
-def test_it_ends_and_says_once_that_postgresql_is_away(
+def test_follower_reports_lost_postgresql_once(
     home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, backend: str
 ) -> None:
     follower, tried = Follower(home), threading.Semaphore(0)
@@ -251,7 +253,7 @@ def change(home: Home, owner: int, project: int, **more: object) -> entries.LogE
         )
 
 
-def test_entry_tells_what_changed_and_when(home: Home, owner: int, project: int) -> None:
+def test_model_entry_records_change_and_time(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     made = change(home, owner, project, model="automatic", adopted="clpl")
     assert made is not None
@@ -273,14 +275,14 @@ def test_entry_tells_what_changed_and_when(home: Home, owner: int, project: int)
     assert (second.answers, second.before, second.model, second.automatic) == (2, "clpl", "clpl", False)
 
 
-def test_other_settings_are_not_line_of_log(home: Home, owner: int, project: int) -> None:
+def test_other_settings_are_not_logged(home: Home, owner: int, project: int) -> None:
     assert change(home, owner, project, strategy="random", C=2.0) is None
     with home.database.read() as session:
         assert projects.get(session, project).settings["strategy"] == "random"
         assert entries.last_seq(session, project) == 0
 
 
-def test_error_leaves_both_as_they_were(home: Home, owner: int, project: int) -> None:
+def test_error_rolls_back_settings_and_log(home: Home, owner: int, project: int) -> None:
     with suppress(RuntimeError), home.database.write() as session:
         stored = projects.get(session, project)
         settings = LearnerSettings.from_json(stored.settings).adopting("clpl")
@@ -291,7 +293,7 @@ def test_error_leaves_both_as_they_were(home: Home, owner: int, project: int) ->
         assert entries.last_seq(session, project) == 0
 
 
-def test_faults_of_model_before_are_forgotten(home: Home, owner: int, project: int) -> None:
+def test_model_change_clears_faults_of_previous_model(home: Home, owner: int, project: int) -> None:
     with home.database.write() as session:
         moment = projects.get(session, project).created_at
         trained.take_lease(session, project, "one", "key", moment, moment)
@@ -303,7 +305,7 @@ def test_faults_of_model_before_are_forgotten(home: Home, owner: int, project: i
     assert (last.fault, last.deaths) == (None, 0)
 
 
-def test_every_kind_says_which_model_answers(world: KindWorld, seat: Seat) -> None:
+def test_every_kind_names_model_in_force(world: KindWorld, seat: Seat) -> None:
     with seat.reading() as reading:
         kind = kinds.kind_of(reading.project)
         settings = kind.read_settings(reading.project.settings)
@@ -338,7 +340,7 @@ def forget(home: Home, project: int, *keys: str) -> None:
         stored_projects.change(session, project, settings=left)
 
 
-def test_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:
+def test_setting_missing_in_old_project_can_be_changed(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     forget(home, project, "model", "C", "train_every", "train_seconds", "control_share")
     managing.change_learner(Seat(home, owner, project), model="clpl", train_every=9)
@@ -347,7 +349,7 @@ def test_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:
     answer_next(home, owner, project)
 
 
-def test_setting_of_label_vectors_that_came_later_can_be_changed(home: Home, owner: int) -> None:
+def test_setting_missing_in_old_label_vectors_can_be_changed(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     forget(home, project, "question", "max_iter", "refresh_every")
     managing.change_learner(Seat(home, owner, project), question="instance", max_iter=2)
@@ -367,7 +369,7 @@ def test_label_vectors_of_earlier_versions_keep_their_model(home: Home, owner: i
     assert managing.learner_settings(seat)["model"] == "automatic"
 
 
-def test_what_no_version_knows_is_refused_with_what_there_is(home: Home, owner: int) -> None:
+def test_unknown_setting_is_refused_with_allowed_ones(home: Home, owner: int) -> None:
     for project, others in (
         (small_project(home, owner), "refresh_every"),
         (vector_project(home, owner), "train_every"),

@@ -60,7 +60,7 @@ def test_third_kind_is_imported_answered_and_exported(
     assert saved.labels[0] in line
 
 
-def test_kinds_of_house_do_not_take_its_settings(triage: AnyKind) -> None:
+def test_built_in_kinds_reject_third_kind_settings(triage: AnyKind) -> None:
     stored = TriageSettings().to_json()
     taking = [kind for kind in kinds.KINDS.values() if kinds.is_stored(kind, stored)]
     assert taking == [triage]
@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Seat], object]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_use_case_without_its_capability_is_refused_in_words(seat: Seat, name: str) -> None:
+def test_use_case_without_capability_is_refused(seat: Seat, name: str) -> None:
     error, act = REFUSED[name]
     with pytest.raises(error) as refusal:
         act(seat)
@@ -102,7 +102,7 @@ def test_use_case_without_its_capability_is_refused_in_words(seat: Seat, name: s
     assert len(words.split()) > 3
 
 
-def test_input_without_capability_is_left_out(seat: Seat) -> None:
+def test_optional_parts_without_capability_are_omitted(seat: Seat) -> None:
     assert all(getattr(seat.kind, name) is None for name in CAPABILITIES)
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     assert batches.labels_for(seat, [1, 2]) is None

@@ -86,7 +86,7 @@ def forged(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
 
 
 @given(logs(least=0), any_text)
-def test_written_data_is_read_back(log: list[LogEntry], name: str) -> None:
+def test_log_lines_round_trip(log: list[LogEntry], name: str) -> None:
     lines = written(log, name)
     header, *entries, footer = check_log_lines(lines)
     assert header == HEADER
@@ -131,7 +131,7 @@ def test_header_names_project_of_log() -> None:
     }
 
 
-def test_seals_are_those_that_text_describes() -> None:
+def test_seals_match_their_documentation() -> None:
     """By hand, with nothing but SHA-256: who has no Winnow can check a file too."""
     header, *entries, footer = (line.removesuffix(b"\n") for line in written(three()))
     before = json.loads(header)["table_sha256"]
@@ -145,11 +145,11 @@ def test_seals_are_those_that_text_describes() -> None:
     }
 
 
-def test_of_no_entries_head_is_table() -> None:
+def test_head_of_empty_log_is_table_hash() -> None:
     assert list(check_log_lines(written([])))[-1] == LogFooter(0, "ab" * 32)
 
 
-def test_head_is_of_table_and_log_alone_and_longer_log_has_seals_of_shorter() -> None:
+def test_head_depends_on_table_and_log_only() -> None:
     later = dataclasses.replace(
         HEADER, project="Birds", settings={}, written_at=datetime(2027, 1, 1, tzinfo=UTC)
     )
@@ -160,7 +160,7 @@ def test_head_is_of_table_and_log_alone_and_longer_log_has_seals_of_shorter() ->
     assert seal(elsewhere[3][:-1]) != seal(longer[3][:-1])
 
 
-def test_lines_are_made_as_they_are_asked_for() -> None:
+def test_log_lines_are_generated_lazily() -> None:
     asked = []
 
     def log() -> list[LogEntry]:
@@ -179,7 +179,7 @@ def test_lines_are_made_as_they_are_asked_for() -> None:
 
 
 @given(logs(least=0, most=3), st.data())
-def test_any_byte_that_was_changed_is_found(log: list[LogEntry], data: st.DataObject) -> None:
+def test_changed_byte_is_found(log: list[LogEntry], data: st.DataObject) -> None:
     text = bytearray(b"".join(written(log)))
     place = data.draw(st.integers(0, len(text) - 1))
     text[place] ^= data.draw(st.integers(1, 255))
@@ -187,7 +187,7 @@ def test_any_byte_that_was_changed_is_found(log: list[LogEntry], data: st.DataOb
 
 
 @given(logs(least=0, most=2), st.data())
-def test_any_byte_that_was_added_or_excluded_is_found(log: list[LogEntry], data: st.DataObject) -> None:
+def test_added_or_removed_byte_is_found(log: list[LogEntry], data: st.DataObject) -> None:
     text = b"".join(written(log))
     place = data.draw(st.integers(0, len(text)))
     more = data.draw(st.sampled_from([b" ", b"\n", b"0", b",", b"{}\n", b"\xef\xbb\xbf", b"\0"]))
@@ -197,7 +197,7 @@ def test_any_byte_that_was_added_or_excluded_is_found(log: list[LogEntry], data:
         fault([text[:place]])
 
 
-def test_each_byte_of_small_file_counts() -> None:
+def test_every_changed_byte_of_small_file_is_found() -> None:
     """Every place, with the changes that leave most as it was: another digit or letter, the case, a blank."""
     text = b"".join(written(three()[:1]))
     for place in range(len(text)):
@@ -207,7 +207,7 @@ def test_each_byte_of_small_file_counts() -> None:
 
 
 @given(logs(least=1, most=4), st.data())
-def test_any_line_deleted_doubled_or_moved_is_found(log: list[LogEntry], data: st.DataObject) -> None:
+def test_deleted_doubled_or_moved_line_is_found(log: list[LogEntry], data: st.DataObject) -> None:
     lines = written(log)
     one, other = data.draw(st.integers(0, len(lines) - 1)), data.draw(st.integers(0, len(lines) - 1))
     fault(lines[:one] + lines[one + 1 :])
@@ -223,7 +223,7 @@ def test_any_line_deleted_doubled_or_moved_is_found(log: list[LogEntry], data: s
 
 
 @given(logs(least=0, most=4), st.data())
-def test_tail_that_was_cut_is_found(log: list[LogEntry], data: st.DataObject) -> None:
+def test_truncated_log_is_found(log: list[LogEntry], data: st.DataObject) -> None:
     lines = written(log)
     left = lines[: data.draw(st.integers(0, len(lines) - 1))]
     assert ("cut off" in fault(left)) == bool(left)
@@ -231,7 +231,7 @@ def test_tail_that_was_cut_is_found(log: list[LogEntry], data: st.DataObject) ->
         assert f"it counts {len(log)} and the file has {len(left) - 1} entr" in fault([*left, lines[-1]])
 
 
-def test_column_that_came_later_leaves_seals_of_before() -> None:
+def test_later_column_keeps_earlier_seals() -> None:
     first, *rest = three()
     lines, put = (
         written([first]),
@@ -244,7 +244,7 @@ def test_column_that_came_later_leaves_seals_of_before() -> None:
     assert "'asked' must be an object" in fault(forged(put, 2, asked="is"))
 
 
-def test_file_of_before_is_still_read() -> None:
+def test_file_of_earlier_format_is_read() -> None:
     header, *lines, footer = written(three())
     older = header.replace(b'{"winnow_log":2', b'{"winnow_log":1')
     sealed = json.loads(footer) | {"header_sha256": hashlib.sha256(older[:-1]).hexdigest()}
@@ -253,7 +253,7 @@ def test_file_of_before_is_still_read() -> None:
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
-def test_line_that_was_changed_is_named(number: int) -> None:
+def test_changed_line_is_named(number: int) -> None:
     assert f"Line {number} was changed" in fault(forged(written(three()), number, sha256="0" * 64))
     said = fault(forged(written(three()), number, note="forged"))
     assert (f"Line {number} was changed" if number < 4 else "does not fit line 4") in said
@@ -323,11 +323,11 @@ def test_line_that_was_changed_is_named(number: int) -> None:
         ),
     ],
 )
-def test_each_fault_has_its_sentence(change: object, sentence: str) -> None:
+def test_each_fault_has_its_message(change: object, sentence: str) -> None:
     assert sentence in fault(change(*written(three())))  # type: ignore[operator]
 
 
-def test_what_chain_cannot_show() -> None:
+def test_resealed_log_is_valid_with_another_head() -> None:
     """All lines rewritten after a change are a good file; only a head noted elsewhere tells it from the first."""
     first, *others = three()
     lines = written([dataclasses.replace(first, labels=("robin",)), *others])
@@ -358,7 +358,7 @@ def test_pool_follows_log(world: KindWorld, seat: Seat) -> None:
         assert pool.n_answered == opened.learner.pool.n_answered
 
 
-def test_change_of_classes_ends_it(home: Home, owner: int, project: int) -> None:
+def test_class_change_is_no_learner_entry(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     world = WORLDS[0]
     pool = KINDS[world.kind].first_learner(world.table(), world.settings()).pool
@@ -399,14 +399,14 @@ LONG = an_entry(note="a long note " * 2_000)
 
 
 @given(logs(), texts)
-def test_log_csv_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
+def test_log_csv_round_trips(log: list[LogEntry], name: str) -> None:
     lines = read_log(b"".join(write_log(log, {0: name}, IDS)))
     assert [line.entry for line in lines] == log
     assert {line.annotator for line in lines} == {name}
     assert [line.row_id for line in lines] == ["" if one.row == NO_ROW else IDS[one.row] for one in log]
 
 
-def test_long_log_comes_in_pieces() -> None:
+def test_long_log_csv_is_written_in_pieces() -> None:
     (entry,) = read_log(b"".join(write_log([LONG], {}, IDS)))
     log = [dataclasses.replace(entry.entry, seq=seq) for seq in range(1, 9)]
     pieces = list(write_log(log, {}, IDS))
@@ -415,7 +415,7 @@ def test_long_log_comes_in_pieces() -> None:
 
 
 @pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
-def test_cell_that_is_not_log_is_named(column: str) -> None:
+def test_invalid_log_csv_cell_is_named(column: str) -> None:
     good = an_entry(score=0.5)
     lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
     cells = lines[1].split(",")
@@ -426,7 +426,7 @@ def test_cell_that_is_not_log_is_named(column: str) -> None:
         read_log("\n".join([lines[0].replace(column, "x", 1), lines[1]]).encode())
 
 
-def test_file_of_before_lacks_columns_that_came_later() -> None:
+def test_log_csv_without_later_columns_is_read() -> None:
     good = an_entry(score=0.5)
     lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
     older = "\n".join(line.rsplit(",", len(LATER))[0] for line in lines)
@@ -438,7 +438,7 @@ def test_file_of_before_lacks_columns_that_came_later() -> None:
         read_log(put.replace(b'"{""form"": ""is""}"', b"[]"))
 
 
-def test_exported_log_with_classes_says_what_log_says(home: Home, owner: int, project: int) -> None:
+def test_exported_log_contains_class_changes(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
     answer_next(home, ada, project)
@@ -461,7 +461,7 @@ def test_exported_log_with_classes_says_what_log_says(home: Home, owner: int, pr
 @pytest.mark.parametrize(
     ("value", "told"), [(None, None), (math.nan, None), (math.inf, None), (0, 0.0), (np.float32(0.5), 0.5)]
 )
-def test_unknown_number_is_none(value: float | None, told: float | None) -> None:
+def test_non_finite_number_becomes_null(value: float | None, told: float | None) -> None:
     assert number(value) == told
     assert json.dumps(number(value), allow_nan=False)
 
@@ -492,7 +492,7 @@ def test_row_shows_what_annotators_see() -> None:
     }
 
 
-def test_figure_is_last_point() -> None:
+def test_figure_is_last_known_point() -> None:
     nan = np.nan
     points = curve_points(
         np.array([0, 2]), *(np.array(part) for part in ([nan, 0.5], [nan, 0.25], [nan, 0.75]))
@@ -512,7 +512,7 @@ def test_figure_is_last_point() -> None:
 # Votes
 
 
-def test_votes_of_one_place_are_distinguished_by_their_person() -> None:
+def test_votes_differ_by_person() -> None:
     one = Vote(3, None, 1, frozenset({"ant"}), frozenset({"ant", "bee"}), None, check=False, known=None)
     assert one != one._replace(person_id=2)
     assert one.names <= one.choices

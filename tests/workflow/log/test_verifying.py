@@ -77,7 +77,9 @@ def work(world: KindWorld, seat: Seat, ada: Seat) -> None:
 # Logs that hold
 
 
-def test_log_of_every_kind_of_entry_holds(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
+def test_log_with_every_kind_of_entry_is_valid(
+    world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path
+) -> None:
     work(world, seat, ada)
     lines = write(seat, tmp_path / "log.jsonl")
     (alone,) = verify_project(seat)
@@ -91,7 +93,7 @@ def test_log_of_every_kind_of_entry_holds(world: KindWorld, seat: Seat, ada: Sea
     assert str(file).startswith(f"log.jsonl: all of the log of project {seat.project_id} holds: ")
 
 
-def test_file_of_earlier_is_beginning(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
+def test_earlier_log_file_is_a_beginning(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
     world.answer(ada)
     early = tmp_path / "early.jsonl"
     lines = write(seat, early)
@@ -105,7 +107,7 @@ def test_file_of_earlier_is_beginning(world: KindWorld, seat: Seat, ada: Seat, t
     )
 
 
-def test_log_without_entries_holds(seat: Seat, tmp_path: Path) -> None:
+def test_empty_log_is_valid(seat: Seat, tmp_path: Path) -> None:
     write(seat, tmp_path / "log.jsonl")
     project, file = verify_project(seat, tmp_path / "log.jsonl")
     with seat.reading() as reading:
@@ -113,7 +115,7 @@ def test_log_without_entries_holds(seat: Seat, tmp_path: Path) -> None:
     assert "0 entries" in str(project)
 
 
-def test_log_with_changed_classes_and_models_holds(home: Home, owner: int, tmp_path: Path) -> None:
+def test_log_with_changed_classes_and_models_is_valid(home: Home, owner: int, tmp_path: Path) -> None:
     """Every answer counts under the classes of its time."""
     seat = Seat(home, owner, four_class_project(home, owner))
 
@@ -151,7 +153,7 @@ def grown(seat: Seat, tmp_path: Path) -> None:
     more_rows.add_rows(seat, more_rows.read_rows(seat, importing.read_upload(tmp_path / "more.csv")))
 
 
-def test_log_whose_table_has_grown_holds_and_has_seals_it_had(
+def test_log_with_added_rows_is_valid_with_earlier_seals(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat, early = Seat(home, owner, project), tmp_path / "early.jsonl"
@@ -165,9 +167,7 @@ def test_log_whose_table_has_grown_holds_and_has_seals_it_had(
     assert verify_file(tmp_path / "now.jsonl").head == found.head
 
 
-def test_log_of_data_set_without_names_is_beginning_however_log_continues(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_anonymous_log_file_is_a_beginning(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     seat = Seat(home, owner, project)
     classes.change_classes(seat, 0, "add", ["elk"])  # by the owner, who answers later
     answer_next(home, annotator(home, owner, "Ada"), project)
@@ -183,7 +183,7 @@ def test_log_of_data_set_without_names_is_beginning_however_log_continues(
 # Logs that do not
 
 
-def test_table_other_than_the_one_that_rows_were_added_to_is_reported(
+def test_wrong_table_before_added_rows_is_reported(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat = Seat(home, owner, project)
@@ -256,19 +256,19 @@ def told(home: Home, owner: int) -> Seat:
         ),
     ],
 )
-def test_entry_that_was_changed_is_named(told: Seat, change: str, sentence: str) -> None:
+def test_changed_entry_is_named(told: Seat, change: str, sentence: str) -> None:
     verify_project(told)
     meddle(told, change)
     assert sentence in fault(told)
     assert fault(told).endswith("It was changed outside Winnow. Fix: restore a backup.")
 
 
-def test_entry_that_was_removed_is_named(told: Seat) -> None:
+def test_removed_entry_is_named(told: Seat) -> None:
     meddle(told, "DELETE FROM entries WHERE seq = 1")
     assert "Entry 1 of the log is not in the log; entry 2 stands in its place" in fault(told)
 
 
-def test_what_table_and_log_cannot_tell_file_does(told: Seat, tmp_path: Path) -> None:
+def test_log_file_reveals_changes_of_metadata_and_last_entry(told: Seat, tmp_path: Path) -> None:
     """Annotator, time and seconds do not affect candidates; and a last entry can go without a trace."""
     path = tmp_path / "log.jsonl"
     write(told, path)
@@ -284,7 +284,7 @@ def test_what_table_and_log_cannot_tell_file_does(told: Seat, tmp_path: Path) ->
     assert "log.jsonl has an entry 3, the log of project 1 only 2" in fault(told, path)
 
 
-def test_another_person_in_file_is_found(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
+def test_changed_person_is_found_by_file(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     write(told, path)
     ada = annotator(home, owner, "Ada")
@@ -293,7 +293,7 @@ def test_another_person_in_file_is_found(home: Home, owner: int, told: Seat, tmp
     assert "'Ada'" in fault(told, path)
 
 
-def test_file_that_was_changed_is_not_beginning(told: Seat, tmp_path: Path) -> None:
+def test_changed_file_is_no_beginning(told: Seat, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     lines = write(told, path)
     path.write_bytes(b"".join(lines).replace(b'"bee"', b'"cat"', 1))
@@ -316,7 +316,7 @@ def forge(lines: list[bytes], **values: object) -> bytes:
     return b"\n".join(whole) + b"\n"
 
 
-def test_file_rewritten_holds_alone_but_not_next_to_project(told: Seat, tmp_path: Path) -> None:
+def test_rewritten_file_is_valid_alone_but_not_with_project(told: Seat, tmp_path: Path) -> None:
     """Limits of the chain: someone who seals everything after their change again."""
     path = tmp_path / "log.jsonl"
     path.write_bytes(forge(write(told, path), annotator="nobody"))
@@ -326,7 +326,7 @@ def test_file_rewritten_holds_alone_but_not_next_to_project(told: Seat, tmp_path
 
 
 @pytest.mark.parametrize("score", [-0.0, 0])
-def test_equal_numbers_in_another_form_have_another_head(told: Seat, tmp_path: Path, score: float) -> None:
+def test_equal_numbers_written_differently_change_head(told: Seat, tmp_path: Path, score: float) -> None:
     meddle(told, "UPDATE entries SET score = 0.0")
     path = tmp_path / "log.jsonl"
     lines = write(told, path)
@@ -347,7 +347,7 @@ def table_of(seat: Seat) -> Path:
         return seat.home.table_path(reading.project.table_hash)
 
 
-def test_table_that_was_changed_or_is_gone_is_reported(told: Seat) -> None:
+def test_changed_or_missing_table_is_reported(told: Seat) -> None:
     path = table_of(told)
     whole = path.read_bytes()
     path.write_bytes(whole + b"\0")
@@ -358,7 +358,7 @@ def test_table_that_was_changed_or_is_gone_is_reported(told: Seat) -> None:
     verify_project(told)
 
 
-def test_settings_that_say_another_model_than_log_are_reported(told: Seat) -> None:
+def test_settings_contradicting_log_are_reported(told: Seat) -> None:
     managing.change_learner(told, model="pegasos-average")
     verify_project(told)
     meddle(told, "UPDATE entries SET after = :after, labels = :after WHERE kind = 'model'", after='["plsvc"]')
@@ -367,7 +367,7 @@ def test_settings_that_say_another_model_than_log_are_reported(told: Seat) -> No
     assert "Entry 4 of the log says 'm3pl' were there after it; table and log give 'plsvc'" in fault(told)
 
 
-def test_models_follow_each_other(told: Seat) -> None:
+def test_contradictory_model_changes_are_reported(told: Seat) -> None:
     for model in ("pegasos-average", "plknn"):
         managing.change_learner(told, model=model)
     verify_project(told)
@@ -381,11 +381,11 @@ def test_only_owners_verify_project(home: Home, owner: int, told: Seat) -> None:
         verify_project(Seat(home, annotator(home, owner, "Ada"), told.project_id))
 
 
-def test_verified_of_one_entry() -> None:
+def test_verified_one_entry_is_described_in_singular() -> None:
     assert str(verifying.Verified("x: the chain", 1, "ab")) == "x: the chain holds: 1 entry, head ab"
 
 
-def test_class_without_its_sets_is_not_class_that_came_with_rows(told: Seat) -> None:
+def test_class_change_without_its_rows_is_reported(told: Seat) -> None:
     classes.change_classes(told, 0, "add", ["gnu"])
     verify_project(told)
     meddle(told, "UPDATE entries SET before = '[]', after = '[]' WHERE kind = 'class'")

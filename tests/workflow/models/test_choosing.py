@@ -57,7 +57,7 @@ def choosing_seat(home: Home, owner: int, choosing_project: int) -> Seat:
     return Seat(home, owner, choosing_project)
 
 
-def test_the_way_back_and_to_automatic_again(choosing_seat: Seat, findings: Findings) -> None:
+def test_model_is_chosen_and_returned_to_automatic(choosing_seat: Seat, findings: Findings) -> None:
     findings.parameters = {"clpl": {"C": 10.0}}
     ComparingWorker(choosing_seat.home, "one").look()
     answer_next(choosing_seat.home, choosing_seat.person_id, choosing_seat.project_id or 0)
@@ -86,7 +86,7 @@ def test_the_way_back_and_to_automatic_again(choosing_seat: Seat, findings: Find
     assert managing.learner_settings(choosing_seat)["C"] == 10.0, "as the comparison found it"
 
 
-def test_settings_page_changes_model_by_the_same_line_of_log(choosing_seat: Seat, findings: Findings) -> None:
+def test_settings_and_models_page_log_same_change(choosing_seat: Seat, findings: Findings) -> None:
     ComparingWorker(choosing_seat.home, "one").look()
     managing.change_learner(choosing_seat, model="plsvc", C=3.0)
     managing.change_learner(choosing_seat, C=4.0)
@@ -103,7 +103,7 @@ def test_settings_page_changes_model_by_the_same_line_of_log(choosing_seat: Seat
     assert (story.automatic, story.model) == (True, "plsvc")
 
 
-def test_change_of_model_is_nobodys_answer(choosing_seat: Seat, findings: Findings) -> None:
+def test_model_change_is_no_answer(choosing_seat: Seat, findings: Findings) -> None:
     home, owner, project = choosing_seat.home, choosing_seat.person_id, choosing_seat.project_id or 0
     first = answer_next(home, owner, project)
     choosing.adopt(choosing_seat, "clpl")
@@ -127,7 +127,7 @@ def test_change_of_model_is_nobodys_answer(choosing_seat: Seat, findings: Findin
     assert managing.get_project(choosing_seat).answered == 0
 
 
-def test_only_owners_choose(choosing_seat: Seat) -> None:
+def test_only_owners_choose_model(choosing_seat: Seat) -> None:
     ada = Seat(
         choosing_seat.home,
         annotator(choosing_seat.home, choosing_seat.person_id, "Ada"),
@@ -143,13 +143,13 @@ def test_only_owners_choose(choosing_seat: Seat) -> None:
     assert showing.model_story(ada).model == "plknn", "what answers is no secret"
 
 
-def test_model_that_there_is_not_is_refused(choosing_seat: Seat) -> None:
+def test_unknown_model_is_refused(choosing_seat: Seat) -> None:
     with pytest.raises(ValueError, match="model"):
         choosing.adopt(choosing_seat, "best")
     assert count_entries(choosing_seat.home) == 0
 
 
-def test_one_comparison_at_a_time_and_none_to_cancel_is_not_fault(choosing_seat: Seat) -> None:
+def test_repeated_comparison_request_and_idle_cancel_are_harmless(choosing_seat: Seat) -> None:
     choosing.cancel(choosing_seat)
     choosing.compare_now(choosing_seat)
     choosing.compare_now(choosing_seat)
@@ -162,7 +162,7 @@ def test_one_comparison_at_a_time_and_none_to_cancel_is_not_fault(choosing_seat:
     assert showing.running_now(choosing_seat) is None
 
 
-def test_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, findings: Findings) -> None:
+def test_measure_compares_without_storing(choosing_seat: Seat, findings: Findings) -> None:
     told: list[tuple[int, int, str]] = []
     found = choosing.measure(choosing_seat, lambda *step: told.append(step))
     assert found.best == "clpl"
@@ -173,12 +173,12 @@ def test_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, fin
     assert count_entries(choosing_seat.home) == 0
 
 
-def test_table_of_no_project_is_measured_by_its_truth(findings: Findings) -> None:
+def test_table_is_measured_by_its_truth(findings: Findings) -> None:
     found = choosing.measure_table(LabelTable.from_frame(small_frame(), ROLES))
     assert (found.rows, found.checks) == (60, 60)
 
 
-def test_input_that_cannot_be_compared_says_why(
+def test_incomparable_project_says_why(
     home: Home, owner: int, choosing_seat: Seat, findings: Findings
 ) -> None:
     with pytest.raises(CannotCompare, match="nothing to compare"):
@@ -197,7 +197,7 @@ def test_input_that_cannot_be_compared_says_why(
 # The models of a project as pages show them
 
 
-def test_before_first_comparison_there_are_not_figures(home: Home, owner: int) -> None:
+def test_models_have_no_figures_before_first_comparison(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
     view = showing.models_view(seat)
     assert [line.name for line in view.lines] == list(MODEL_ENTRIES)
@@ -240,7 +240,9 @@ def test_accuracy_by_blind_checks_has_its_interval(home: Home, owner: int, findi
     assert view.lines[-1].interval is None
 
 
-def test_checks_flatter_the_model_they_chose(home: Home, owner: int, findings: Findings) -> None:
+def test_accuracy_of_adopted_model_is_marked_as_optimistic(
+    home: Home, owner: int, findings: Findings
+) -> None:
     project = small_project(home, owner, model="plknn", control_share=0.5, test_share=0.0)
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     answer_truly(home, owner, project, 45)
@@ -259,7 +261,9 @@ def test_checks_flatter_the_model_they_chose(home: Home, owner: int, findings: F
     assert (story.adoptions, story.by_checks) == ((), True), "the one in force was chosen to stay"
 
 
-def test_page_has_news_when_comparison_or_settings_change(home: Home, owner: int, findings: Findings) -> None:
+def test_watched_value_changes_with_comparison_or_settings(
+    home: Home, owner: int, findings: Findings
+) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     seen = [showing.watched(seat)]
     choosing.compare_now(seat)
@@ -276,7 +280,7 @@ def test_page_has_news_when_comparison_or_settings_change(home: Home, owner: int
     assert showing.watched(seat) == seen[-1]
 
 
-def test_annotators_see_what_answers_and_no_comparison(home: Home, owner: int) -> None:
+def test_annotators_see_model_in_force_but_no_comparison(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="automatic")
     ada = Seat(home, annotator(home, owner, "Ada"), project)
     with pytest.raises(NotAllowed):
@@ -284,7 +288,7 @@ def test_annotators_see_what_answers_and_no_comparison(home: Home, owner: int) -
     assert showing.model_story(ada).automatic
 
 
-def test_label_vectors_have_nothing_to_choose_from(home: Home, owner: int) -> None:
+def test_label_vectors_have_no_models_to_choose(home: Home, owner: int) -> None:
     view = showing.models_view(Seat(home, owner, vector_project(home, owner)))
     assert view.lines == ()
     assert not view.story.models
@@ -313,7 +317,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if not path.name.startswith("rounds-")}
 
 
-def test_written_data_is_read_again(tmp_path: Path, versions: list[Version]) -> None:
+def test_version_file_round_trips(tmp_path: Path, versions: list[Version]) -> None:
     path = tmp_path / "models" / "0.npy"
     version = versions[0]
     assert version.footing is not None
@@ -331,7 +335,7 @@ def test_written_data_is_read_again(tmp_path: Path, versions: list[Version]) -> 
     np.testing.assert_array_equal(footing.rounds.ridge.rows, version.footing.rounds.ridge.rows)
 
 
-def test_what_all_versions_share_is_written_and_read_once(tmp_path: Path, versions: list[Version]) -> None:
+def test_shared_state_of_versions_is_stored_once(tmp_path: Path, versions: list[Version]) -> None:
     for version in versions[:2]:
         write_version(tmp_path / f"{version.number}.npy", version)
     assert len(list(tmp_path.glob("rounds-*.npz"))) == 1
@@ -348,9 +352,7 @@ def test_what_all_versions_share_is_written_and_read_once(tmp_path: Path, versio
     assert len(list(tmp_path.glob("rounds-*.npz"))) == 2
 
 
-def test_old_and_later_versions_are_cleaned_away_with_their_state(
-    tmp_path: Path, versions: list[Version]
-) -> None:
+def test_outdated_versions_are_deleted_with_their_state(tmp_path: Path, versions: list[Version]) -> None:
     for version in versions:
         write_version(tmp_path / f"{version.number}.npy", version)
     clean(tmp_path / "3.npy")
@@ -360,7 +362,7 @@ def test_old_and_later_versions_are_cleaned_away_with_their_state(
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 
-def test_what_newest_version_shares_stays_if_clock_was_put_back(
+def test_shared_state_of_newest_version_survives_clock_change(
     tmp_path: Path, versions: list[Version]
 ) -> None:
     for version in versions:
@@ -375,9 +377,7 @@ def test_what_newest_version_shares_stays_if_clock_was_put_back(
     assert not {path.name for path in tmp_path.iterdir()} & {"rounds-a.npz", "rounds-b.npz"}
 
 
-def test_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
-    tmp_path: Path, versions: list[Version]
-) -> None:
+def test_unreadable_state_does_not_block_cleanup(tmp_path: Path, versions: list[Version]) -> None:
     for version in versions:
         write_version(tmp_path / f"{version.number}.npy", version)
     for damaged in (b"", b"PK", b"other"):
@@ -386,7 +386,7 @@ def test_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
         assert read_footing(tmp_path / "3.npy", None) is not None
 
 
-def test_state_too_large_is_left_out_but_for_effects(
+def test_oversized_state_is_left_out_except_effects(
     tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(version_files, "MOST_BYTES", 1000)
@@ -396,7 +396,7 @@ def test_state_too_large_is_left_out_but_for_effects(
     assert not list(tmp_path.glob("rounds-*"))
 
 
-def test_model_without_first_updates_has_its_scores_alone(tmp_path: Path, versions: list[Version]) -> None:
+def test_version_without_first_updates_stores_scores_only(tmp_path: Path, versions: list[Version]) -> None:
     plain = Version(versions[0].scores, versions[0].point, converged=True)
     write_version(tmp_path / "0.npy", plain)
     assert names(tmp_path) == {"0.npy"}
@@ -404,7 +404,7 @@ def test_model_without_first_updates_has_its_scores_alone(tmp_path: Path, versio
     assert read_footing(tmp_path / "0.npy", None) is None
 
 
-def test_every_file_is_on_disk_before_it_has_its_name(
+def test_version_files_are_synced_before_rename(
     tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: dict[int, set[str]] = {}
@@ -421,7 +421,7 @@ def test_every_file_is_on_disk_before_it_has_its_name(
         assert path.name not in synced[path.stat().st_ino]
 
 
-def test_full_disk_leaves_nothing_under_name(tmp_path: Path, versions: list[Version]) -> None:
+def test_full_disk_leaves_no_version_file(tmp_path: Path, versions: list[Version]) -> None:
     with full_disk(), pytest.raises(OSError, match="too large"):
         write_version(tmp_path / "0.npy", versions[0])
     assert names(tmp_path) == set()

@@ -84,9 +84,7 @@ counts = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda two: Cou
 
 
 @given(counts, st.integers(0, 500), st.integers(0, 500))
-def test_comparison_is_due_when_answers_or_checks_have_grown_by_half(
-    last: Counts, more: int, checks: int
-) -> None:
+def test_comparison_is_due_after_half_more_answers_or_checks(last: Counts, more: int, checks: int) -> None:
     now = Counts(99, last.answers + more, last.checks + checks)
     grown = more >= max(LEAST_NEW, last.answers / 2) or checks >= max(LEAST_NEW, last.checks / 2)
     assert is_due(last, now) == grown
@@ -109,7 +107,7 @@ def test_comparisons_become_rare(answers: int) -> None:
 # Its changes
 
 
-def test_best_model_is_adopted_by_line_of_log_and_answers_at_once(
+def test_best_model_is_adopted_and_logged(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     findings.parameters = {"clpl": {"C": 100.0}}
@@ -133,7 +131,7 @@ def test_best_model_is_adopted_by_line_of_log_and_answers_at_once(
         assert learner.progress().accuracy is not None
 
 
-def test_nothing_is_compared_twice_for_the_same_answers(
+def test_comparison_is_not_repeated_for_same_answers(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     worker.look()
@@ -152,7 +150,7 @@ def test_nothing_is_compared_twice_for_the_same_answers(
     assert len(adoptions(home, project)) == 1, "the best is in force already"
 
 
-def test_model_that_is_ahead_by_chance_alone_is_not_adopted(
+def test_model_ahead_by_chance_is_not_adopted(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     worker.look()
@@ -168,7 +166,7 @@ def test_model_that_is_ahead_by_chance_alone_is_not_adopted(
     assert [one.model for one in adoptions(home, project)] == ["clpl", "plsvc"]
 
 
-def test_blind_checks_choose_and_log_says_so(
+def test_blind_checks_decide_adoption_and_are_logged(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner, model="automatic", control_share=0.5, test_share=0.0)
@@ -183,7 +181,7 @@ def test_blind_checks_choose_and_log_says_so(
     assert one.why == f"81% by {checks} blind checks (PL-KNN 55%)"
 
 
-def test_project_whose_model_was_chosen_is_compared_when_asked_and_stays(
+def test_chosen_model_is_compared_on_request_only(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner)
@@ -209,7 +207,7 @@ def test_label_vectors_are_never_compared(
         choosing.compare_now(Seat(home, owner, project))
 
 
-def test_settings_that_someone_changed_meanwhile_stay_theirs(
+def test_settings_changed_during_comparison_are_kept(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     def choose(done: int, _total: int, _name: str) -> None:
@@ -223,7 +221,7 @@ def test_settings_that_someone_changed_meanwhile_stay_theirs(
     assert [one.by_comparison for one in adoptions(home, project)] == [False]
 
 
-def test_best_model_that_cannot_be_trained_is_not_adopted(
+def test_untrainable_best_model_is_not_adopted(
     home: Home, project: int, worker: ComparingWorker, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, progress: object) -> None:
@@ -238,7 +236,7 @@ def test_best_model_that_cannot_be_trained_is_not_adopted(
     assert settings_of(home, project)["adopted"] == "plknn"
 
 
-def test_what_was_left_to_winnow_again_is_compared_at_once(
+def test_returning_to_automatic_compares_at_once(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner)
@@ -254,7 +252,7 @@ def test_what_was_left_to_winnow_again_is_compared_at_once(
     assert len(findings.calls) == 2, "once"
 
 
-def test_best_model_whose_training_costs_workers_is_not_adopted(
+def test_best_model_that_kills_workers_is_not_adopted(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     with home.database.read() as session:
@@ -269,7 +267,7 @@ def test_best_model_whose_training_costs_workers_is_not_adopted(
     assert adoptions(home, project) == ()
 
 
-def test_model_is_adopted_no_sooner_than_it_can_be_trained(
+def test_model_is_adopted_only_when_trainable(
     home: Home, project: int, worker: ComparingWorker, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another worker trains the project meanwhile, by its old model."""
@@ -311,7 +309,7 @@ def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) ->
     assert latest(home, project).id == 1
 
 
-def test_comparison_whose_lease_was_lost_changes_nothing(
+def test_comparison_with_lost_lease_changes_nothing(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     """A worker that slept finds, when it wakes, that another has done its work."""
@@ -370,7 +368,7 @@ def test_fit_can_be_cancelled_and_blocks_other_training(
     assert adoptions(home, project) == ()
 
 
-def test_worker_told_to_end_inside_fit_ends_and_no_death_is_counted(
+def test_worker_stopped_inside_fit_counts_no_death(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     stop = threading.Event()
@@ -382,7 +380,7 @@ def test_worker_told_to_end_inside_fit_ends_and_no_death_is_counted(
     assert (lease.ended, lease.deaths, latest(home, project).unfinished) == (True, 0, True)
 
 
-def test_database_that_is_away_fails_no_comparison(
+def test_lost_database_does_not_fail_comparison(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     def away(*_: object) -> None:
@@ -422,7 +420,7 @@ def test_progress_is_reported_and_training_continues(
     assert showing.running_now(Seat(home, owner, project)) is None
 
 
-def test_failure_says_why_and_the_others_continue(
+def test_failed_comparison_is_explained_and_others_continue(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="automatic")
@@ -439,7 +437,7 @@ def test_failure_says_why_and_the_others_continue(
     assert showing.models_view(Seat(home, owner, project)).failed == "too few rows"
 
 
-def test_worker_told_to_end_leaves_comparison_to_another(
+def test_stopped_worker_leaves_comparison_to_another(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     stop = threading.Event()
@@ -476,7 +474,7 @@ def killed(home: Home) -> None:
     time.sleep(0.3)
 
 
-def test_killed_worker_frees_its_comparison_and_two_let_it_rest(
+def test_comparison_is_suspended_after_two_killed_workers(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     killed(home)
@@ -526,7 +524,7 @@ def told_of(home: Home, owner: int, project: int) -> str:
     return now.fault
 
 
-def test_cluster_that_is_not_there_is_reported_and_nothing_is_compared_without_it(
+def test_missing_cluster_is_reported_and_blocks_comparison(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[tuple[object, ...]] = []
@@ -563,7 +561,7 @@ def test_cluster_that_is_not_there_is_reported_and_nothing_is_compared_without_i
     assert not Path(str(folder)).exists()
 
 
-def test_fits_that_others_have_made_stay_until_comparison_is_over(
+def test_cluster_fits_are_kept_until_comparison_ends(
     home: Home, project: int, findings: Findings, told_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
@@ -590,7 +588,7 @@ def test_fits_that_others_have_made_stay_until_comparison_is_over(
     assert not folder.exists()
 
 
-def test_fits_of_comparison_that_is_cancelled_while_it_waits_for_cluster_do_not_stay(
+def test_fits_of_cancelled_cluster_comparison_are_removed(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
@@ -611,7 +609,7 @@ def test_fits_of_comparison_that_is_cancelled_while_it_waits_for_cluster_do_not_
     assert not folder.exists()
 
 
-def test_models_of_project_are_compared_in_blocks_as_by_worker_itself(
+def test_block_comparison_equals_worker_comparison(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Findings, without the seconds."""
@@ -628,7 +626,7 @@ def test_models_of_project_are_compared_in_blocks_as_by_worker_itself(
     assert timeless(found) == timeless(here)
 
 
-def test_table_too_small_to_compare_says_so_in_words(
+def test_table_too_small_to_compare_is_explained(
     home: Home, owner: int, worker: ComparingWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner)

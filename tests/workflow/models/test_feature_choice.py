@@ -135,5 +135,5 @@ def test_owner_changes_features(home: Home, owner: int) -> None:
         (BOTH, {WORDS: 0.6}, None),
     ],
 )
-def test_gain_words(in_force: str, accuracy: dict[str, float], words: str | None) -> None:
+def test_gain_of_features_is_described(in_force: str, accuracy: dict[str, float], words: str | None) -> None:
     assert gain_words(FeatureComparison(accuracy, "kernelridge", 46), in_force) == words

@@ -38,7 +38,7 @@ def folder_of(tmp_path: Path, name: str) -> Path:
     return folder
 
 
-def test_first_rows_match_ranker(tmp_path: Path) -> None:
+def test_ranked_rows_match_ranker(tmp_path: Path) -> None:
     X, sets = rows_and_sets(400)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [150, 300])
     ranking = rank_files(
@@ -62,7 +62,7 @@ def test_first_rows_match_ranker(tmp_path: Path) -> None:
     assert len(lines) == 51
 
 
-def test_another_version_takes_no_parts_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_another_version_are_not_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, folder = write_arrays(tmp_path / "t", *rows_and_sets(300)), folder_of(tmp_path, "parts")
 
     def rank() -> set[str]:
@@ -77,7 +77,7 @@ def test_another_version_takes_no_parts_of_this_one(tmp_path: Path, monkeypatch:
     assert not rank()
 
 
-def test_settings_name_runner_in_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rank_uses_configured_runner_and_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, sets = rows_and_sets(300)
     path = write_arrays(tmp_path / "t", X, sets, NAMES)
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
@@ -100,7 +100,7 @@ def test_settings_name_runner_in_data_folder(tmp_path: Path, monkeypatch: pytest
         rank_on(settings, path, n_neighbors=301)
 
 
-def test_run_that_begins_again_makes_no_part_again(tmp_path: Path) -> None:
+def test_restarted_run_reuses_finished_parts(tmp_path: Path) -> None:
     X, sets = rows_and_sets(300)
     path, folder = write_arrays(tmp_path / "t", X, sets), folder_of(tmp_path, "parts")
 
@@ -130,7 +130,7 @@ def test_run_that_begins_again_makes_no_part_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.dask
-def test_one_process_pool_and_cluster_leave_the_same_bits_of_20000_rows(tmp_path: Path) -> None:
+def test_inline_pool_and_cluster_rank_identically(tmp_path: Path) -> None:
     X, sets = rows_and_sets(20_000, d=16, m=12)
     path = write_arrays(tmp_path / "t", X, sets)
     found = {}
@@ -165,7 +165,7 @@ def kill_at_random(
 
 @pytest.mark.dask
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.proof)])
-def test_workers_that_are_killed_at_random_moments_leave_the_same_files(tmp_path: Path, kills: int) -> None:
+def test_killed_workers_leave_same_files(tmp_path: Path, kills: int) -> None:
     from distributed.core import Status
 
     X, sets = rows_and_sets(600)

@@ -91,9 +91,7 @@ def killed(home: Home) -> None:
     time.sleep(SHORT)
 
 
-def test_worker_ends_with_its_server_in_middle_of_fit_and_that_is_not_death(
-    home: Home, owner: int, project: int
-) -> None:
+def test_worker_ending_with_server_counts_no_death(home: Home, owner: int, project: int) -> None:
     environment = {
         **os.environ,
         "WINNOW_HOME": str(home.settings.home),
@@ -123,7 +121,7 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
     return [one.project_id for one in training.due(home) if worker.train(one) is not None]
 
 
-def test_training_that_kills_its_workers_rests_and_the_others_continue(
+def test_training_that_kills_workers_is_suspended(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
@@ -151,7 +149,7 @@ def test_training_that_kills_its_workers_rests_and_the_others_continue(
     assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
 
 
-def test_after_rest_it_is_tried_once_more(
+def test_suspended_training_is_retried_once(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
@@ -171,7 +169,7 @@ def test_after_rest_it_is_tried_once_more(
     assert (last.ended, last.deaths) == (True, 0)
 
 
-def test_worker_that_ends_in_order_is_not_death(
+def test_orderly_worker_end_counts_no_death(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told_to_end(self: object, progress: Callable[[int, float], None]) -> None:
@@ -186,7 +184,7 @@ def test_worker_that_ends_in_order_is_not_death(
     assert train_due(home, training.Worker(home, "last")) == [project]
 
 
-def test_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int) -> None:
+def test_lease_taken_over_is_not_changed_by_former_holder(home: Home, project: int) -> None:
     """A worker that slept, with its whole machine perhaps, wakes up and continues."""
     now = datetime.now(UTC)
     past, later = now - timedelta(seconds=1), now + timedelta(seconds=30)
@@ -199,7 +197,7 @@ def test_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int
     assert last == trained.Training("other", "key", later, ended=False, deaths=1, fault=None)
 
 
-def test_idle_worker_only_looks_whether_anyone_wrote(
+def test_idle_worker_only_polls_for_writes(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[float] = []
@@ -231,7 +229,7 @@ def test_idle_worker_only_looks_whether_anyone_wrote(
         thread.join()
 
 
-def test_answer_that_waits_for_its_time_is_looked_at_until_then(home: Home, owner: int) -> None:
+def test_worker_keeps_polling_for_answer_due_later(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=60.0)
     assert train_due(home, training.Worker(home, "one")) == [project]
     assert training.news(home) == training.News([], soon=False)

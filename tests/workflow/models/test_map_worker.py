@@ -37,7 +37,7 @@ def worker(home: Home) -> MapWorker:
     return MapWorker(home, "one")
 
 
-def test_look_at_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_opened_map_is_laid_out_by_worker(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     assert anything_to_do(seat.home)
     before = instance_map(seat)
     assert before.laid_out is False
@@ -49,14 +49,14 @@ def test_look_at_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker
     assert not np.array_equal(now.places, before.places)
 
 
-def test_it_starts_next_to_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_layout_runs_in_parallel_with_training(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     worker.look()
     assert worker._laying is not None
     worker._laying.join()
     assert map_layouts.kept(seat.home, wished.table_hash, instance_map(seat).rows) is not None
 
 
-def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_only_one_worker_computes_layout(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     held = leases.hold(seat.home, wished.project_id, "other", wished.table_hash, map_layouts.TASK)
     with held as lease:
         assert lease is not None
@@ -66,7 +66,7 @@ def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -
     assert not anything_to_do(seat.home)
 
 
-def test_failure_is_reported_and_left(
+def test_failed_layout_is_reported_and_not_retried(
     seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:
@@ -78,9 +78,7 @@ def test_failure_is_reported_and_left(
     assert instance_map(seat).layout_fault == "these rows cannot be laid out"
 
 
-def test_layout_that_kills_its_workers_rests_and_page_says_so(
-    seat: Seat, wished: Wish, worker: MapWorker
-) -> None:
+def test_layout_that_kills_workers_is_suspended(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     now = datetime.now(UTC)
     for died in ("first", "second"):
         with seat.home.database.write() as session:
@@ -95,14 +93,14 @@ def test_layout_that_kills_its_workers_rests_and_page_says_so(
     assert not is_waited_for(seat)
 
 
-def test_wish_about_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_layout_request_of_archived_project_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     managing.archive_project(seat)
     worker.lay_out(wished)
     assert map_layouts.wishes(seat.home) == []
     assert list((seat.home.cache_dir / "maps").iterdir()) == []
 
 
-def test_database_that_is_away_ends_nothing(
+def test_lost_database_keeps_layout_request(
     seat: Seat,
     wished: Wish,
     worker: MapWorker,

@@ -88,7 +88,7 @@ def assert_as_folded(seat: Seat) -> None:
         assert learner.progress() == whole.progress()
 
 
-def test_questions_come_at_random_until_neighbours_are_found(
+def test_questions_are_random_until_neighbours_are_found(
     seat: Seat, worker: NeighborWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = folded(seat)
@@ -130,7 +130,7 @@ def test_questions_come_at_random_until_neighbours_are_found(
     assert_as_folded(seat)
 
 
-def test_a_second_server_takes_in_the_neighbours_too(seat: Seat, worker: NeighborWorker) -> None:
+def test_second_server_loads_neighbours(seat: Seat, worker: NeighborWorker) -> None:
     second = open_home(seat.home.settings)
     try:
         there = Seat(second, seat.person_id, seat.project_id)
@@ -155,7 +155,7 @@ def environment(home: Home) -> dict[str, str]:
     }
 
 
-def test_a_worker_killed_while_it_searches_leaves_the_rest_to_the_next(
+def test_killed_neighbour_search_is_continued_by_next_worker(
     seat: Seat, worker: NeighborWorker, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer(seat, 3)
@@ -174,7 +174,7 @@ def test_a_worker_killed_while_it_searches_leaves_the_rest_to_the_next(
     assert_as_folded(seat)
 
 
-def test_what_fails_is_said_and_tried_again_by_another_worker(
+def test_failed_neighbour_search_is_reported_and_retried(
     seat: Seat, home: Home, owner: int, worker: NeighborWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = text_project(home, owner, "other", seed=2)
@@ -200,7 +200,7 @@ def test_what_fails_is_said_and_tried_again_by_another_worker(
     assert_as_folded(seat)
 
 
-def test_neighbours_are_found_at_once_if_no_worker_could_be_told(
+def test_neighbours_are_found_at_once_without_request_file(
     seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (wish,) = (seat.home.settings.home / "graphs").glob("*.wish")
@@ -214,7 +214,7 @@ def test_neighbours_are_found_at_once_if_no_worker_could_be_told(
     assert_as_folded(seat)
 
 
-def test_an_earlier_state_is_exported_as_its_model_had_it(seat: Seat, worker: NeighborWorker) -> None:
+def test_earlier_state_is_exported_with_its_own_model(seat: Seat, worker: NeighborWorker) -> None:
     answer(seat, 2)
     past = file_of(seat, as_of=2)
     assert b",model," in past
@@ -222,14 +222,14 @@ def test_an_earlier_state_is_exported_as_its_model_had_it(seat: Seat, worker: Ne
     assert past == file_of(seat, as_of=2)
 
 
-def test_label_vectors_wait_for_nothing(home: Home, owner: int, world: KindWorld) -> None:
+def test_only_kinds_with_neighbours_wait(home: Home, owner: int, world: KindWorld) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner)))
     with seat.learner() as found:
         assert found.learner.waits == (seat.kind.NEIGHBORS is not None)
     assert anything_to_do(home) == (seat.kind.NEIGHBORS is not None)
 
 
-def test_a_new_setting_that_needs_no_neighbours_waits_for_none(seat: Seat) -> None:
+def test_model_without_neighbours_does_not_wait(seat: Seat) -> None:
     assert anything_to_do(seat.home)
     managing.change_learner(seat, model="perceptron-max", strategy="margin")
     assert not anything_to_do(seat.home)

@@ -62,7 +62,7 @@ def test_estimate_is_due_when_answers_have_grown_by_a_fifth(before: int, more: i
     assert is_due(None, now) == (now.answers >= LEAST_ANSWERS)
 
 
-def test_nothing_is_due_before_first_answers_nor_twice(
+def test_estimate_is_due_once_after_first_answers(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS - 1)
@@ -80,7 +80,7 @@ def test_nothing_is_due_before_first_answers_nor_twice(
     assert latest(home, project) == first
 
 
-def test_it_is_stored_and_page_has_it_over_all_answers(
+def test_estimate_is_stored_for_all_answers(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -101,7 +101,7 @@ def test_it_is_stored_and_page_has_it_over_all_answers(
     assert random.saved.low <= random.saved.high
 
 
-def test_missing_part_is_reported(home: Home, owner: int, worker: RandomOrderWorker) -> None:
+def test_estimate_without_truth_or_checks_says_why(home: Home, owner: int, worker: RandomOrderWorker) -> None:
     project = small_project(home, owner, test_share=0.0)
     answer_truly(home, owner, project, LEAST_ANSWERS)
     worker.look()
@@ -111,7 +111,7 @@ def test_missing_part_is_reported(home: Home, owner: int, worker: RandomOrderWor
     assert "no blind checks" in proof.missing
 
 
-def test_owner_has_it_estimated_when_they_like_and_no_one_else(
+def test_only_owner_requests_estimate(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, 3)
@@ -141,7 +141,7 @@ def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOr
         assert trained.RANDOM_ORDERS.latest(session, project) is None
 
 
-def test_one_that_fails_says_why_and_the_others_are_made(
+def test_failed_estimate_is_explained_and_others_continue(
     home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -166,7 +166,7 @@ def test_one_that_fails_says_why_and_the_others_are_made(
     assert "failed: the model cannot be fitted" in view(home, owner, project).proof.missing
 
 
-def test_one_worker_at_a_time_and_what_dead_one_left_is_made(
+def test_estimate_of_dead_worker_is_taken_over(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -227,7 +227,7 @@ def test_progress_is_noted_and_stops_when_cancelled(
     assert (given_up.state, given_up.report, given_up.done) == (RUNNING, None, noted[3][0])
 
 
-def test_worker_of_server_does_it(home: Home, owner: int, project: int) -> None:
+def test_server_worker_makes_estimate(home: Home, owner: int, project: int) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
     EncodingWorker(home, "all").look()
     assert latest(home, project).state == DONE

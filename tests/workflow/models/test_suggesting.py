@@ -74,7 +74,7 @@ def last_seq(seat: Seat) -> int:
         return entries.last_seq(reading.session, reading.project.id)
 
 
-def test_recordings_weigh_their_candidates_by_classifier(home: Home, owner: int) -> None:
+def test_classifier_weights_candidates_of_recordings(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "Vulpes vulpes_Red fox\nCapreolus capreolus_ROE DEER\n")
     steps: list[tuple[int, int, str]] = []
@@ -94,7 +94,7 @@ def test_recordings_weigh_their_candidates_by_classifier(home: Home, owner: int)
     assert last_seq(seat) == seq, "the same once more stores nothing"
 
 
-def test_labels_are_cut_to_classes_of_project(home: Home, owner: int) -> None:
+def test_suggested_labels_are_limited_to_project_classes(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "noise\nroe_deer\n")
     found = suggest(seat, "pitch")
@@ -106,7 +106,7 @@ def test_labels_are_cut_to_classes_of_project(home: Home, owner: int) -> None:
         suggest(seat, "pitch")
 
 
-def test_texts_weigh_their_candidates_by_names_of_classes(home: Home, owner: int) -> None:
+def test_class_names_weight_candidates_of_texts(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     folder = topic_encoder(home)
     names = {"birds": "animals", "ships": "voyage", "music": "symphony"}
@@ -122,7 +122,7 @@ def test_texts_weigh_their_candidates_by_names_of_classes(home: Home, owner: int
     assert weights_of(seat).max() == 1
 
 
-def test_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, owner: int) -> None:
+def test_non_commercial_licence_must_be_accepted(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "\n".join(NAMES), "birdnet24")
     with pytest.raises(EncoderError, match=r"BirdNET 2.4 may not be used commercially .*--non-commercial"):
@@ -130,9 +130,7 @@ def test_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, own
     assert suggest(seat, "birdnet24", non_commercial=True).rows == 130
 
 
-def test_input_that_cannot_be_suggested_is_reported(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_impossible_suggestion_is_reported(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = alike_project(home, owner, shown="sound")
     with pytest.raises(EncoderError, match="No encoder is called 'pitch'"):
         suggest(seat, "pitch")

@@ -87,7 +87,7 @@ def test_one_answer_is_learned_after_a_while(
     assert train_due(home, worker) == [1]
 
 
-def test_question_names_version_it_was_asked_by(
+def test_question_names_its_model_version(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     before = loop.next_question(Seat(home, owner, training_project))
@@ -104,13 +104,13 @@ def test_question_names_version_it_was_asked_by(
     assert after.strategy == "margin"
 
 
-def test_project_that_follows_each_answer_needs_no_worker(home: Home, owner: int) -> None:
+def test_incremental_model_needs_no_worker(home: Home, owner: int) -> None:
     small_project(home, owner, "near")
     assert not training.anything_to_train(home)
     assert training.due(home) == []
 
 
-def test_two_workers_do_not_train_the_same(
+def test_two_workers_do_not_train_same_project(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     now = datetime.now(UTC)
@@ -124,7 +124,7 @@ def test_two_workers_do_not_train_the_same(
     assert not training.training_state(Seat(home, owner, training_project)).running
 
 
-def test_lost_or_damaged_file_is_made_again(
+def test_lost_or_damaged_version_is_rebuilt(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -140,7 +140,7 @@ def test_lost_or_damaged_file_is_made_again(
         assert learner.version_published == 0
 
 
-def test_training_that_fails_says_why_and_is_not_tried_again_before_there_is_news(
+def test_failed_training_waits_for_changes(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
@@ -160,7 +160,7 @@ def test_training_that_fails_says_why_and_is_not_tried_again_before_there_is_new
     assert training.training_state(Seat(home, owner, training_project)).fault is None
 
 
-def test_another_model_starts_again_and_the_way_back_is_short(
+def test_former_model_is_reused_when_chosen_again(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -204,7 +204,7 @@ def test_worker_process_publishes_and_ends_with_its_parent(
             process.kill()
 
 
-def test_worker_of_server_ends_once_nothing_is_due(
+def test_server_worker_ends_when_nothing_is_due(
     home: Home, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "POLL", 0.0)
@@ -222,7 +222,7 @@ def test_worker_of_server_ends_once_nothing_is_due(
     assert training.anything_to_train(home), "it is wanted again as soon as anyone writes"
 
 
-def test_before_first_version_nothing_is_credited_to_model(
+def test_export_credits_nothing_to_untrained_model(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     frame = exported(home, owner, training_project)
@@ -234,7 +234,7 @@ def test_before_first_version_nothing_is_credited_to_model(
     assert set(exported(home, owner, training_project).winnow_source[several]) == {"model"}
 
 
-def test_old_files_go_and_files_of_later_life_do_not_stop_training(
+def test_old_and_stale_version_files_do_not_stop_training(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -255,7 +255,7 @@ def test_old_files_go_and_files_of_later_life_do_not_stop_training(
     assert training.due(home) == []
 
 
-def test_one_project_that_fails_does_not_keep_the_others_waiting(
+def test_failing_project_does_not_block_others(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     other = small_project(home, owner, "other", model="clpl", strategy="margin")
@@ -267,7 +267,7 @@ def test_one_project_that_fails_does_not_keep_the_others_waiting(
     assert training.training_state(Seat(home, owner, training_project)).fault
 
 
-def test_worker_told_to_end_gives_up_fit_and_lease(
+def test_stopped_worker_gives_up_fit_and_lease(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
@@ -295,7 +295,7 @@ def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, t
     assert [two.train(what) for what in found] == [None, None]
 
 
-def test_fault_of_model_is_forgotten_with_it(
+def test_model_fault_is_cleared_with_model_change(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, progress: object) -> None:
@@ -310,7 +310,7 @@ def test_fault_of_model_is_forgotten_with_it(
         managing.change_learner(Seat(home, owner, training_project), modell="clpl")
 
 
-def test_files_of_models_long_left_are_removed(
+def test_files_of_former_models_are_removed(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     for C in (1.0, 2.0, 3.0, 4.0, 5.0):
@@ -323,7 +323,7 @@ def test_files_of_models_long_left_are_removed(
 
 
 @on_sqlite
-def test_store_that_fails_is_reported_once_and_waited_for(
+def test_failing_database_is_reported_once_and_awaited(
     home: Home,
     owner: int,
     worker: training.Worker,
@@ -358,7 +358,7 @@ def test_store_that_fails_is_reported_once_and_waited_for(
 
 
 @on_sqlite
-def test_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_computes_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which the tests have anyway: sums in another order would give other last bits than the server's."""
     limited: list[str] = []
     monkeypatch.setattr(training, "one_thread_for_good", lambda: limited.append("for good"))
@@ -377,7 +377,7 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     return trained.RANDOM_ORDERS.ask(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
 
 
-def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
+def test_due_work_is_listed_until_finished(home: Home, owner: int) -> None:
     first, second, third = (small_project(home, owner, name) for name in ("first", "second", "third"))
 
     def found() -> tuple[list[Project], list[RandomOrderEstimate]]:
@@ -407,7 +407,7 @@ def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner
 # Someone who is away is looked for again: soon at first, then more and more seldom
 
 
-def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:
+def test_missing_server_is_retried_with_growing_delay() -> None:
     now = 1000.0
     away = Away(lambda: now)
     assert away.is_due, "the first time at once"
@@ -431,7 +431,7 @@ def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:
     ]
 
 
-def test_who_was_there_is_looked_for_soon_when_missed_again() -> None:
+def test_delay_restarts_after_server_was_reached() -> None:
     now = 0.0
     away = Away(lambda: now)
     for _ in range(5):
@@ -456,18 +456,18 @@ def tried(error: BaseException | None) -> list[str]:
     return faults
 
 
-def test_what_is_done_or_cancelled_is_not_fault() -> None:
+def test_finished_or_cancelled_work_is_no_fault() -> None:
     assert tried(None) == []
     assert tried(WorkCancelled()) == []
 
 
 @pytest.mark.parametrize("error", [Stopped(), SQLAlchemyError("away"), DatabaseUnavailableError("away")])
-def test_what_another_begins_again_comes_through(error: Exception) -> None:
+def test_retryable_error_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)):
         tried(error)
 
 
-def test_failure_is_reported_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_reported_by_message_or_class_name(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "winnow"):
         assert tried(ValueError("No room.")) == ["No room."]
         assert tried(MemoryError()) == ["MemoryError"]
@@ -481,7 +481,7 @@ def settings(home: Path, cluster: str = "") -> Settings:
     return Settings.from_environment({"WINNOW_HOME": str(home), "WINNOW_CLUSTER": cluster})
 
 
-def test_runs_are_in_data_folder(tmp_path: Path) -> None:
+def test_replay_stores_parts_in_data_folder(tmp_path: Path) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     seen: list[tuple[str, int, int]] = []
     found = replay_table(
@@ -492,7 +492,7 @@ def test_runs_are_in_data_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "blocks").glob("part-*.npy"))
 
 
-def test_input_that_cannot_be_replayed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_replay_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
     monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)

@@ -41,18 +41,18 @@ from workflow.server.home import Home
 # Audit entries and their people; nothing is recorded that did not happen; reading it, filtered and as CSV
 
 
-def test_every_kind_has_words() -> None:
+def test_every_event_kind_has_words() -> None:
     assert set(audited.KIND_WORDS) == set(EventKind)
     assert len(set(audited.KIND_WORDS.values())) == len(EventKind)
 
 
-def test_every_kind_is_noted_somewhere() -> None:
+def test_every_event_kind_is_used() -> None:
     files = [one for one in (ROOT / "workflow").rglob("*.py") if not one.name.startswith("audit")]
     text = "".join(one.read_text() for one in files)
     assert [one.name for one in EventKind if f"EventKind.{one.name}" not in text] == []
 
 
-def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
+def test_changes_to_people_are_audited(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     team.redeem_link(home, team.make_link_for(chief, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))
     passwords.set_password(ada, "four plain words here")
@@ -81,7 +81,7 @@ def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
     assert (ended.who, ended.whom) == ("owner", "Ada")
 
 
-def test_what_is_done_to_project_is_noted_at_it(home: Home, chief: Seat) -> None:
+def test_changes_to_project_are_audited_with_it(home: Home, chief: Seat) -> None:
     seat = chief.at(small_project(home, chief.person_id))
     managing.rename_project(seat, "owls", "")
     managing.rename_project(seat, "owls", "Of the night")
@@ -117,7 +117,7 @@ def note_and_fail(there: Reading) -> None:
     team.checked_name("")
 
 
-def test_nothing_is_noted_of_refusals(home: Home, chief: Seat) -> None:
+def test_refused_actions_are_not_audited(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     before = whats(chief)
     with pytest.raises(NotAllowed):
@@ -131,7 +131,7 @@ def test_nothing_is_noted_of_refusals(home: Home, chief: Seat) -> None:
     assert whats(chief) == before
 
 
-def test_only_owners_read_it(chief: Seat) -> None:
+def test_only_owners_read_audit(chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     for read in (audit_lines, audit_csv):
         with pytest.raises(NotAllowed):
@@ -140,7 +140,7 @@ def test_only_owners_read_it(chief: Seat) -> None:
         audited.who_and_where(ada)
 
 
-def test_it_is_filtered_by_day(chief: Seat) -> None:
+def test_audit_is_filtered_by_day(chief: Seat) -> None:
     add_person(chief, "Ada")
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     assert audit_lines(chief, EventFilter(since=tomorrow)) == []
@@ -148,7 +148,7 @@ def test_it_is_filtered_by_day(chief: Seat) -> None:
     assert len(audit_lines(chief, EventFilter(), 1)) == 1
 
 
-def test_refusals_are_noted_so_often_and_no_more(home: Home, chief: Seat) -> None:
+def test_audited_refusals_are_rate_limited(home: Home, chief: Seat) -> None:
     for _ in range(attempts.NOTED_PER_ADDRESS.amount + 20):
         note_refused(home, "wrong name or password", Visit("192.0.2.1"), about_id=chief.person_id)
     lines = audit_lines(chief, EventFilter(what="sign-in-refused"), None)
@@ -156,7 +156,7 @@ def test_refusals_are_noted_so_often_and_no_more(home: Home, chief: Seat) -> Non
     assert {(one.who, one.whom, one.address) for one in lines} == {("", "owner", "192.0.2.1")}
 
 
-def test_no_secret_is_in_it(home: Home, chief: Seat) -> None:
+def test_audit_contains_no_secret(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     link = team.make_link_for(chief, ada.person_id)
     cookie = team.redeem_link(home, link)
@@ -169,7 +169,7 @@ def test_no_secret_is_in_it(home: Home, chief: Seat) -> None:
     assert "argon2" not in kept
 
 
-def test_secrets_are_long_and_never_the_same() -> None:
+def test_secrets_are_long_and_unique() -> None:
     made = {new_secret() for _ in range(100)}
     assert len(made) == 100
     assert min(map(len, made)) >= 43
@@ -177,7 +177,7 @@ def test_secrets_are_long_and_never_the_same() -> None:
 
 
 @given(name=st.text(st.characters(codec="utf-8"), max_size=300))
-def test_csv_is_read_back_as_it_was_and_runs_in_no_spreadsheet(name: str) -> None:
+def test_audit_csv_neutralises_formulas(name: str) -> None:
     kept = audited._harmless(name[:DETAIL_LENGTH])
     assert not kept.startswith(("=", "+", "-", "@", "\t", "\r"))
     text = io.StringIO()
@@ -186,7 +186,7 @@ def test_csv_is_read_back_as_it_was_and_runs_in_no_spreadsheet(name: str) -> Non
     assert kept.removeprefix("'").endswith(name[:DETAIL_LENGTH].removeprefix("'"))
 
 
-def test_names_that_look_like_formulas_are_text_in_csv(chief: Seat) -> None:
+def test_formula_like_names_are_text_in_csv(chief: Seat) -> None:
     add_person(chief, '=HYPERLINK("http://evil.example")')
     rows = list(csv.DictReader(io.StringIO(audit_csv(chief, EventFilter()))))
     assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
@@ -225,7 +225,7 @@ def press(seat: Seat, which: int = 0) -> None:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
 
 
-def test_classes_and_rows_are_as_they_were_if_someone_is_excluded(home: Home, chief: Seat) -> None:
+def test_excluding_person_keeps_classes_and_rows(home: Home, chief: Seat) -> None:
     here = chief.at(small_project(home, chief.person_id))
     eve = annotator(home, chief.person_id, "Eve")
     press(Seat(home, eve, here.project_id))
@@ -255,7 +255,7 @@ def check_counts(here: Seat) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> None:
+def test_excluding_and_including_person_changes_labels_back(home: Home, chief: Seat, make: Make) -> None:
     project = make(home, chief.person_id)
     here = chief.at(project)
     ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
@@ -295,7 +295,7 @@ def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> N
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -> None:
+def test_excluded_answers_survive_restart_and_undo(home: Home, chief: Seat, make: Make) -> None:
     project = make(home, chief.person_id)
     here = chief.at(project)
     ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
@@ -315,7 +315,7 @@ def test_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -
     verify_project(here)
 
 
-def test_open_question_is_closed(home: Home, chief: Seat) -> None:
+def test_excluding_person_closes_open_questions(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
     press(ben)
@@ -326,7 +326,7 @@ def test_open_question_is_closed(home: Home, chief: Seat) -> None:
         loop.submit_answer(ada, question.token, "is", [question.choices[0]])
 
 
-def test_who_has_said_nothing_cannot_be_excluded(home: Home, chief: Seat) -> None:
+def test_person_without_answers_cannot_be_excluded(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     ada = annotator(home, chief.person_id, "Ada")
     with pytest.raises(NotFound, match="answered nothing"):
@@ -335,7 +335,7 @@ def test_who_has_said_nothing_cannot_be_excluded(home: Home, chief: Seat) -> Non
     assert managing.get_project(chief.at(project)).answered == 0
 
 
-def test_review_shows_no_line_about_no_row(home: Home, chief: Seat) -> None:
+def test_review_leaves_out_entries_without_row(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
     press(ada)

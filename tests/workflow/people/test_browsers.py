@@ -39,7 +39,7 @@ def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
     return found.id, secret
 
 
-def test_person_ends_browsers_of_their_own_alone(home: Home, chief: Seat) -> None:
+def test_person_ends_own_browsers_only(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     (_, of_ada), (number, of_bob) = open_one(ada), open_one(bob)
     browsers.end_my_browser(ada, number)
@@ -50,7 +50,7 @@ def test_person_ends_browsers_of_their_own_alone(home: Home, chief: Seat) -> Non
     assert whats(chief).count("browsers signed out") == 1
 
 
-def test_all_others_are_ended_together(home: Home, chief: Seat) -> None:
+def test_other_browsers_are_ended_together(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     opened = [open_one(ada) for _ in range(3)]
     this, secret = opened[1]
@@ -61,7 +61,7 @@ def test_all_others_are_ended_together(home: Home, chief: Seat) -> None:
     assert whats(chief).count("browsers signed out") == 1, "nothing is noted of what did not happen"
 
 
-def test_owner_ends_anyone_s(home: Home, chief: Seat) -> None:
+def test_owner_ends_browser_of_any_person(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     number, secret = open_one(ada)
     for seat in (ada, Seat(home, 99)):
@@ -73,7 +73,7 @@ def test_owner_ends_anyone_s(home: Home, chief: Seat) -> None:
     assert browsers.person_of(home, secret) is None
 
 
-def test_signing_out_is_noted_once(home: Home, chief: Seat) -> None:
+def test_signing_out_is_audited_once(home: Home, chief: Seat) -> None:
     _, secret = open_one(chief)
     for _ in range(2):
         browsers.sign_out(home, secret)
@@ -81,7 +81,7 @@ def test_signing_out_is_noted_once(home: Home, chief: Seat) -> None:
     assert whats(chief).count("signed out") == 1
 
 
-def test_when_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     number, _ = open_one(chief, Visit("192.0.2.1", "Safari on macOS"))
     (before,) = browsers.my_browsers(chief)
     wait(monkeypatch, timedelta(hours=1))
@@ -101,7 +101,7 @@ def test_when_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: pyt
     assert browsers.my_browsers(chief) == []
 
 
-def test_who_is_disabled_cannot_touch_account(home: Home, chief: Seat) -> None:
+def test_disabled_person_cannot_change_account(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     team.disable_person(chief, ada.person_id)
     with pytest.raises(NotAllowed, match="Your access has ended"), ada.everywhere.writing(Right.SEE):
@@ -133,7 +133,7 @@ def test_who_is_disabled_cannot_touch_account(home: Home, chief: Seat) -> None:
         ("<script>", "Another program"),
     ],
 )
-def test_browsers_are_reported_in_a_few_words(said: str, words: str) -> None:
+def test_browser_words_name_browser_and_system(said: str, words: str) -> None:
     assert browser_words(said) == words
 
 
@@ -162,7 +162,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_database_is_asked_once_until_anyone_commits(
+def test_sign_in_is_cached_until_next_commit(
     home: Home, chief: Seat, known_browsers_elsewhere: Home, asked: list[str]
 ) -> None:
     _, secret = open_one(chief)
@@ -177,14 +177,14 @@ def test_database_is_asked_once_until_anyone_commits(
     assert len(asked) == (1 if home.database.is_sqlite else 5)
 
 
-def test_non_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
+def test_unknown_secret_is_not_cached(home: Home, chief: Seat, asked: list[str]) -> None:
     open_one(chief)
     asked.clear()
     assert [browsers.person_of(home, "no secret") for _ in range(3)] == [None] * 3
     assert len(asked) == 3
 
 
-def test_it_ends_when_it_expires_though_no_one_commits(home: Home, chief: Seat) -> None:
+def test_cached_sign_in_expires_without_commit(home: Home, chief: Seat) -> None:
     _, secret = open_one(chief)
     found = browsers.signed_in(home, secret)
     assert found is not None
@@ -193,7 +193,7 @@ def test_it_ends_when_it_expires_though_no_one_commits(home: Home, chief: Seat) 
     assert known.find(home.database, secret_hash(secret), found.expires_at) is None
 
 
-def test_database_that_does_not_say_whether_it_has_changed_is_asked(
+def test_cache_is_bypassed_if_database_stamp_is_unavailable(
     home: Home, chief: Seat, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, secret = open_one(chief)
@@ -265,7 +265,7 @@ def by_proxy(home: Home, user: str) -> int:
     return found.person.id
 
 
-def test_people_are_known_by_what_owner_gave_them_or_by_their_name(home: Home, chief: Seat) -> None:
+def test_people_are_known_by_external_or_own_name(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "bob@example.org")
     elsewhere.set_known_as(chief, ada.person_id, "  ADA@example.org ")
     assert by_openid(home, email="ada@Example.ORG") == ada.person_id
@@ -275,7 +275,7 @@ def test_people_are_known_by_what_owner_gave_them_or_by_their_name(home: Home, c
     assert elsewhere.person_by_proxy(home, "Ada") is None, "she is known by something else"
 
 
-def test_strangers_are_refused_and_no_one_is_added(home: Home, chief: Seat) -> None:
+def test_unknown_external_users_are_refused(home: Home, chief: Seat) -> None:
     for act in (
         lambda: elsewhere.sign_in_by_openid(home, claims("eve@example.org")),
         lambda: elsewhere.sign_in_by_proxy(home, "eve"),
@@ -288,7 +288,7 @@ def test_strangers_are_refused_and_no_one_is_added(home: Home, chief: Seat) -> N
         assert elsewhere.person_by_proxy(home, user) is None
 
 
-def test_no_one_becomes_owner_by_choosing_name(home: Home, chief: Seat) -> None:
+def test_external_name_of_owner_is_not_enough(home: Home, chief: Seat) -> None:
     with pytest.raises(NotKnown):
         elsewhere.sign_in_by_proxy(home, "owner")
     with pytest.raises(NotKnown):
@@ -297,7 +297,7 @@ def test_no_one_becomes_owner_by_choosing_name(home: Home, chief: Seat) -> None:
     assert by_openid(home, email="boss@example.org") == chief.person_id
 
 
-def test_if_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
+def test_settings_can_make_unknown_users_annotators(open_with: Opener) -> None:
     home = open_with(WINNOW_NEW_PEOPLE="annotators")
     owner = Seat(home, team.ensure_owner(home).id)
     eve = by_openid(home, email="eve@example.org")
@@ -313,7 +313,7 @@ def test_if_settings_let_them_strangers_become_annotators(open_with: Opener) -> 
     assert whats(owner).count("person added") == 2
 
 
-def test_only_e_mail_that_was_verified_counts(home: Home, chief: Seat) -> None:
+def test_only_verified_email_counts(home: Home, chief: Seat) -> None:
     add_person(chief, "ada@example.org")
     for wrong in (
         {"email_verified": False},
@@ -332,7 +332,7 @@ def test_only_e_mail_that_was_verified_counts(home: Home, chief: Seat) -> None:
 @pytest.mark.parametrize(
     "email", ["ada@evil.org", "ada@example.org.evil.org", "ada@sub.example.org", "example.org@evil"]
 )
-def test_other_domains_are_refused(open_with: Opener, email: str) -> None:
+def test_email_of_other_domains_is_refused(open_with: Opener, email: str) -> None:
     home = open_with(WINNOW_OIDC_DOMAINS="Example.org, @example.net", WINNOW_NEW_PEOPLE="annotators")
     with pytest.raises(NotKnown, match=r"an e-mail of example\.org, example\.net"):
         elsewhere.sign_in_by_openid(home, claims(email))
@@ -340,7 +340,7 @@ def test_other_domains_are_refused(open_with: Opener, email: str) -> None:
     assert by_openid(home, email="ada@example.net", sub="2")
 
 
-def test_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat) -> None:
+def test_account_is_bound_to_subject_after_first_sign_in(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "ada@example.org")
     assert by_openid(home) == ada.person_id
     assert by_openid(home, email="new@example.org") == ada.person_id, "her e-mail has changed"
@@ -351,13 +351,13 @@ def test_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat) -
     assert by_openid(home, sub="2") == ada.person_id, "the chief has said that it is her"
 
 
-def test_another_provider_is_another_account(home: Home, chief: Seat) -> None:
+def test_subject_of_another_provider_is_bound_by_name_again(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "ada@example.org")
     assert by_openid(home) == ada.person_id
     assert by_openid(home, iss="https://new.example.org") == ada.person_id
 
 
-def test_whose_access_has_ended_is_refused(home: Home, chief: Seat) -> None:
+def test_disabled_person_is_refused(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "ada@example.org")
     by_openid(home)
     team.disable_person(chief, ada.person_id)
@@ -370,7 +370,7 @@ def test_whose_access_has_ended_is_refused(home: Home, chief: Seat) -> None:
     assert elsewhere.person_by_proxy(home, "ada@example.org") is None
 
 
-def test_names_elsewhere_are_given_by_owners_and_to_one_person_each(home: Home, chief: Seat) -> None:
+def test_external_names_are_set_by_owners_and_unique(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     with pytest.raises(NotAllowed):
         elsewhere.set_known_as(ada, ada.person_id, "boss@example.org")
@@ -397,7 +397,7 @@ def test_address_is_rate_limited_across_names() -> None:
     assert tried.may_try("name 1", "192.0.2.2"), "others are not"
 
 
-def test_who_is_over_limit_of_address_uses_up_no_one_s_name() -> None:
+def test_blocked_address_does_not_use_up_name_limit() -> None:
     tried = Attempts()
     for n in range(attempts.PER_ADDRESS.amount):
         tried.may_try(f"name {n}", "192.0.2.1")
@@ -406,7 +406,7 @@ def test_who_is_over_limit_of_address_uses_up_no_one_s_name() -> None:
     assert tried.may_try("ada", "192.0.2.2")
 
 
-def test_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rate_limit_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000_000.0]
     monkeypatch.setattr("limits.storage.memory.time.time", lambda: now[0])
     tried = Attempts()
@@ -416,14 +416,14 @@ def test_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tried.may_try("ada", "")
 
 
-def test_of_many_at_once_no_more_are_let_through() -> None:
+def test_concurrent_attempts_respect_limit() -> None:
     tried = Attempts()
     with ThreadPoolExecutor(8) as pool:
         allowed = list(pool.map(lambda n: tried.may_try("ada", f"192.0.2.{n}"), range(100)))
     assert sum(allowed) == attempts.PER_NAME.amount
 
 
-def test_strangers_cause_only_n_lines() -> None:
+def test_audit_lines_of_strangers_are_limited() -> None:
     tried = Attempts()
     one = sum(tried.may_note("192.0.2.1") for _ in range(1000))
     assert one == attempts.NOTED_PER_ADDRESS.amount
@@ -432,12 +432,12 @@ def test_strangers_cause_only_n_lines() -> None:
 
 
 @given(st.ip_addresses(v=6), st.ip_addresses(v=6))
-def test_who_has_64_has_one_address(one: object, other: object) -> None:
+def test_ipv6_network_of_64_bits_counts_as_one_address(one: object, other: object) -> None:
     same = int(one) >> 64 == int(other) >> 64  # type: ignore[call-overload]
     assert (network(str(one)) == network(str(other))) is same
 
 
-def test_who_comes_by_ipv4_to_server_of_both_is_one_address() -> None:
+def test_ipv4_mapped_address_counts_as_ipv4() -> None:
     assert network("::ffff:192.0.2.1") == "192.0.2.1"
     tried = Attempts()
     while tried.may_try("ada", "::ffff:192.0.2.1"):
@@ -446,21 +446,21 @@ def test_who_comes_by_ipv4_to_server_of_both_is_one_address() -> None:
 
 
 @given(st.ip_addresses(v=4))
-def test_of_ipv4_each_address_counts(one: object) -> None:
+def test_each_ipv4_address_counts(one: object) -> None:
     assert network(str(one)) == str(one)
 
 
 @given(st.text())
-def test_any_text_can_be_address(text: str) -> None:
+def test_network_accepts_any_text(text: str) -> None:
     assert isinstance(network(text), str)
 
 
 @given(st.text(), st.sampled_from([" ", "  ", "\t", "\n"]))
-def test_names_are_one_however_they_are_spelt(name: str, space: str) -> None:
+def test_names_are_folded_in_case_and_spaces(name: str, space: str) -> None:
     assert folded(f"{space}{name}{space}") == folded(name)
 
 
-def test_how_long_to_wait_is_known_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_time_is_reported_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000_000.0]
     for module in ("limits.storage.memory", "workflow.people.attempts"):
         monkeypatch.setattr(f"{module}.time.time", lambda: now[0])
@@ -477,7 +477,7 @@ def test_how_long_to_wait_is_known_and_passes(monkeypatch: pytest.MonkeyPatch) -
     assert tried.may_try("ada", "192.0.2.1")
 
 
-def test_links_that_do_not_work_are_counted_by_address() -> None:
+def test_invalid_links_are_limited_by_address() -> None:
     tried = Attempts()
     for _ in range(attempts.LINKS_PER_ADDRESS.amount):
         assert tried.must_wait_for_links("192.0.2.1") == 0

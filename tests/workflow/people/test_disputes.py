@@ -51,7 +51,7 @@ def open_rows(seat: Seat, size: int) -> list[int]:
         return [int(row) for row in pool.train if pool.first[row].sum() == size]
 
 
-def test_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
+def test_row_is_disputed_when_two_people_differ(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     agreed, apart, bad = open_rows(seat, 3)[:3]
     for row, other in ((agreed, ("is", "ant")), (apart, ("is", "bee")), (bad, ("bad",))):
@@ -67,7 +67,7 @@ def test_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
     assert all(one.disagreement == 1.0 for one in found.lines)
 
 
-def test_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
+def test_disputes_are_sorted_by_disagreement_times_doubt(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     rows = open_rows(seat, 3)[:6]
     for place, row in enumerate(rows):
@@ -85,7 +85,7 @@ def test_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
         assert one.worst == pytest.approx(one.disagreement * one.doubt)
 
 
-def test_without_model_people_alone_count(chief: Seat) -> None:
+def test_dispute_without_model_has_no_shares(chief: Seat) -> None:
     seat, ada, ben = shared(chief, model="plsvc", strategy="random")
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -97,7 +97,7 @@ def test_without_model_people_alone_count(chief: Seat) -> None:
     assert (dispute.shares, dispute.why_not) == ({}, disputes.NO_MODEL)
 
 
-def test_opened_dispute_says_who_said_what(chief: Seat) -> None:
+def test_opened_dispute_lists_opinions(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     row = open_rows(seat, 2)[0]
     first, second = loop.ask_next(ada, row).choices
@@ -117,7 +117,7 @@ def test_opened_dispute_says_who_said_what(chief: Seat) -> None:
     assert [(one.person, one.text) for one in dispute.notes] == [("owner", "Who took this picture?")]
 
 
-def test_model_says_nothing_of_blind_checks(chief: Seat) -> None:
+def test_dispute_hides_model_shares_of_blind_checks(chief: Seat) -> None:
     seat, ada, ben = shared(chief, control_share=0.4)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         checks = {int(row) for row in learner.pool.control_left()}
@@ -137,7 +137,7 @@ def test_model_says_nothing_of_blind_checks(chief: Seat) -> None:
     assert next(one for one in disputes.list_disputes(seat).lines if one.row == row).doubt is None
 
 
-def test_disputes_are_for_reviewers(chief: Seat) -> None:
+def test_disputes_are_for_reviewers_only(chief: Seat) -> None:
     seat, ada, _ = shared(chief)
     assert disputes.list_disputes(member(seat, "Eve", "reviewer")).lines == ()
     for act in (disputes.list_disputes, disputes.count_open):
@@ -149,7 +149,7 @@ def test_disputes_are_for_reviewers(chief: Seat) -> None:
         disputes.open_dispute(seat, 999)
 
 
-def test_who_has_one_answer_row_has_no_disputes(chief: Seat) -> None:
+def test_project_without_overlap_has_no_disputes(chief: Seat) -> None:
     alone = chief.at(small_project(chief.home, chief.person_id, "alone"))
     found = disputes.list_disputes(alone)
     assert (found.lines, found.several, found.by_row) == ((), False, True)
@@ -212,7 +212,7 @@ def test_verdict_is_one_entry_and_ends_dispute(
     assert verify_project(seat)[0].entries == 3
 
 
-def test_doubled_press_stores_one(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_doubled_verdict_is_stored_once(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     token = token_of(seat, row)
     first = disputes.settle(seat, row, token, ["ant"])
@@ -221,7 +221,7 @@ def test_doubled_press_stores_one(dispute: tuple[Seat, Seat, Seat, int]) -> None
     assert count_entries(seat.home) == 3
 
 
-def test_two_reviewers_do_not_overrule_each_other_unseen(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_outdated_verdict_of_second_reviewer_is_refused(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     eve = member(seat, "Eve", "reviewer")
     mine, theirs = token_of(seat, row), token_of(eve, row)
@@ -233,7 +233,7 @@ def test_two_reviewers_do_not_overrule_each_other_unseen(dispute: tuple[Seat, Se
     assert candidates(seat, row) == ("bee",)
 
 
-def test_no_one_is_asked_about_settled_row_and_later_answers_change_nothing(chief: Seat) -> None:
+def test_settled_row_is_closed_to_later_answers(chief: Seat) -> None:
     seat, ada, ben = shared(chief, overlap=3)
     cem, row = member(seat, "Cem"), open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -253,7 +253,7 @@ def test_no_one_is_asked_about_settled_row_and_later_answers_change_nothing(chie
     verify_project(seat)
 
 
-def test_verdict_is_withdrawn_and_given_again(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_verdict_can_be_undone_and_redone(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     before = candidates(seat, row)
     saved = disputes.settle(seat, row, token_of(seat, row), ["cat"])
@@ -266,7 +266,7 @@ def test_verdict_is_withdrawn_and_given_again(dispute: tuple[Seat, Seat, Seat, i
     verify_project(seat)
 
 
-def test_input_that_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_invalid_verdict_is_refused(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, ada, _, row = dispute
     token, other = token_of(seat, row), open_rows(seat, 3)[1]
     with pytest.raises(AnswerError, match="not a class"):
@@ -315,7 +315,7 @@ def test_notes_are_read_in_order_they_were_written(dispute: tuple[Seat, Seat, Se
         ("bad", (), ()),
     ],
 )
-def test_reviewer_s_correction_is_verdict_if_people_answer_for_themselves(
+def test_correction_is_verdict_with_independent_answers(
     dispute: tuple[Seat, Seat, Seat, int], kind: str, labels: tuple[str, ...], stored: tuple[str, ...]
 ) -> None:
     seat, _, _, row = dispute
@@ -326,7 +326,7 @@ def test_reviewer_s_correction_is_verdict_if_people_answer_for_themselves(
     verify_project(seat)
 
 
-def test_who_has_answered_row_corrects_their_answer(chief: Seat) -> None:
+def test_reviewer_who_answered_corrects_own_answer(chief: Seat) -> None:
     seat, ada, _ = shared(chief)
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -363,7 +363,7 @@ def test_export_lists_answers_and_verdicts(
 YES_NO = frozenset({"yes", "no"})
 
 
-def test_figures_match_library() -> None:
+def test_agreement_matches_library() -> None:
     votes = crowd()
     triples = [(one.row, one.person_id, one.names) for one in votes]
     found = agreement_of(said(votes))
@@ -381,14 +381,14 @@ def test_figures_match_library() -> None:
     assert pairs[ADA, BEN].share.value == by_hand / 60
 
 
-def test_who_is_excluded_does_not_count() -> None:
+def test_excluded_person_does_not_count_in_agreement() -> None:
     votes = crowd()
     without = agreement_of(said(votes, aside=[CEM]))
     assert without.everywhere.alpha.value > agreement_of(said(votes)).everywhere.alpha.value
     assert [(one.one, one.other) for one in without.pairs] == [(ADA, BEN)]
 
 
-def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_not_figure() -> None:
+def test_agreement_on_too_few_blind_checks_says_why() -> None:
     votes = [one._replace(check=one.row < LEAST_ROWS - 1) for one in crowd()]
     found = agreement_of(said(votes))
     assert found.checks.alpha.n_rows == LEAST_ROWS - 1
@@ -401,7 +401,7 @@ def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_not_figur
     assert agreement_of(said([vote(0, ADA, "ant"), vote(1, BEN, "ant")])).pairs == ()
 
 
-def test_label_vectors_are_measured_by_label_too() -> None:
+def test_agreement_of_label_vectors_is_given_by_label() -> None:
     votes = [
         Vote(row, label, who, frozenset([word]), YES_NO, None, False, None)
         for row in range(40)
@@ -419,6 +419,6 @@ def test_label_vectors_are_measured_by_label_too() -> None:
     assert found.alpha.n_rows == 80
 
 
-def test_every_value_has_plain_reading() -> None:
+def test_every_agreement_value_has_reading() -> None:
     readings = [Figure(value, value, value, 40, "").reading for value in (1.0, 0.7, 0.5, 0.1, -0.2)]
     assert readings == [*(words for _, words in READINGS), LEAST]

@@ -50,7 +50,7 @@ def answer(seat: Seat, *, right: bool) -> bool:
     return True
 
 
-def test_two_people_at_the_same_rows(home: Home, chief: Seat) -> None:
+def test_figures_of_two_people_on_same_rows(home: Home, chief: Seat) -> None:
     project = doubled(home, chief.person_id)
     here = chief.at(project)
     ada, ben = people_at(home, chief, project, "Ada", "Ben")
@@ -73,7 +73,7 @@ def test_two_people_at_the_same_rows(home: Home, chief: Seat) -> None:
     assert seen.n_shared == 11
 
 
-def test_own_figures_are_own(home: Home, chief: Seat) -> None:
+def test_annotator_sees_own_figures_only(home: Home, chief: Seat) -> None:
     project = doubled(home, chief.person_id)
     ada, ben = people_at(home, chief, project, "Ada", "Ben")
     for _ in range(11):
@@ -88,7 +88,7 @@ def test_own_figures_are_own(home: Home, chief: Seat) -> None:
     assert figures.confusion(chief.at(project), chief.person_id) is None
 
 
-def test_label_vectors_have_figures_too(home: Home, chief: Seat) -> None:
+def test_label_vectors_have_figures(home: Home, chief: Seat) -> None:
     project = vector_world.vector_project(home, chief.person_id, question="instance")
     (ada,) = people_at(home, chief, project, "Ada")
     for _ in range(3):
@@ -98,7 +98,7 @@ def test_label_vectors_have_figures_too(home: Home, chief: Seat) -> None:
     assert figures.team(chief.at(project)).agreement.everywhere.alpha.reason
 
 
-def test_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> None:
+def test_checks_are_compared_with_verdicts(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     here = chief.at(project)
     assert figures.team(here).people == ()
@@ -179,7 +179,7 @@ def said(votes: Sequence[Vote] = (), log: Sequence[SaidEntry] = (), aside: Seque
     return Said(log, votes, frozenset(aside), NAMES)
 
 
-def test_answers_pace_and_shares_are_counted_by_hand() -> None:
+def test_answers_pace_and_shares_match_hand_count() -> None:
     log = [
         entry(1, ADA, "is", 1.0),
         entry(2, ADA, "is", 3.0),
@@ -229,7 +229,7 @@ def test_checks_use_known_labels_else_other_annotators() -> None:
     assert figures_of(said(votes, aside=[CEM]), CEM).aside
 
 
-def test_agreement_counts_place_once() -> None:
+def test_agreement_counts_each_place_once() -> None:
     votes = [
         vote(0, ADA, "ant", model="ant"),
         vote(0, BEN, "ant", model="bee"),
@@ -246,7 +246,7 @@ def test_agreement_counts_place_once() -> None:
     assert figures_of(said([*votes, several]), ADA).model.of == 2, "a set is no single class to compare"
 
 
-def test_share_has_wilson_s_interval_and_few_have_none_to_show() -> None:
+def test_share_has_wilson_interval_if_enough_answers() -> None:
     low, high = wilson_interval(0.75, 20)
     assert CountedShare(15, 20).interval == (low, high)
     assert CountedShare(15, 20).enough
@@ -254,7 +254,7 @@ def test_share_has_wilson_s_interval_and_few_have_none_to_show() -> None:
     assert np.isnan(CountedShare(0, 0).value)
 
 
-def test_ones_own_figures_grow_in_steps() -> None:
+def test_own_figures_are_updated_in_steps() -> None:
     votes = [vote(row, who, "ant", check=True) for row in range(23) for who in (ADA, BEN)]
     assert figures_of(said(votes), ADA, at_most=10).checks.of == 20
     assert figures_of(said(votes), ADA, at_most=10).others.of == 20
@@ -275,13 +275,13 @@ def crowd(rows: int = 60, seed: int = 0) -> list[Vote]:
 
 
 @pytest.mark.parametrize("aside", [(), (CEM,)])
-def test_who_guesses_is_told_of_with_evidence(aside: tuple[int, ...]) -> None:
+def test_guessing_annotator_is_reported_with_evidence(aside: tuple[int, ...]) -> None:
     told = warnings(said(crowd(), aside=aside))
     assert list(told) == [CEM]
     assert "May be guessing. Agrees with the others on about" in told[CEM][0]
 
 
-def test_who_is_much_too_fast_is_told_of() -> None:
+def test_annotator_who_is_too_fast_is_reported() -> None:
     log = [entry(seq, who, "is", 0.3 if who == CEM else 3.0) for seq in range(40) for who in NAMES]
     votes = [vote(row, who, "ant") for row, who in ((0, ADA), (1, BEN), (2, CEM))]
     told = warnings(said(votes, log))
@@ -330,7 +330,7 @@ def here(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
-def test_without_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> None:
+def test_day_without_goal_counts_and_offers_breaks(here: Seat) -> None:
     today = goals.day(here, "UTC")
     assert today.goal == Goal(None, None, BREAK_AFTER)
     assert (today.answers, today.minutes, today.working) == (0, 0, 0)
@@ -339,7 +339,7 @@ def test_without_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> Non
     assert not today.paused
 
 
-def test_a_day_begins_at_midnight_if_person_is(here: Seat) -> None:
+def test_day_begins_at_local_midnight(here: Seat) -> None:
     midnight = NOON.replace(hour=0)
     answer_at(here, midnight - timedelta(minutes=90), midnight - timedelta(minutes=30), midnight)
     counted = {
@@ -357,7 +357,7 @@ def test_a_day_begins_at_midnight_if_person_is(here: Seat) -> None:
     assert goals.day(here, "Pacific/Auckland", NOON).date == "2026-03-02"
 
 
-def test_a_day_with_two_midnights_begins_at_first(here: Seat) -> None:
+def test_day_with_two_midnights_begins_at_first(here: Seat) -> None:
     """In Havana clocks go back from one o'clock to midnight: half past midnight comes twice."""
     first = datetime(2025, 11, 2, 4, 30, tzinfo=UTC)
     answer_at(here, first - timedelta(minutes=40), first)
@@ -365,7 +365,7 @@ def test_a_day_with_two_midnights_begins_at_first(here: Seat) -> None:
         assert goals.day(here, "America/Havana", first + later).answers == 1
 
 
-def test_answers_count_once_and_those_withdrawn_do_not(home: Home, owner: int) -> None:
+def test_withdrawn_answers_do_not_count_for_day(home: Home, owner: int) -> None:
     here = Seat(home, owner, four_class_project(home, owner))
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)
     for _ in range(3):
@@ -383,12 +383,12 @@ def test_answers_count_once_and_those_withdrawn_do_not(home: Home, owner: int) -
     assert goals.day(ada, None).answers == 1
 
 
-def test_what_oracle_answers_is_no_one_s_day(here: Seat) -> None:
+def test_simulated_answers_do_not_count_for_day(here: Seat) -> None:
     assert oracle.answer_for_me(here, 3) == 3
     assert goals.day(here, None).answers == 0
 
 
-def test_minutes_count_question_that_no_one_looked_at_for_five(here: Seat) -> None:
+def test_long_open_question_counts_five_minutes(here: Seat) -> None:
     answer_at(here, NOON - timedelta(hours=2), seconds=90)
     answer_at(here, NOON - timedelta(hours=1), seconds=7_200)
     assert goals.day(here, None, NOON).minutes == 6
@@ -412,7 +412,7 @@ def test_goal_is_reported_once_a_day(here: Seat) -> None:
     assert not goals.day(here, None, evening).told, "another goal is reached again"
 
 
-def test_of_two_goals_both_are_to_be_reached(here: Seat) -> None:
+def test_both_goals_must_be_reached(here: Seat) -> None:
     goals.set_goal(here, Goal(answers=1, minutes=2))
     answer_at(here, NOON, seconds=60)
     assert not goals.day(here, None, NOON).reached
@@ -420,7 +420,7 @@ def test_of_two_goals_both_are_to_be_reached(here: Seat) -> None:
     assert goals.day(here, None, NOON).reached
 
 
-def test_goal_is_person_s_own(home: Home, here: Seat) -> None:
+def test_goal_belongs_to_person(home: Home, here: Seat) -> None:
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)
     goals.set_goal(ada, Goal(answers=7, break_after=None))
     assert goals.day(here, None).goal == Goal()
@@ -435,7 +435,7 @@ def test_goal_is_person_s_own(home: Home, here: Seat) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"answers": 0}, {"answers": 10_001}, {"minutes": 1_441}, {"break_after": -1}]
 )
-def test_goal_is_sensible_number(wrong: dict[str, int]) -> None:
+def test_invalid_goal_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(GoalError, match=r"must be in 1\.\..*Fix"):
         Goal(**wrong)
 
@@ -457,7 +457,7 @@ def test_break_is_offered_after_work_without_pause(here: Seat) -> None:
     assert (later.working, later.wants_break) == (0, False), "five minutes without an answer are a pause"
 
 
-def test_pause_begins_count_again(here: Seat) -> None:
+def test_pause_restarts_working_time(here: Seat) -> None:
     now = datetime.now(UTC)
     row = loop.next_question(here).view.row
     answer_at(here, *(now - timedelta(minutes=one) for one in range(60, 0, -2)), row=row)
@@ -475,7 +475,7 @@ def test_pause_begins_count_again(here: Seat) -> None:
 # Overview
 
 
-def test_owner_sees_how_everyone_can_sign_in_and_where_they_are(home: Home, chief: Seat) -> None:
+def test_owner_sees_sign_in_methods_and_browsers(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     team.make_link_for(chief, bob.person_id)
     team.redeem_link(home, team.make_link_for(chief, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))

@@ -56,7 +56,7 @@ def stored(seat: Seat) -> str | None:
         return people.find_account(session, seat.person_id).password_hash
 
 
-def test_who_has_set_password_signs_in_by_it(home: Home, bob: Seat) -> None:
+def test_password_signs_in(home: Home, bob: Seat) -> None:
     assert passwords.has_password(bob)
     for name in ("Bob", "  bob ", "BOB"):
         signed_in = browsers.signed_in(home, passwords.sign_in_by_password(home, name, GOOD, HERE))
@@ -68,7 +68,7 @@ def test_who_has_set_password_signs_in_by_it(home: Home, bob: Seat) -> None:
 
 
 @REAL
-def test_it_is_hashed_as_library_hashes(bob: Seat) -> None:
+def test_password_is_hashed_with_argon2id(bob: Seat) -> None:
     kept = stored(bob) or ""
     assert kept.startswith("$argon2id$")
     assert GOOD not in kept
@@ -79,7 +79,7 @@ def test_it_is_hashed_as_library_hashes(bob: Seat) -> None:
     )
 
 
-def test_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) -> None:
+def test_data_folder_contains_no_password_or_attempt(home: Home, bob: Seat) -> None:
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob's password in the wrong box", "a-mistyped-secret", HERE)
     kept = b"".join(path.read_bytes() for path in home.settings.home.rglob("*") if path.is_file())
@@ -109,7 +109,7 @@ def test_wrong_password_is_refused_alike_for_everyone(
     assert extract_parameters(verified[0]) == extract_parameters(stored(bob) or "")
 
 
-def test_name_is_rate_limited_in_any_spelling_from_any_address(home: Home, chief: Seat, bob: Seat) -> None:
+def test_password_attempts_are_limited_by_name(home: Home, chief: Seat, bob: Seat) -> None:
     for n in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.WrongPassword):
             passwords.sign_in_by_password(home, " bOB" if n % 2 else "Bob", "wrong", Visit(f"192.0.2.{n}"))
@@ -118,7 +118,7 @@ def test_name_is_rate_limited_in_any_spelling_from_any_address(home: Home, chief
     assert "sign-in refused" in whats(chief)
 
 
-def test_names_of_no_one_are_limited_as_well(home: Home) -> None:
+def test_attempts_on_unknown_names_are_limited(home: Home) -> None:
     for _ in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.WrongPassword):
             passwords.sign_in_by_password(home, "nobody", "wrong")
@@ -126,7 +126,7 @@ def test_names_of_no_one_are_limited_as_well(home: Home) -> None:
         passwords.sign_in_by_password(home, "nobody", "wrong")
 
 
-def test_one_that_is_right_ends_count(home: Home, bob: Seat) -> None:
+def test_right_password_resets_attempts(home: Home, bob: Seat) -> None:
     for _ in range(2):
         for _ in range(attempts.PER_NAME.amount - 1):
             with pytest.raises(passwords.WrongPassword):
@@ -134,7 +134,7 @@ def test_one_that_is_right_ends_count(home: Home, bob: Seat) -> None:
         assert passwords.sign_in_by_password(home, "Bob", GOOD)
 
 
-def test_whose_access_has_ended_is_refused_with_right_password(home: Home, chief: Seat, bob: Seat) -> None:
+def test_disabled_person_is_refused_with_right_password(home: Home, chief: Seat, bob: Seat) -> None:
     team.disable_person(chief, bob.person_id)
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob", GOOD)
@@ -143,13 +143,13 @@ def test_whose_access_has_ended_is_refused_with_right_password(home: Home, chief
 @pytest.mark.parametrize(
     ("password", "said"), [("", "Got 0"), ("x" * 11, "Got 11"), ("x" * 257, "Got 257"), ("Bob  bob", "Got 8")]
 )
-def test_passwords_have_length(bob: Seat, password: str, said: str) -> None:
+def test_too_short_or_long_password_is_refused(bob: Seat, password: str, said: str) -> None:
     with pytest.raises(passwords.PasswordError, match=said):
         passwords.set_password(bob, password, GOOD)
     assert passwords.sign_in_by_password(bob.home, "Bob", GOOD)
 
 
-def test_password_is_not_name(chief: Seat) -> None:
+def test_password_equal_to_name_is_refused(chief: Seat) -> None:
     ada = add_person(chief, "Ada of the Hills")
     for password in ("ada of the hills", "Ada of  the Hills"):
         with pytest.raises(passwords.PasswordError, match="must not be your name"):
@@ -157,7 +157,7 @@ def test_password_is_not_name(chief: Seat) -> None:
     assert not passwords.has_password(ada)
 
 
-def test_another_one_needs_present_one_and_signs_the_other_browsers_out(home: Home, bob: Seat) -> None:
+def test_changing_password_needs_old_one_and_signs_others_out(home: Home, bob: Seat) -> None:
     here, there = (passwords.sign_in_by_password(home, "Bob", GOOD) for _ in range(2))
     this = browsers.signed_in(home, here)
     assert this is not None
@@ -173,7 +173,7 @@ def test_another_one_needs_present_one_and_signs_the_other_browsers_out(home: Ho
     assert passwords.sign_in_by_password(home, "Bob", "another plain one")
 
 
-def test_guesses_at_present_one_are_limited(bob: Seat) -> None:
+def test_guesses_of_current_password_are_limited(bob: Seat) -> None:
     for _ in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.PasswordError):
             passwords.set_password(bob, "another plain one", "wrong")
@@ -181,7 +181,7 @@ def test_guesses_at_present_one_are_limited(bob: Seat) -> None:
         passwords.set_password(bob, "another plain one", GOOD)
 
 
-def test_owner_clears_it_and_no_one_else(home: Home, chief: Seat, bob: Seat) -> None:
+def test_only_owner_clears_password(home: Home, chief: Seat, bob: Seat) -> None:
     for seat in (bob, Seat(home, 99)):
         with pytest.raises(NotAllowed):
             passwords.clear_password(seat, bob.person_id)
@@ -197,7 +197,7 @@ def test_owner_clears_it_and_no_one_else(home: Home, chief: Seat, bob: Seat) -> 
     assert passwords.sign_in_by_password(home, "Bob", "another plain one")
 
 
-def test_one_password_however_keyboard_composes_it(home: Home, chief: Seat) -> None:
+def test_password_is_unicode_normalised(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     passwords.set_password(ada, "caf\u00e9 au lait noir")
     assert passwords.sign_in_by_password(home, "Ada", "cafe\u0301 au lait noir")
@@ -212,7 +212,7 @@ def test_weaker_hashes_are_renewed_at_next_sign_in(home: Home, bob: Seat) -> Non
     assert extract_parameters(stored(bob) or "").memory_cost == RFC_9106_LOW_MEMORY.memory_cost
 
 
-def test_full_disk_is_reported_and_no_one_is_signed_in(home: Home, bob: Seat) -> None:
+def test_full_disk_refuses_password_sign_in(home: Home, bob: Seat) -> None:
     with unwritable(home):
         with pytest.raises(NotSaved):
             passwords.sign_in_by_password(home, "Bob", GOOD)
@@ -231,7 +231,7 @@ def works(home: Home, secret: str) -> bool:
     return tokens.user_of(home, secret) is not None
 
 
-def test_token_says_who_it_is_of(home: Home, chief: Seat) -> None:
+def test_token_identifies_its_person(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "  the bird \n survey ")
     found = tokens.user_of(home, secret)
@@ -245,7 +245,7 @@ def test_token_says_who_it_is_of(home: Home, chief: Seat) -> None:
     assert whats(chief)[0] == "token made"
 
 
-def test_only_hash_is_stored(home: Home, chief: Seat) -> None:
+def test_only_token_hash_is_stored(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
     assert secret.startswith(PREFIX)
     assert len(secret) == len(PREFIX) + 43
@@ -258,12 +258,12 @@ def test_only_hash_is_stored(home: Home, chief: Seat) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "x", PREFIX, PREFIX + "a" * 43, "a\x00b", "é" * 50])
-def test_only_bearer_header_is_token(home: Home, chief: Seat, wrong: str) -> None:
+def test_malformed_token_is_refused(home: Home, chief: Seat, wrong: str) -> None:
     tokens.make_token(chief, "survey")
     assert not works(home, wrong)
 
 
-def test_nor_are_other_secrets(home: Home, chief: Seat) -> None:
+def test_other_secrets_are_no_tokens(home: Home, chief: Seat) -> None:
     link = team.make_link(chief, "Ada")
     assert not works(home, link)
     secret = tokens.make_token(chief, "survey")
@@ -273,7 +273,7 @@ def test_nor_are_other_secrets(home: Home, chief: Seat) -> None:
         team.redeem_link(home, secret)
 
 
-def test_each_purpose_has_one_until_it_is_ended(home: Home, chief: Seat) -> None:
+def test_each_purpose_has_one_open_token(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     first = tokens.make_token(ada, "survey")
     with pytest.raises(TokenError, match=r"already\. Fix: end it"):
@@ -291,19 +291,19 @@ def test_each_purpose_has_one_until_it_is_ended(home: Home, chief: Seat) -> None
 
 
 @pytest.mark.parametrize("purpose", ["", "  ", "x" * (PURPOSE_LENGTH + 1), "a\x00b", "a\u202eb"])
-def test_purpose_can_be_shown(chief: Seat, purpose: str) -> None:
+def test_invalid_token_purpose_is_refused(chief: Seat, purpose: str) -> None:
     with pytest.raises(TokenError, match="purpose"):
         tokens.make_token(chief, purpose)
     assert tokens.my_tokens(chief) == []
 
 
 @pytest.mark.parametrize("days", [0, -1, 10_000])
-def test_days_are_some(chief: Seat, days: int) -> None:
+def test_invalid_token_lifetime_is_refused(chief: Seat, days: int) -> None:
     with pytest.raises(TokenError, match="days"):
         tokens.make_token(chief, "survey", days)
 
 
-def test_there_are_n_and_no_more(chief: Seat) -> None:
+def test_number_of_tokens_is_limited(chief: Seat) -> None:
     for number in range(MOST):
         tokens.make_token(chief, f"survey {number}")
     with pytest.raises(TokenError, match="20 tokens already"):
@@ -323,7 +323,7 @@ def test_token_expires(home: Home, chief: Seat) -> None:
     assert tokens.make_token(chief, "survey"), "the purpose is free again"
 
 
-def test_person_s_tokens_end_with_their_access_for_good(home: Home, chief: Seat) -> None:
+def test_disabling_person_ends_tokens_for_good(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "survey")
     team.disable_person(chief, ada.person_id)
@@ -334,7 +334,7 @@ def test_person_s_tokens_end_with_their_access_for_good(home: Home, chief: Seat)
     assert not works(home, secret), "let in again, they make a new one"
 
 
-def test_another_password_ends_them(home: Home, chief: Seat) -> None:
+def test_changing_password_ends_tokens(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "survey")
     passwords.set_password(ada, TOKENS_GOOD)
@@ -343,7 +343,7 @@ def test_another_password_ends_them(home: Home, chief: Seat) -> None:
     assert not works(home, secret)
 
 
-def test_signing_out_all_others_ends_them_and_signing_out_one_does_not(home: Home, chief: Seat) -> None:
+def test_signing_out_all_others_ends_tokens(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "survey")
     (this, _), (other, _) = open_one(ada), open_one(ada)
@@ -355,7 +355,7 @@ def test_signing_out_all_others_ends_them_and_signing_out_one_does_not(home: Hom
 
 
 @pytest.mark.parametrize("how", ["access", "password", "others", "name"])
-def test_tokens_that_end_together_leave_one_event(home: Home, chief: Seat, how: str) -> None:
+def test_tokens_ended_together_are_audited_once(home: Home, chief: Seat, how: str) -> None:
     ada = add_person(chief, "Ada")
     passwords.set_password(ada, TOKENS_GOOD)
     this, _ = open_one(ada)
@@ -377,7 +377,7 @@ def test_tokens_that_end_together_leave_one_event(home: Home, chief: Seat, how: 
     assert len(tokens.my_tokens(chief)) == 1
 
 
-def test_owner_ends_anyone_s_token_and_no_one_else_does(home: Home, chief: Seat) -> None:
+def test_only_owner_ends_tokens_of_others(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     secret = tokens.make_token(ada, "survey")
     (one,) = tokens.my_tokens(ada)
@@ -392,14 +392,14 @@ def test_owner_ends_anyone_s_token_and_no_one_else_does(home: Home, chief: Seat)
     assert (line.who, line.whom, line.details) == ("owner", "Ada", "purpose: survey")
 
 
-def test_another_name_elsewhere_ends_them(home: Home, chief: Seat) -> None:
+def test_changing_external_name_ends_tokens(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "survey")
     elsewhere.set_known_as(chief, ada.person_id, "ada@example.org")
     assert not works(home, secret)
 
 
-def test_full_disk_makes_no_backup_and_blocks_no_one(home: Home, chief: Seat) -> None:
+def test_full_disk_refuses_new_token_and_keeps_old_ones(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
     found = tokens.user_of(home, secret)
     assert found is not None

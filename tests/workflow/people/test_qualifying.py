@@ -70,16 +70,14 @@ def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged
     )
 
 
-def test_no_one_is_kept_out_if_owner_wants_no_qualification(
-    qualifying_seat: Seat, qualifying_ada: Seat
-) -> None:
+def test_no_qualification_is_needed_without_rule(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     assert qualification.now(qualifying_ada) is None
     qualification.begin(qualifying_ada)
     assert loop.next_question(qualifying_ada) is not None
     assert qualification.overview(qualifying_seat).rule is None
 
 
-def test_before_it_nothing_is_asked_or_answered(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_unqualified_person_cannot_ask_or_answer(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     question = loop.next_question(qualifying_ada)
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     for act in (
@@ -97,9 +95,7 @@ def test_before_it_nothing_is_asked_or_answered(qualifying_seat: Seat, qualifyin
     ]
 
 
-def test_passed_qualification_starts_and_stays_out_of_log(
-    qualifying_seat: Seat, qualifying_ada: Seat
-) -> None:
+def test_passed_qualification_admits_and_is_not_logged(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(3, 0.6))
     known, before = truth(qualifying_seat), log(qualifying_seat.home, qualifying_seat.project_id or 0)
     now = qualification.now(qualifying_ada)
@@ -125,7 +121,7 @@ def test_passed_qualification_starts_and_stays_out_of_log(
     assert (person.name, person.state, person.may_start) == ("Ada", "passed: 2 of 3 right, attempt 1", True)
 
 
-def test_another_try_has_other_rows(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_second_attempt_has_other_rows(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     known, seen = truth(qualifying_seat), []
     for attempt in range(3):
@@ -143,7 +139,7 @@ def test_another_try_has_other_rows(qualifying_seat: Seat, qualifying_ada: Seat)
         loop.next_question(qualifying_ada)
 
 
-def test_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_qualification_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     with pytest.raises(StaleQuestion, match="no longer asked"):
         qualification.judge(qualifying_ada, "qualification.1.1", "ant")
@@ -161,7 +157,7 @@ def test_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None
     assert then.number == 2
 
 
-def test_choices_match_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_qualification_choices_match_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 1))
     known = truth(qualifying_seat)
     qualification.begin(qualifying_ada)
@@ -176,7 +172,7 @@ def test_choices_match_question(qualifying_seat: Seat, qualifying_ada: Seat) -> 
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_unmarked_row_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     qualification.begin(qualifying_ada)
     now = qualification.now(qualifying_ada)
@@ -195,7 +191,7 @@ def test_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying_a
     assert answer(qualifying_ada, known).passed
 
 
-def test_without_rows_no_one_is_kept_out(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_no_qualification_is_needed_without_marked_rows(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     for row in truth(qualifying_seat):
         examples.unmark(qualifying_seat, row)
@@ -203,7 +199,9 @@ def test_without_rows_no_one_is_kept_out(qualifying_seat: Seat, qualifying_ada: 
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_who_has_answered_before_continues(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_person_with_earlier_answers_needs_no_qualification(
+    qualifying_seat: Seat, qualifying_ada: Seat
+) -> None:
     question = loop.next_question(qualifying_ada)
     loop.submit_answer(qualifying_ada, question.token, "is", question.choices[:1])
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
@@ -231,7 +229,7 @@ def test_every_kind_says_whether_it_has_qualifications() -> None:
     }
 
 
-def test_rule_outlives_change_of_room(qualifying_seat: Seat) -> None:
+def test_qualification_rule_survives_room_change(qualifying_seat: Seat) -> None:
     rule = QualificationRule(2, 0.8)
     qualification.change_rule(qualifying_seat, rule)
     change_room(qualifying_seat, replace(room_of(qualifying_seat), guidelines="new"))
@@ -245,7 +243,7 @@ def pass_all(person: Seat, known: Callable[[], dict[int, str]]) -> None:
         answer(person, known())
 
 
-def test_each_has_their_own_attempts(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_attempts_belong_to_each_person(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     bob = Seat(
         qualifying_seat.home,
@@ -272,7 +270,7 @@ def marked(world: KindWorld, seat: Seat) -> int:
     return row
 
 
-def test_kind_with_several_labels_says_that_it_has_none(
+def test_kind_without_qualification_admits_everyone(
     world: KindWorld, seat: Seat, ada: Seat, marked: int
 ) -> None:
     possible = kinds.KINDS[world.kind].CAN_QUALIFY
@@ -288,7 +286,7 @@ def test_kind_with_several_labels_says_that_it_has_none(
         assert loop.next_question(ada) is not None
 
 
-def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, marked: int) -> None:
+def test_qualification_asks_at_most_marked_rows(world: KindWorld, seat: Seat, marked: int) -> None:
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
         assert qualification.overview(seat) == qualification.QualificationView(False, None, 0, ())
         return
@@ -331,7 +329,7 @@ def test_owner_sees_qualification_and_lets_people_in(
     assert loop.next_question(ada) is not None
 
 
-def test_letting_in_is_owner_s(seat: Seat, ada: Seat) -> None:
+def test_only_owner_lets_people_in(seat: Seat, ada: Seat) -> None:
     for act in (
         lambda: qualification.let_in(ada, ada.person_id),
         lambda: qualification.overview(ada),
@@ -346,7 +344,7 @@ def test_letting_in_is_owner_s(seat: Seat, ada: Seat) -> None:
 @pytest.mark.parametrize(
     ("rows", "share"), [(0, 0.5), (51, 0.5), (2.0, 0.5), (True, 0.5), (2, 0), (2, 1.1), (2, "1")]
 )
-def test_rule_has_sensible_numbers(rows: object, share: object) -> None:
+def test_invalid_qualification_rule_is_refused(rows: object, share: object) -> None:
     with pytest.raises(RoomError, match="Got"):
         QualificationRule(rows, share)  # type: ignore[arg-type]
 
@@ -390,7 +388,7 @@ def test_marked_row_is_shown_to_all_with_its_class_and_note(world: KindWorld, se
     assert examples.marking(seat, row).purpose is None
 
 
-def test_row_is_never_shown_to_person_asked_about_it(home: Home, owner: int, project: int) -> None:
+def test_example_is_hidden_from_person_asked_about_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     saved = loop.submit_answer(seat, question.token, "is", [question.choices[0]])
@@ -405,7 +403,7 @@ def test_row_is_never_shown_to_person_asked_about_it(home: Home, owner: int, pro
     assert [row for row, *_ in shown(seat)] == [saved.row]
 
 
-def test_row_that_waits_for_more_people_is_not_example(home: Home, owner: int) -> None:
+def test_row_awaiting_more_answers_is_no_example(home: Home, owner: int) -> None:
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
     question = loop.next_question(seat)
@@ -423,7 +421,7 @@ def test_row_that_waits_for_more_people_is_not_example(home: Home, owner: int) -
     assert not examples.marking(seat, row).labels
 
 
-def test_non_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
+def test_undecided_row_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
     row = loop.next_question(seat).view.row
     assert examples.marking(seat, row).labels == ()
     with pytest.raises(AnswerError, match="once answers have decided"):
@@ -467,7 +465,7 @@ def test_blind_check_of_cell_is_not_revealed(world: KindWorld, seat: Seat) -> No
         assert examples.marking(seat, row).labels == told
 
 
-def test_example_follows_its_class_and_its_answer(home: Home, owner: int, project: int) -> None:
+def test_example_follows_class_changes_and_withdrawal(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
     while not examples.marking(seat, saved.row).labels:
@@ -487,7 +485,7 @@ def test_example_follows_its_class_and_its_answer(home: Home, owner: int, projec
     assert examples.marking(seat, row).label == merged
 
 
-def test_only_one_true_label_has_qualifications(world: KindWorld, seat: Seat) -> None:
+def test_only_rows_with_one_true_label_qualify(world: KindWorld, seat: Seat) -> None:
     (row,) = answered(world, seat)
     label = examples.marking(seat, row).labels[0]
     if kinds.KINDS[world.kind].CAN_QUALIFY:
@@ -502,7 +500,7 @@ def test_only_one_true_label_has_qualifications(world: KindWorld, seat: Seat) ->
             examples.mark(seat, row, label, purpose=QUALIFICATION)
 
 
-def test_marks_are_for_reviewers(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_only_reviewers_mark_examples(world: KindWorld, seat: Seat, ada: Seat) -> None:
     (row,) = answered(world, seat)
     label = examples.marking(seat, row).labels[0]
     for act in (
@@ -514,7 +512,7 @@ def test_marks_are_for_reviewers(world: KindWorld, seat: Seat, ada: Seat) -> Non
             act()
 
 
-def test_examples_come_in_order_of_classes(world: KindWorld, seat: Seat) -> None:
+def test_examples_are_in_class_order(world: KindWorld, seat: Seat) -> None:
     rows = answered(world, seat, 4)
     for row in rows:
         examples.mark(seat, row, examples.marking(seat, row).labels[0])

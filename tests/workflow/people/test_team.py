@@ -81,7 +81,7 @@ def test_unknown_link_is_refused(home: Home, secret: str) -> None:
     assert browsers.person_of(home, secret) is None
 
 
-def test_of_many_at_once_one_redeems_link(home: Home) -> None:
+def test_concurrent_redeemers_get_one_sign_in(home: Home) -> None:
     secret = team.make_start_link(home)
     together = threading.Barrier(8)
 
@@ -114,7 +114,7 @@ def test_links_expire(home: Home, monkeypatch: pytest.MonkeyPatch, by_owner: boo
     team.redeem_link(home, secret)
 
 
-def test_links_live_side_by_side_until_one_is_used(home: Home) -> None:
+def test_using_one_link_expires_the_others(home: Home) -> None:
     owner = team.ensure_owner(home)
     for make in (lambda: team.make_start_link(home), lambda: team.make_link(Seat(home, owner.id), "bob")):
         first, second, third = make(), make(), make()
@@ -124,7 +124,7 @@ def test_links_live_side_by_side_until_one_is_used(home: Home) -> None:
                 team.redeem_link(home, other)
 
 
-def test_link_is_made_again_without_name(home: Home) -> None:
+def test_new_link_is_made_for_existing_person(home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     bob, _ = sign_in_as_annotator(home)
     again = browsers.person_of(home, team.redeem_link(home, team.make_link_for(owner, bob)))
@@ -136,7 +136,7 @@ def test_link_is_made_again_without_name(home: Home) -> None:
         team.make_link_for(owner, owner.person_id)
 
 
-def test_open_links_are_ended_together_and_there_are_only_so_many(home: Home) -> None:
+def test_open_links_are_limited_and_ended_together(home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     bob, _ = sign_in_as_annotator(home)
     made = [team.make_link_for(owner, bob) for _ in range(team.MOST_OPEN)]
@@ -149,7 +149,7 @@ def test_open_links_are_ended_together_and_there_are_only_so_many(home: Home) ->
     assert team.look_at_link(home, team.make_link_for(owner, bob)) == "bob"
 
 
-def test_who_refused_link_was_for_is_known_to_audit(home: Home) -> None:
+def test_person_of_refused_link_is_known(home: Home) -> None:
     owner = team.ensure_owner(home)
     secret = team.make_link(Seat(home, owner.id), "bob")
     team.redeem_link(home, secret)
@@ -157,7 +157,7 @@ def test_who_refused_link_was_for_is_known_to_audit(home: Home) -> None:
     assert team.person_of_link(home, "nonsense") is None
 
 
-def test_a_second_link_for_name_is_for_the_same_person(home: Home) -> None:
+def test_second_link_for_name_is_for_same_person(home: Home) -> None:
     bob, _ = sign_in_as_annotator(home, "bob")
     again, _ = sign_in_as_annotator(home, "  bob ")
     assert bob == again
@@ -175,7 +175,7 @@ def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) ->
     assert browsers.person_of(home, second) is None
 
 
-def test_disabling_ends_sign_ins_and_links_and_new_link_lets_in_again(home: Home) -> None:
+def test_disabling_ends_access_until_new_link(home: Home) -> None:
     owner = team.ensure_owner(home)
     bob, sign_in = sign_in_as_annotator(home)
     link = team.make_link(Seat(home, owner.id), "bob")
@@ -205,7 +205,7 @@ def test_only_owner_manages_people(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b"])
-def test_names_are_checked(home: Home, name: str) -> None:
+def test_invalid_person_names_are_refused(home: Home, name: str) -> None:
     owner = team.ensure_owner(home)
     with pytest.raises(team.PersonNameError, match="1 to 80"):
         team.make_link(Seat(home, owner.id), name)
@@ -213,7 +213,7 @@ def test_names_are_checked(home: Home, name: str) -> None:
 
 
 @on_sqlite
-def test_no_secret_is_kept_in_folder(home: Home) -> None:
+def test_data_folder_contains_no_secret(home: Home) -> None:
     link = team.make_start_link(home)
     sign_in = team.redeem_link(home, link)
     kept = b"".join(path.read_bytes() for path in home.settings.home.rglob("*") if path.is_file())
@@ -223,7 +223,7 @@ def test_no_secret_is_kept_in_folder(home: Home) -> None:
         assert hashlib.sha256(secret.encode()).hexdigest().encode() in kept
 
 
-def test_folders_are_for_this_user_alone(home: Home) -> None:
+def test_data_folders_are_private(home: Home) -> None:
     for folder in (home.settings.home, home.tables_dir):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -240,7 +240,7 @@ def names(seat: Seat) -> dict[str, str]:
     return {one.name: one.role for one in members.list_members(seat).members}
 
 
-def test_new_project_is_its_owners_alone(members_seat: Seat) -> None:
+def test_new_project_is_private_to_its_owner(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     view = members.list_members(members_seat)
     (only,) = view.members
@@ -272,7 +272,7 @@ def test_people_are_added_changed_and_removed(members_seat: Seat) -> None:
     assert members.list_members(members_seat).others == ((bob, "Bob"),)
 
 
-def test_input_that_does_not_fit_is_refused_and_no_one_is_added(members_seat: Seat) -> None:
+def test_invalid_membership_is_refused(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")
@@ -287,7 +287,7 @@ def test_input_that_does_not_fit_is_refused_and_no_one_is_added(members_seat: Se
     assert names(members_seat) == {"owner": "owner"}
 
 
-def test_owner_of_project_shares_it_and_has_no_other(members_seat: Seat) -> None:
+def test_project_owner_has_rights_on_own_project_only(members_seat: Seat) -> None:
     home = members_seat.home
     other = small_project(home, members_seat.person_id, "other")
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
@@ -324,7 +324,7 @@ def test_name_in_foreign_project_reveals_nothing(members_seat: Seat) -> None:
     managing.rename_project(members_seat, "secret", "Another description, the same name.")
 
 
-def test_project_keeps_owner_who_can_sign_in(members_seat: Seat) -> None:
+def test_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
     """That is an owner of this Winnow, unless someone has taken them away outside of it."""
     home = members_seat.home
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
@@ -346,7 +346,7 @@ def test_project_keeps_owner_who_can_sign_in(members_seat: Seat) -> None:
         members.rights_of(hers)
 
 
-def test_group_is_invited_at_once_and_no_one_loses_role(members_seat: Seat) -> None:
+def test_inviting_group_keeps_higher_roles(members_seat: Seat) -> None:
     home = members_seat.home
     ada, bob, cleo, dan = (
         somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan")
@@ -368,7 +368,7 @@ def test_group_is_invited_at_once_and_no_one_loses_role(members_seat: Seat) -> N
         members.invite_group(members_seat, experts, "viewer")
 
 
-def test_several_projects_are_shared_by_name_or_none(members_seat: Seat) -> None:
+def test_sharing_several_projects_is_atomic(members_seat: Seat) -> None:
     home, nowhere = members_seat.home, Seat(members_seat.home, members_seat.person_id)
     second = small_project(home, members_seat.person_id, "second")
     small_project(home, members_seat.person_id, "third")
@@ -384,7 +384,7 @@ def test_several_projects_are_shared_by_name_or_none(members_seat: Seat) -> None
 
 
 @pytest.mark.parametrize(("first", "then"), [("reviewer", "viewer"), ("viewer", "reviewer")])
-def test_sharing_by_name_changes_no_one_s_role(members_seat: Seat, first: str, then: str) -> None:
+def test_sharing_by_name_keeps_existing_roles(members_seat: Seat, first: str, then: str) -> None:
     home, nowhere = members_seat.home, Seat(members_seat.home, members_seat.person_id)
     second = small_project(home, members_seat.person_id, "second")
     ada = somebody(home, members_seat.person_id, "Ada")
@@ -397,7 +397,7 @@ def test_sharing_by_name_changes_no_one_s_role(members_seat: Seat, first: str, t
     assert [one.role for one in managing.list_projects(Seat(home, ada))] == [first, first]
 
 
-def test_whose_membership_ended_stops_at_next_press(members_seat: Seat) -> None:
+def test_removed_member_is_stopped_at_next_press(members_seat: Seat) -> None:
     home = members_seat.home
     ada = Seat(home, annotator(home, members_seat.person_id, "Ada"), members_seat.project_id)
     asked = loop.next_question(ada)
@@ -411,7 +411,7 @@ def test_whose_membership_ended_stops_at_next_press(members_seat: Seat) -> None:
     assert loop.next_question(ada) is not None
 
 
-def test_who_becomes_viewer_stops_at_next_press(members_seat: Seat) -> None:
+def test_member_made_viewer_is_stopped_at_next_press(members_seat: Seat) -> None:
     ada = Seat(
         members_seat.home,
         annotator(members_seat.home, members_seat.person_id, "Ada"),
@@ -424,7 +424,7 @@ def test_who_becomes_viewer_stops_at_next_press(members_seat: Seat) -> None:
     assert managing.get_project(ada).answered == 0
 
 
-def test_reviewer_sees_and_corrects_answers_of_all(members_seat: Seat) -> None:
+def test_reviewer_sees_and_corrects_all_answers(members_seat: Seat) -> None:
     home, project = members_seat.home, members_seat.project_id or 0
     ada = annotator(home, members_seat.person_id, "Ada")
     somebody(home, members_seat.person_id, "Stranger")
@@ -444,7 +444,7 @@ def test_reviewer_sees_and_corrects_answers_of_all(members_seat: Seat) -> None:
     assert reviewing.open_row(members_seat, saved.row).out
 
 
-def test_projects_are_counted_that_are_listed(members_seat: Seat) -> None:
+def test_count_matches_listed_projects(members_seat: Seat) -> None:
     mine, ada = (
         Seat(members_seat.home, members_seat.person_id),
         Seat(members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada")),
@@ -466,7 +466,7 @@ def groups_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner)
 
 
-def test_groups_come_and_go(groups_seat: Seat) -> None:
+def test_groups_are_made_changed_and_removed(groups_seat: Seat) -> None:
     ada, bob = (somebody(groups_seat.home, groups_seat.person_id, name) for name in ("Ada", "Bob"))
     experts = members.make_group(groups_seat, "  Bird   experts ", [bob, ada])
     assert [(one.id, one.name, one.people) for one in members.list_groups(groups_seat)] == [
@@ -482,13 +482,13 @@ def test_groups_come_and_go(groups_seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\0b"])
-def test_names_that_cannot_be_shown_are_refused(groups_seat: Seat, name: str) -> None:
+def test_unprintable_group_names_are_refused(groups_seat: Seat, name: str) -> None:
     with pytest.raises(GroupError, match="1 to 80 printable characters"):
         members.make_group(groups_seat, name, [])
     assert members.list_groups(groups_seat) == []
 
 
-def test_name_is_taken_once_whatever_its_case_and_people_are_known(groups_seat: Seat) -> None:
+def test_group_names_are_unique_ignoring_case(groups_seat: Seat) -> None:
     experts = members.make_group(groups_seat, "Experts", [])
     others = members.make_group(groups_seat, "Others", [])
     for act in (
@@ -502,7 +502,7 @@ def test_name_is_taken_once_whatever_its_case_and_people_are_known(groups_seat: 
     assert [one.people for one in members.list_groups(groups_seat)] == [(), ()]
 
 
-def test_they_are_for_owners_of_this_winnow(groups_seat: Seat) -> None:
+def test_groups_are_for_server_owners_only(groups_seat: Seat) -> None:
     ada = Seat(groups_seat.home, somebody(groups_seat.home, groups_seat.person_id, "Ada"))
     for act in (
         lambda: members.list_groups(ada),
@@ -523,14 +523,14 @@ def settings(**values: str) -> Settings:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"]
 )
-def test_links_with_name_of_machine_itself_are_for_no_one_else(host: str) -> None:
+def test_link_to_local_address_is_reported_as_unreachable(host: str) -> None:
     assert is_this_machine(host)
     why = why_out_of_reach(settings(), host) or ""
     for fix in ("Others cannot use this link", "WINNOW_HOST", "WINNOW_ALLOWED_HOSTS", "reverse proxy"):
         assert fix in why
 
 
-def test_message_names_address_if_server_has_name() -> None:
+def test_unreachable_link_names_configured_address() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
     why = why_out_of_reach(there, "127.0.0.1") or ""
     assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why
@@ -539,7 +539,7 @@ def test_message_names_address_if_server_has_name() -> None:
     assert "WINNOW_ALLOWED_HOSTS" in (why_out_of_reach(there, "other.example.org") or "")
 
 
-def test_behind_proxy_on_the_same_machine_name_is_enough() -> None:
+def test_allowed_host_is_reachable_behind_local_proxy() -> None:
     behind = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org")
     assert behind.host == "127.0.0.1"
     assert why_out_of_reach(behind, "winnow.example.org") is None
@@ -554,7 +554,7 @@ def test_other_names_are_not_this_machine(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["winnow.example.org", "A.example.net", "example.net", "evil.example", "localhost"]
 )
-def test_hosts_are_allowed_as_server_allows_them(host: str) -> None:
+def test_allowed_hosts_match_server(host: str) -> None:
     allowed = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net").allowed_hosts
     app = TrustedHostMiddleware(
         Starlette(routes=[Route("/", lambda _request: PlainTextResponse("in"))]), allowed, www_redirect=False

@@ -39,7 +39,7 @@ def states(home: Home, owner: int, project: int) -> list[str]:
     return [STATES[number] for number in maps.instance_map(Seat(home, owner, project)).states]
 
 
-def test_places_are_first_two_components(home: Home, owner: int, project: int) -> None:
+def test_map_places_are_first_two_principal_components(home: Home, owner: int, project: int) -> None:
     shown = maps.instance_map(Seat(home, owner, project))
     frame = small_frame()[["x", "y"]].to_numpy()
     scaled = (frame - frame.min(axis=0)) / (frame.max(axis=0) - frame.min(axis=0))
@@ -49,7 +49,7 @@ def test_places_are_first_two_components(home: Home, owner: int, project: int) -
     assert shown.n_rows == 60
 
 
-def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
+def test_every_row_has_a_state(home: Home, owner: int, project: int) -> None:
     before = states(home, owner, project)
     with opened(home, owner, project) as learner:
         test = learner.test_rows.copy()
@@ -70,7 +70,7 @@ def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
     assert sum(a != b for a, b in zip(before, now, strict=True)) == 2
 
 
-def test_rows_of_label_vectors_have_their_states_and_labels_known_to_be_right(home: Home, owner: int) -> None:
+def test_map_of_label_vectors_has_states_and_known_labels(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance")
     shown = maps.instance_map(Seat(home, owner, project))
     with opened(home, owner, project) as learner:
@@ -98,7 +98,7 @@ def test_rows_of_label_vectors_have_their_states_and_labels_known_to_be_right(ho
     np.testing.assert_array_equal(now.places, shown.places)
 
 
-def test_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: int) -> None:
+def test_partly_answered_row_is_open(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.4)
     with opened(home, owner, project) as learner:
         row = int(np.flatnonzero(learner.pool.open.sum(axis=1) >= 2)[0])
@@ -110,7 +110,7 @@ def test_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: in
     assert states(home, owner, project)[row] == "answered"
 
 
-def test_control_rows_look_like_all_others(home: Home, owner: int) -> None:
+def test_blind_checks_look_like_other_rows_on_map(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     assert set(states(home, owner, project)) == {"open", "given"}
 
@@ -141,7 +141,7 @@ def test_many_rows_are_sampled(home: Home, owner: int, project: int, monkeypatch
         ),
     ],
 )
-def test_poor_tables_have_map_too(
+def test_degenerate_tables_have_a_map(
     home: Home, owner: int, frame: dict[str, list[object]], roles: Roles
 ) -> None:
     table = LabelTable.from_frame(pd.DataFrame(frame), roles)
@@ -151,9 +151,7 @@ def test_poor_tables_have_map_too(
     assert 0 <= shown.explained <= 1 + 1e-9
 
 
-def test_who_answered_last_is_told_to_those_who_see_everybodys_answers(
-    home: Home, owner: int, project: int
-) -> None:
+def test_last_annotator_is_visible_to_reviewers_only(home: Home, owner: int, project: int) -> None:
     ada, rob = annotator(home, owner, "Ada"), annotator(home, owner, "Rob", "reviewer")
     first, second = answer_next(home, ada, project), answer_next(home, owner, project)
     taken_back = answer_next(home, ada, project)
@@ -166,7 +164,7 @@ def test_who_answered_last_is_told_to_those_who_see_everybodys_answers(
         maps.answered_by(Seat(home, ada, project), rows)
 
 
-def test_row_of_map_is_asked(home: Home, owner: int, project: int) -> None:
+def test_row_of_map_can_be_asked(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     shown = maps.instance_map(seat)
     assert shown.can_ask
@@ -194,7 +192,7 @@ def test_blind_checks_are_not_found_by_asking(home: Home, owner: int) -> None:
     assert maps.instance_map(Seat(home, owner, project)).can_ask
 
 
-def test_layout_is_wished_for_if_it_shows_more(home: Home, owner: int, project: int) -> None:
+def test_layout_is_requested_for_more_than_two_components(home: Home, owner: int, project: int) -> None:
     shown = maps.instance_map(Seat(home, owner, project))
     assert (shown.coming, shown.laid_out, instance_map.wishes(home)) == (False, False, []), (
         "two features, two axes"
@@ -206,7 +204,7 @@ def test_layout_is_wished_for_if_it_shows_more(home: Home, owner: int, project: 
     assert maps.is_waited_for(seat)
 
 
-def test_caller_waits_until_it_is_made_or_abandoned(home: Home, owner: int) -> None:
+def test_map_waits_until_layout_is_made_or_abandoned(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     maps.instance_map(seat)
     (wished,) = instance_map.wishes(home)
@@ -226,7 +224,7 @@ def test_caller_waits_until_it_is_made_or_abandoned(home: Home, owner: int) -> N
 # Where rows are on the map: axes that hold the most variance, neighbours that stay neighbours
 
 
-def test_few_rows_are_all_drawn_and_of_many_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_map_draws_all_rows_or_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows_on_map(5).tolist() == [0, 1, 2, 3, 4]
     monkeypatch.setattr(instance_map, "MOST", 25)
     drawn = rows_on_map(60)
@@ -235,7 +233,7 @@ def test_few_rows_are_all_drawn_and_of_many_seeded_sample(monkeypatch: pytest.Mo
     np.testing.assert_array_equal(drawn, rows_on_map(60))
 
 
-def test_no_room_for_features_is_not_fault_of_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_disk_space_for_features_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker tries it again then (`workflow.models.training`)."""
     table = LabelTable.from_frame(small_frame(), ROLES)
     no_room_for_arrays(monkeypatch)
@@ -252,7 +250,7 @@ def test_axes_are_first_principal_components_of_features() -> None:
     assert not more_to_show(X)
 
 
-def test_sparse_features_have_axes_too() -> None:
+def test_sparse_features_have_axes() -> None:
     X = np.random.default_rng(3).random((30, 8)) * (np.random.default_rng(4).random((30, 8)) < 0.5)
     places, share = principal_axes(sparse.csr_matrix(X))
     wanted = PCA(2).fit_transform(X)
@@ -261,7 +259,7 @@ def test_sparse_features_have_axes_too() -> None:
 
 
 @pytest.mark.parametrize("X", [np.ones((40, 5)), np.zeros((1, 5)), sparse.csr_matrix((40, 5))])
-def test_rows_that_are_all_alike_are_in_one_point(X: np.ndarray) -> None:
+def test_identical_rows_share_one_point(X: np.ndarray) -> None:
     places, share = principal_axes(X)
     assert places.shape == (X.shape[0], 2)
     assert not places.any()
@@ -270,7 +268,7 @@ def test_rows_that_are_all_alike_are_in_one_point(X: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_neighbours_stay_together_better_than_on_axes(form: type) -> None:
+def test_layout_is_more_trustworthy_than_axes(form: type) -> None:
     X = load_digits().data[:300] / 16
     assert more_to_show(form(X))
     places = beside_neighbors(form(X))

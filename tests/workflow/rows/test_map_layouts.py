@@ -34,7 +34,7 @@ def only(home: Home, ending: str) -> Path:
     return path
 
 
-def test_wish_is_left_once_and_fulfilled(home: Home, wished: Wish) -> None:
+def test_layout_request_is_stored_once_and_fulfilled(home: Home, wished: Wish) -> None:
     assert instance_map.wishes(home) == [wished]
     assert instance_map.wish(home, 99, wished.table_hash) == wished, "of this table it is wished for already"
     table = home.read_table(wished.table_hash)
@@ -48,7 +48,7 @@ def test_wish_is_left_once_and_fulfilled(home: Home, wished: Wish) -> None:
     assert instance_map.kept(home, wished.table_hash, rows[1:]) is None, "it is of other rows"
 
 
-def test_input_that_cannot_be_made_is_not_wished_for_again(home: Home, wished: Wish) -> None:
+def test_failed_layout_is_not_requested_again(home: Home, wished: Wish) -> None:
     instance_map.note_fault(home, wished, "no memory")
     assert instance_map.wishes(home) == []
     assert instance_map.wish(home, wished.project_id, wished.table_hash).fault == "no memory"
@@ -72,7 +72,7 @@ def test_half_written_layout_is_ignored(home: Home, wished: Wish) -> None:
     assert instance_map.kept(home, wished.table_hash, rows) is None
 
 
-def test_places_that_are_not_numbers_are_none(home: Home, wished: Wish) -> None:
+def test_layout_with_nan_places_is_ignored(home: Home, wished: Wish) -> None:
     instance_map.fulfil(home, wished)
     with only(home, ".npz").open("wb") as file:
         np.savez(file, rows=ROWS, places=np.full((5, 2), np.nan))
@@ -80,14 +80,14 @@ def test_places_that_are_not_numbers_are_none(home: Home, wished: Wish) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{}", "[1]", '{"project_id": 1, "other": 2}'])
-def test_damaged_wish_is_wished_again(home: Home, wished: Wish, damage: str) -> None:
+def test_damaged_layout_request_is_replaced(home: Home, wished: Wish, damage: str) -> None:
     only(home, ".wish").write_text(damage)
     assert instance_map.wishes(home) == []
     assert instance_map.wish(home, wished.project_id, wished.table_hash) == wished
     assert instance_map.wishes(home) == [wished]
 
 
-def test_disk_that_cannot_be_written_does_not_stop_map(home: Home) -> None:
+def test_unwritable_disk_does_not_break_map(home: Home) -> None:
     home.cache_dir.mkdir(exist_ok=True)
     (home.cache_dir / "maps").write_text("in the way")
     assert instance_map.wish(home, 1, "abc") == Wish(1, "abc")

@@ -36,7 +36,7 @@ def cosine(first: np.ndarray, second: np.ndarray) -> float:
     return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
 
-def test_words_that_no_text_holds_find_rows_that_mean_them(home: Home, owner: int) -> None:
+def test_search_by_meaning_finds_rows_without_the_words(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     assert search_ways(seat) == meaning.Meaning(readable=True, by_row=True, why_no_words="")
     for word, topic in (("animals", "birds"), ("voyage", "ships"), ("symphony", "music")):
@@ -48,7 +48,7 @@ def test_words_that_no_text_holds_find_rows_that_mean_them(home: Home, owner: in
     assert topics_of(list_nearest(seat, " animals  animals "))[0] == "birds"
 
 
-def test_rows_come_by_cosine_of_their_vector_to_that_of_words(home: Home, owner: int) -> None:
+def test_rows_are_ranked_by_cosine_similarity(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     view = list_nearest(seat, "voyage sail")
     with opened(home, owner, seat.project_id) as learner:
@@ -61,7 +61,7 @@ def test_rows_come_by_cosine_of_their_vector_to_that_of_words(home: Home, owner:
     assert all(by_place[one.place - 1].row == one.row for one in view.rows), "places are those of asking"
 
 
-def test_rows_like_row_need_no_encoder(home: Home, owner: int) -> None:
+def test_search_by_row_needs_no_encoder(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     vectors = np.random.default_rng(3).normal(size=(60, 5))
     vectors[[7, 9]] = np.nan
@@ -78,14 +78,14 @@ def test_rows_like_row_need_no_encoder(home: Home, owner: int) -> None:
         list_nearest(seat, like=60)
 
 
-def test_encoder_that_made_vectors_is_found_among_others(home: Home, owner: int) -> None:
+def test_search_uses_encoder_that_made_the_vectors(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     topic_encoder(home, "a-turned", turned=True)
     (home.encoders_dir / "b-broken").mkdir()
     assert topics_of(list_nearest(seat, "animals"))[0] == "birds"
 
 
-def test_why_words_cannot_be_compared(home: Home, owner: int) -> None:
+def test_search_by_words_explains_why_it_is_unavailable(home: Home, owner: int) -> None:
     numbers = Seat(home, owner, small_project(home, owner))
     assert "Rows of numbers" in search_ways(numbers).why_no_words
     assert not search_ways(numbers).readable
@@ -114,7 +114,7 @@ def numbers_rows(seat: Seat) -> int:
         return reading.project.n_rows
 
 
-def test_words_of_which_encoder_makes_nothing_and_too_many_are_refused(home: Home, owner: int) -> None:
+def test_blank_or_too_long_query_is_refused(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     with pytest.raises(NoMeaningError, match=r"up to 1,000 characters. Got 1,001"):
         list_nearest(seat, "a" * 1_001)
@@ -122,7 +122,7 @@ def test_words_of_which_encoder_makes_nothing_and_too_many_are_refused(home: Hom
         list_nearest(seat, "  ")
 
 
-def test_words_without_vector_are_refused(home: Home, owner: int) -> None:
+def test_query_without_vector_is_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(home, words_encoder(home))))
     assert list_nearest(seat, KNOWN[0]).matching <= 3, "the others have no direction"
@@ -137,7 +137,7 @@ def test_broken_encoder_is_reported_with_its_name(home: Home, owner: int) -> Non
         list_nearest(seat, "animals")
 
 
-def test_words_are_encoded_in_limited_process_and_once(
+def test_query_is_encoded_once_in_limited_process(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = meaning_project(home, owner)
@@ -161,9 +161,7 @@ def test_words_are_encoded_in_limited_process_and_once(
     assert len(asked) == 3
 
 
-def test_searches_wait_for_each_other_and_then_say_so(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_search_times_out(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = meaning_project(home, owner)
     monkeypatch.setattr(meaning, "PATIENCE", 0.0)
     lock = threading.Lock()
@@ -173,7 +171,7 @@ def test_searches_wait_for_each_other_and_then_say_so(
     assert list_nearest(seat, "animals").rows
 
 
-def test_with_blind_checks_order_is_for_owner(home: Home, owner: int) -> None:
+def test_search_by_meaning_is_owner_only_with_blind_checks(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner, control_share=0.3)
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     for call in (
@@ -188,7 +186,7 @@ def test_with_blind_checks_order_is_for_owner(home: Home, owner: int) -> None:
     assert not blind & {one.row for one in list_nearest(seat, "animals").rows}
 
 
-def test_similar_rows_are_those_whose_vectors_point_the_same_way(home: Home, owner: int) -> None:
+def test_similar_rows_are_ranked_by_their_vectors(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner, test_share=0.0))
     vectors = np.random.default_rng(3).normal(size=(60, 5)) * np.arange(1, 61)[:, None]
     vectors[::7] = np.nan
@@ -214,7 +212,7 @@ def encoding_of(encoder: encoding.Encoder, table: LabelTable) -> np.ndarray:
     return np.asarray(encoder.encode(table, none).values)
 
 
-def test_vectors_that_came_in_file_are_searched_by_encoder_that_made_them(home: Home, owner: int) -> None:
+def test_imported_vectors_are_searched_with_their_encoder(home: Home, owner: int) -> None:
     frame = text_frame()
     made = encoding.Encoder(topic_encoder(home, "renamed"))
     texts = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
@@ -229,7 +227,7 @@ def test_vectors_that_came_in_file_are_searched_by_encoder_that_made_them(home: 
     assert list_nearest(seat, like=3).rows[0].near == pytest.approx(1.0)
 
 
-def test_rows_of_several_columns_are_compared_by_mean_of_their_cosines(home: Home, owner: int) -> None:
+def test_similarity_of_several_columns_is_mean_cosine(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     rng = np.random.default_rng(2)
     first, second = rng.normal(size=(60, 3)), rng.normal(size=(60, 6))

@@ -45,7 +45,7 @@ from workflow.server.home import Home
 PIXEL = "data:image/png;base64," + base64.b64encode(picture()).decode()
 
 
-def test_cells_stand_as_file_had_them_and_blanks_are_nothing() -> None:
+def test_row_view_keeps_cells_and_drops_blanks() -> None:
     cells = pd.DataFrame(
         {
             "id": ["one", "two"],
@@ -70,7 +70,7 @@ def test_cells_stand_as_file_had_them_and_blanks_are_nothing() -> None:
     assert "secret" not in str(asdict(first))
 
 
-def test_caption_is_next_to_row_and_is_not_feature() -> None:
+def test_caption_is_shown_but_is_no_feature() -> None:
     cells = pd.DataFrame(
         {"c": ["a|b", "b"], "place": [" North gate ", ""], "day": ["2 Oct", "3 Oct"], "n": ["1", "2"]},
         dtype="str",
@@ -82,7 +82,7 @@ def test_caption_is_next_to_row_and_is_not_feature() -> None:
     assert table.features().fit(table).n_features_ == 1
 
 
-def test_row_shows_all_of_its_images_first_one_first() -> None:
+def test_row_shows_all_images_in_order() -> None:
     table = several_pictures()
     first, second, third = (row_view(table, row) for row in range(3))
     assert first.images == tuple(f"files/{name}" for name in table.media.images_of(0))
@@ -94,7 +94,7 @@ def test_row_shows_all_of_its_images_first_one_first() -> None:
     assert row_view(inline, 0).images == (PIXEL, PIXEL)
 
 
-def test_file_whose_name_holds_bar_is_still_shown_once() -> None:
+def test_image_name_with_bar_in_old_table_is_one_image() -> None:
     """Tables stored before a cell could name several."""
     table = several_pictures()
     cells = table.cells.assign(image="a|b.png", second="", third="")
@@ -111,7 +111,7 @@ def test_neither_truth_nor_labels_are_shown(world: KindWorld) -> None:
     assert not hidden & {name for name, _ in row_view(table, 3).features}
 
 
-def test_files_of_zip_are_shown_by_their_address() -> None:
+def test_zip_files_are_shown_by_address() -> None:
     upload = importing.read_upload(ZIP)
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
@@ -120,7 +120,7 @@ def test_files_of_zip_are_shown_by_their_address() -> None:
     assert shown.image == f"files/{table.media.images[0]}"
 
 
-def test_if_any_row_may_be_heard_all_say_so() -> None:
+def test_every_row_says_whether_table_has_audio() -> None:
     cells = read_cells(b"candidates,n,song\na|b,1,\nb,2,\n")
     for audio in (None, "song"):
         table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("n",), audio=audio))
@@ -151,13 +151,13 @@ def one(text: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "wanted"), CASES)
-def test_cases_that_browser_has_too(text: str, wanted: str) -> None:
+def test_folding_matches_browser_cases(text: str, wanted: str) -> None:
     assert one(text) == wanted
     assert one(wanted) == wanted
 
 
 @given(LETTERS)
-def test_case_and_composition_do_not_matter(text: str) -> None:
+def test_folding_ignores_case_and_composition(text: str) -> None:
     assert one(text) == one(unicodedata.normalize("NFD", text)) == one(unicodedata.normalize("NFC", text))
     assert one(one(text)) == one(text)
     if text.upper().lower() == text.lower():  # a long s becomes another letter
@@ -193,7 +193,7 @@ def table() -> LabelTable:
     return LabelTable.from_cells(cells, Roles(candidates="c", id="id", text="t"))
 
 
-def test_search_looks_at_what_says_something() -> None:
+def test_search_covers_informative_kinds_only() -> None:
     assert finding.checked_kinds(Search()) == finding.SAYS_SOMETHING
     assert not {EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS} & set(finding.SAYS_SOMETHING)
     assert finding.checked_kinds(Search(kind="bad")) == ("bad",)
@@ -202,7 +202,7 @@ def test_search_looks_at_what_says_something() -> None:
             finding.checked_kinds(Search(kind=kind))
 
 
-def test_words_are_looked_for_in_ids_and_texts_whatever_their_case() -> None:
+def test_search_matches_ids_and_texts_in_any_case() -> None:
     def rows(*words: str) -> list[int]:
         return finding.rows_holding(table(), words).nonzero()[0].tolist()
 
@@ -214,7 +214,7 @@ def test_words_are_looked_for_in_ids_and_texts_whatever_their_case() -> None:
 
 
 @given(page=st.integers(-5, 50), total=st.integers(0, 1_000))
-def test_page_is_one_there_is(page: int, total: int) -> None:
+def test_page_number_is_clamped(page: int, total: int) -> None:
     pages = ReviewList((), total, 0).pages
     inside = finding.inside(page, total, PAGE)
     assert 0 <= inside < pages
@@ -223,7 +223,7 @@ def test_page_is_one_there_is(page: int, total: int) -> None:
         assert inside == page
 
 
-def test_row_there_is_not_is_not_found() -> None:
+def test_row_out_of_range_is_not_found() -> None:
     for row in (0, 2):
         finding.check_row(table(), row)
     for row in (-1, 3):
@@ -231,7 +231,7 @@ def test_row_there_is_not_is_not_found() -> None:
             finding.check_row(table(), row)
 
 
-def test_who_reviews_corrects_what_anyone_and_others_what_they_have_answered() -> None:
+def test_reviewers_correct_all_and_others_own_answers() -> None:
     answer, others, skipped = entry(1, "is"), entry(2, "bad", 3), entry(3, "skip")
     assert finding.may_correct([answer], ADA)
     assert finding.may_correct([answer], EVERYBODYS)
@@ -244,7 +244,7 @@ def test_who_reviews_corrects_what_anyone_and_others_what_they_have_answered() -
     assert finding.taken_back([answer, entry(4, "withdraw", target=1)]) >= {1}
 
 
-def test_lines_say_what_entry_says() -> None:
+def test_answer_lines_describe_their_entries() -> None:
     one, names = entry(7, "is"), {2: "Ada"}
     line = finding.answer_line(table(), names, one, ("b",), "a", differs=True)
     assert (line.seq, line.row_id, line.person, line.labels, line.predicted) == (7, "One", "Ada", ("b",), "a")
@@ -273,7 +273,7 @@ def say(seat: Seat, row: int, *labels: str, kind: str = "is") -> None:
     loop.submit_answer(seat, question.token, kind, labels)
 
 
-def test_shares_are_counted_by_label_from_score_on(home: Home, owner: int) -> None:
+def test_score_shares_are_counted_by_label_above_threshold(home: Home, owner: int) -> None:
     seat = Seat(home, owner, detections(home, owner))
     say(seat, 0, "wren")
     say(seat, 1, "robin")
@@ -296,7 +296,7 @@ def test_shares_are_counted_by_label_from_score_on(home: Home, owner: int) -> No
         reviewing.scores(seat, 0.7, "heron")
 
 
-def test_rows_excluded_and_skipped_say_nothing_and_undo_withdraws(home: Home, owner: int) -> None:
+def test_score_review_skips_bad_rows_and_counts_rejected_ones(home: Home, owner: int) -> None:
     seat = Seat(home, owner, detections(home, owner))
     say(seat, 0, kind="bad")
     say(seat, 1, "wren", kind="not")
@@ -305,7 +305,7 @@ def test_rows_excluded_and_skipped_say_nothing_and_undo_withdraws(home: Home, ow
     assert (view.total.seen.looked_at, view.total.seen.right) == (1, 0)
 
 
-def test_blind_checks_represent_all_and_are_never_chosen(home: Home, owner: int) -> None:
+def test_score_review_never_asks_blind_checks(home: Home, owner: int) -> None:
     project = detections(home, owner, control_share=0.5)
     seat = Seat(home, owner, project)
     with seat.learner() as opened:
@@ -318,7 +318,7 @@ def test_blind_checks_represent_all_and_are_never_chosen(home: Home, owner: int)
     assert not asked & drawn
 
 
-def test_only_rows_of_label_from_score_on_are_drawn(home: Home, owner: int) -> None:
+def test_score_review_asks_rows_above_threshold_only(home: Home, owner: int) -> None:
     seat = Seat(home, owner, detections(home, owner))
     asked = {reviewing.ask_scored(seat, 0.85, "wren").view.row for _ in range(20)}
     assert asked <= {0, 5, 10, 15}
@@ -329,7 +329,7 @@ def test_only_rows_of_label_from_score_on_are_drawn(home: Home, owner: int) -> N
         reviewing.ask_scored(seat, 0.85, "wren")
 
 
-def test_table_without_scores_has_none_and_annotators_see_none(home: Home, owner: int) -> None:
+def test_score_review_needs_scores_and_right(home: Home, owner: int) -> None:
     plain = small_project(home, owner)
     assert reviewing.scores(Seat(home, owner, plain), 0.5) is None
     with pytest.raises(reviewing.AnswerError, match="came without scores"):
@@ -348,7 +348,7 @@ TEXT = st.text(st.sampled_from("aAbBßſKkİiéÉ 1\tσΣς"), max_size=5)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), TEXT, st.booleans())
 @example([("STRASSE", "x"), ("straße", "y")], "strasse", True)
 @example([("\u212a", "x")], "k", False)
-def test_it_finds_what_look_at_each_row_finds(rows: list[tuple[str, str]], search: str, named: bool) -> None:
+def test_search_matches_brute_force(rows: list[tuple[str, str]], search: str, named: bool) -> None:
     cells = pd.DataFrame(
         {
             "id": [f" {text.strip()}{number}" for number, (text, _) in enumerate(rows)],
@@ -370,7 +370,7 @@ def test_it_finds_what_look_at_each_row_finds(rows: list[tuple[str, str]], searc
         assert held.tolist() == looked
 
 
-def test_no_word_is_looked_for_in_nothing() -> None:
+def test_search_skips_blank_words_and_matches_row_numbers() -> None:
     cells = pd.DataFrame({"c": ["x|y"], "w": ["1"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("w",)))
     assert rows_with(table, words_of(" \t")) == {}
@@ -398,13 +398,13 @@ def weights_table(*cells: str, **more: object) -> LabelTable:
         (("a:1200|b:1", "b:1"), {"a": "1,200 of 1,201 votes", "b": "1 of 1,201 votes"}),
     ],
 )
-def test_weights_are_votes_if_all_of_table_are_whole(cells: tuple[str, ...], wanted: dict[str, str]) -> None:
+def test_whole_number_weights_are_shown_as_votes(cells: tuple[str, ...], wanted: dict[str, str]) -> None:
     made = weights_table(*cells)
     assert weight_words(made, 0) == wanted
     assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
 
 
-def test_what_model_gave_later_is_not_vote_and_nothing_is_0() -> None:
+def test_added_scores_are_not_votes_and_missing_ones_are_0() -> None:
     scored = with_scores(
         weights_table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net"
     )
@@ -412,7 +412,7 @@ def test_what_model_gave_later_is_not_vote_and_nothing_is_0() -> None:
     assert votes_in(scored.grown.table, 0) == 0
 
 
-def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() -> None:
+def test_cut_votes_hide_the_total() -> None:
     made = weights_table("a:4|b:1|c:1", "b:3|a:2|c:1", cut="top", cut_at=2.0)
     assert weight_words(made, 0) == {"a": "4 votes", "b": "1 vote", "c": "1 vote"}
     assert weight_words(made, 1) == {"a": "2 votes", "b": "3 votes"}
@@ -430,7 +430,7 @@ def test_weights_are_counted_as_they_are_reported() -> None:
     assert (weights_in(alike, 0), votes_in(alike, 0)) == ({}, 0)
 
 
-def test_who_named_label_is_reported_where_file_says_it() -> None:
+def test_voters_are_named_if_file_has_them() -> None:
     data = b"Ann,Bob,Cy,w\nowl,wren,owl,1\nwren,,,2\n"
     voted = LabelTable.read_csv(data, Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",)))
     assert voters_of(voted, 0) == {"owl": ("Ann", "Cy"), "wren": ("Bob",)}

@@ -48,7 +48,7 @@ def ill(settings: Settings) -> dict[str, str]:
     return {what: str(one) for what, one in found(settings).items() if one.fix}
 
 
-def test_winnow_in_use_is_well(home: Home, owner: int) -> None:
+def test_doctor_finds_no_problem_in_used_home(home: Home, owner: int) -> None:
     three_projects(home, owner)
     said = found(home.settings)
     assert {what: str(one) for what, one in said.items() if one.fix} == {}
@@ -60,7 +60,7 @@ def test_winnow_in_use_is_well(home: Home, owner: int) -> None:
     assert "no Winnow has it open" in found(home.settings)["data folder"].says
 
 
-def test_it_leaves_no_trace(home: Home, project: int) -> None:
+def test_doctor_leaves_no_files(home: Home, project: int) -> None:
     before = sorted(
         path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3")
     )
@@ -71,14 +71,14 @@ def test_it_leaves_no_trace(home: Home, project: int) -> None:
     assert after == before
 
 
-def test_before_first_start_there_is_nothing_to_find(tmp_path: Path) -> None:
+def test_doctor_finds_no_problem_before_first_start(tmp_path: Path) -> None:
     assert ill(settings_of(tmp_path / "none")) == {}
     assert not (tmp_path / "none").exists()
     (tmp_path / "empty").mkdir(mode=0o700)
     assert ill(settings_of(tmp_path / "empty")) == {}
 
 
-def test_package_that_is_missing_or_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_or_outdated_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = importlib.metadata.version
 
     def other(name: str) -> str:
@@ -93,7 +93,7 @@ def test_package_that_is_missing_or_too_old_is_named(tmp_path: Path, monkeypatch
 
 
 @on_sqlite
-def test_damaged_database_is_answered_with_latest_backup(home: Home, project: int) -> None:
+def test_damaged_database_names_latest_backup(home: Home, project: int) -> None:
     home.backups_dir.mkdir()
     backup = home.backups_dir / making.name_at(datetime.now(UTC))
     making.make(home, backup)
@@ -116,7 +116,7 @@ def test_damaged_database_is_answered_with_latest_backup(home: Home, project: in
 
 
 @on_sqlite
-def test_tables_of_other_versions_are_distinguished(home: Home, project: int, tmp_path: Path) -> None:
+def test_older_and_newer_tables_are_distinguished(home: Home, project: int, tmp_path: Path) -> None:
     home.close()
     path = home.settings.home / "winnow.sqlite3"
     with closing(sqlite3.connect(path)) as there:
@@ -142,7 +142,7 @@ def test_database_whose_log_is_not_append_only_is_reported(home: Home, project: 
     assert "is damaged: the trigger 'entries_no_delete' is missing." in ill(home.settings)["database"]
 
 
-def test_files_that_are_missing_or_damaged_are_named(home: Home, owner: int) -> None:
+def test_missing_or_damaged_files_are_named(home: Home, owner: int) -> None:
     three_projects(home, owner)
     first = sorted(home.media_dir.glob("*/*"))[0]
     plain = next(path for path in home.tables_dir.glob("*.parquet") if not read_kept_names(path))
@@ -156,7 +156,7 @@ def test_files_that_are_missing_or_damaged_are_named(home: Home, owner: int) -> 
     assert "and 1 more missing" in ill(home.settings)["files"]
 
 
-def test_files_that_are_not_winnow_s_are_named(home: Home, project: int) -> None:
+def test_foreign_files_are_named(home: Home, project: int) -> None:
     (home.tables_dir / "old copy.parquet").write_bytes(b"a copy by hand")
     (home.media_dir / "ab").mkdir(parents=True)
     (home.media_dir / "ab" / ".DS_Store").touch()
@@ -165,7 +165,7 @@ def test_files_that_are_not_winnow_s_are_named(home: Home, project: int) -> None
     assert said.endswith("Not Winnow's, and in no backup: media/ab/.DS_Store, and 1 more.")
 
 
-def test_folder_that_others_can_read_or_no_one_can_write_is_reported(
+def test_readable_by_others_or_unwritable_folder_is_reported(
     home: Home, project: int, tmp_path: Path
 ) -> None:
     home.settings.home.chmod(0o755)
@@ -174,24 +174,20 @@ def test_folder_that_others_can_read_or_no_one_can_write_is_reported(
     assert "is no folder" in ill(settings_of(tmp_path / "file"))["data folder"]
 
 
-def test_backups_that_fail_are_reported(home: Home, project: int) -> None:
+def test_failed_backup_is_reported(home: Home, project: int) -> None:
     failed = BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
     assert "The disk is full." in ill(home.settings)["backups"]
 
 
-def test_disk_without_room_and_slow_one_are_reported(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_or_slow_disk_is_reported(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LEAST_FREE", 10**18)
     monkeypatch.setattr(doctor, "SLOWEST_COMMIT", -1.0)
     monkeypatch.setattr(doctor, "SLOWEST_WRITING", 1e18)
     assert ill(home.settings).keys() == {"disk", "commit", "writing"}
 
 
-def test_disk_that_cannot_be_written_is_reported(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_disk_is_reported(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> list[float]:
         raise sqlite3.OperationalError("database or disk is full")
 
@@ -199,20 +195,20 @@ def test_disk_that_cannot_be_written_is_reported(
     assert "database or disk is full" in ill(home.settings)["speed"]
 
 
-def test_one_is_one(home: Home, project: int) -> None:
+def test_counts_of_one_are_singular(home: Home, project: int) -> None:
     said = found(home.settings)
     assert "1 project, 0 entries" in said["database"].says
     assert "1 table is whole, 0 images and recordings are there" in said["files"].says
 
 
 @on_sqlite
-def test_url_of_sqlite_may_be_uri(home: Home, project: int) -> None:
+def test_sqlite_url_may_be_file_uri(home: Home, project: int) -> None:
     url = home.settings.database_url.replace("sqlite:///", "sqlite:///file:") + "?mode=rw&uri=true"
     assert "1 project" in found(replace(home.settings, database_url=url))["database"].says
 
 
 @on_postgres
-def test_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> None:
+def test_missing_postgresql_table_is_named(home: Home, project: int) -> None:
     with home.database.write() as session:
         session.execute(text("ALTER TABLE entries RENAME TO entries_of_old"))
     said = ill(home.settings)["database"]
@@ -221,7 +217,7 @@ def test_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> No
 
 
 @on_postgres
-def test_postgresql_that_power_cut_would_damage_is_reported(
+def test_unsafe_postgresql_settings_are_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("fsync", "full_page_writes"):
@@ -234,7 +230,7 @@ def test_postgresql_that_power_cut_would_damage_is_reported(
 
 
 @pytest.mark.postgres
-def test_of_postgresql_it_says_whether_it_answers(tmp_path: Path, postgres_url: str) -> None:
+def test_unreachable_postgresql_is_reported(tmp_path: Path, postgres_url: str) -> None:
     def of(url: str) -> Settings:
         return Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": url})
 
@@ -246,7 +242,7 @@ def test_of_postgresql_it_says_whether_it_answers(tmp_path: Path, postgres_url: 
 
 
 @on_sqlite
-def test_what_others_have_put_into_database_is_named(home: Home, project: int) -> None:
+def test_foreign_database_objects_are_named(home: Home, project: int) -> None:
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:
         there.execute("CREATE INDEX mine ON entries (at)")
         assert found(home.settings)["database"].says.endswith("Not Winnow's, and no harm: the index 'mine'.")

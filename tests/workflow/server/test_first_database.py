@@ -43,16 +43,14 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_it_is_whole_in_one_file(tmp_path: Path) -> None:
+def test_first_database_is_one_complete_file(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     store.begin(path)
     assert names(tmp_path) == ["a.sqlite3"]
     assert revision_of(path) == revisions()[0]
 
 
-def test_bytes_are_on_disk_before_name_and_name_before_it_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_database_is_synced_before_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real, synced = tmp_path / "a.sqlite3", os.fsync, list[tuple[int, int, bool]]()
 
     def fsync(handle: int) -> None:
@@ -67,7 +65,7 @@ def test_bytes_are_on_disk_before_name_and_name_before_it_is_used(
 
 
 @pytest.mark.parametrize("step", ["migrate", "close"])
-def test_one_that_is_cut_short_leaves_no_trace_and_next_begins_again(
+def test_interrupted_first_database_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "a.sqlite3"
@@ -86,7 +84,7 @@ def test_one_that_is_cut_short_leaves_no_trace_and_next_begins_again(
     assert names(tmp_path) == ["a.sqlite3"]
 
 
-def test_what_power_cut_has_left_of_one_is_not_database(tmp_path: Path) -> None:
+def test_leftovers_of_power_cut_are_no_database(tmp_path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         (tmp_path / f".winnow.sqlite3{store.BEGUN}{ending}").write_bytes(b"\0" * 5000)
     (tmp_path / "tables").mkdir()
@@ -95,7 +93,7 @@ def test_what_power_cut_has_left_of_one_is_not_database(tmp_path: Path) -> None:
     assert names(tmp_path) == ["database.seen", "tables", "winnow.sqlite3"]
 
 
-def test_log_of_database_that_is_gone_is_not_brought_into_new_one(tmp_path: Path) -> None:
+def test_stale_wal_does_not_enter_new_database(tmp_path: Path) -> None:
     path, kept = tmp_path / "a.sqlite3", tmp_path / "kept"
     store.begin(path)
     with closing(sqlite3.connect(path)) as other:
@@ -114,7 +112,7 @@ def test_log_of_database_that_is_gone_is_not_brought_into_new_one(tmp_path: Path
         made.execute("SELECT * FROM stale")
 
 
-def test_of_many_starts_at_once_one_makes_it(tmp_path: Path) -> None:
+def test_concurrent_starts_make_one_database(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path)})
     (tmp_path / "tables").mkdir()
     go, found = threading.Barrier(6), list[object]()
@@ -135,21 +133,21 @@ def test_of_many_starts_at_once_one_makes_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["database.seen", "tables", "winnow.sqlite3"]
 
 
-def test_existing_data_is_left_as_it_is(tmp_path: Path) -> None:
+def test_existing_database_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     path.write_bytes(b"whatever")
     store.begin(path)
     assert path.read_bytes() == b"whatever"
 
 
-def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
+def test_full_disk_leaves_no_database(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         with filled(folder), pytest.raises(OperationalError, match="full"):
             store.begin(folder / "a.sqlite3")
         assert names(folder) == []
 
 
-def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.begin(tmp_path / "nowhere" / "a.sqlite3")
 
@@ -171,7 +169,7 @@ def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> I
         yield home.settings.home
 
 
-def test_start_that_changes_tables_leaves_copy_of_existing_data(older: Path) -> None:
+def test_migration_at_start_leaves_backup(older: Path) -> None:
     before = rows_of(older / DATABASE)
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")
@@ -192,7 +190,7 @@ def test_new_and_current_winnow_need_no_migration(tmp_path: Path) -> None:
     assert not (tmp_path / "backups").exists()
 
 
-def test_without_copy_nothing_is_changed(older: Path) -> None:
+def test_migration_needs_backup_first(older: Path) -> None:
     before = rows_of(older / DATABASE)
     (older / "backups").write_text("no folder")
     with pytest.raises(
@@ -204,7 +202,7 @@ def test_without_copy_nothing_is_changed(older: Path) -> None:
     open_home(settings_of(older)).close()
 
 
-def test_full_disk_is_reported(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_during_backup_is_reported(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -218,7 +216,7 @@ def test_full_disk_is_reported(older: Path, monkeypatch: pytest.MonkeyPatch) -> 
         database.close()
 
 
-def test_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
+def test_migration_backup_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")
     with pytest.raises(BackupError, match="It is the database alone"):
@@ -231,7 +229,7 @@ def test_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
         assert there.execute("SELECT version_num FROM alembic_version").fetchone() == (LATER,)
 
 
-def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_automatically(older: Path) -> None:
+def test_foreign_triggers_block_start_but_indices_do_not(older: Path) -> None:
     with closing(sqlite3.connect(older / DATABASE)) as there:
         there.executescript(
             "CREATE INDEX mine ON entries (at); CREATE TABLE _litestream_seq (x); CREATE VIEW evil AS SELECT 1"
@@ -248,7 +246,7 @@ def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_automa
 # At start
 
 
-def test_person_reads_words_and_program_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+def test_start_message_is_text_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
     link = "https://a.example/signin?link=x"
     for as_json, words in (
@@ -263,7 +261,7 @@ def test_person_reads_words_and_program_one_document(capsys: pytest.CaptureFixtu
     assert json.loads(said.out) == {"address": "https://a.example", "link": link}
 
 
-def test_compiling_is_one_line_with_bar_and_time_left(
+def test_compiling_shows_progress_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = ((0.0, None), (0.5, 12.4), (1.0, 0.0))

@@ -49,14 +49,14 @@ def test_process_has_one_home_until_it_is_closed(tmp_path: Path, monkeypatch: py
     workflow.server.home.close_home()
 
 
-def test_home_that_is_file_is_refused(tmp_path: Path) -> None:
+def test_file_as_home_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(SettingsError, match="WINNOW_HOME must be a folder"):
             open_home(settings(home))
 
 
-def test_table_is_stored_under_its_hash_and_stays_whole(tmp_path: Path) -> None:
+def test_table_is_stored_under_its_hash_atomically(tmp_path: Path) -> None:
     home = open_home(settings(tmp_path))
     cells = pd.DataFrame({"candidates": ["a|b", "b"], "x": ["1.50", "2"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("x",)))
@@ -69,7 +69,7 @@ def test_table_is_stored_under_its_hash_and_stays_whole(tmp_path: Path) -> None:
     home.close()
 
 
-def test_strangers_and_missing_projects_are_refused(tmp_path: Path) -> None:
+def test_unknown_people_and_projects_are_refused(tmp_path: Path) -> None:
     home = open_home(settings(tmp_path))
     with home.database.read() as session:
         with pytest.raises(NotAllowed):
@@ -81,7 +81,7 @@ def test_strangers_and_missing_projects_are_refused(tmp_path: Path) -> None:
     home.close()
 
 
-def test_what_others_could_read_is_closed_to_them_at_start(tmp_path: Path) -> None:
+def test_start_makes_data_folder_private(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path)})
     tmp_path.chmod(0o755)
     open_home(settings).close()
@@ -92,7 +92,7 @@ def test_what_others_could_read_is_closed_to_them_at_start(tmp_path: Path) -> No
     assert database.stat().st_mode & 0o777 == 0o600
 
 
-def test_full_disk_is_not_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_while_reading_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = open_home(settings(tmp_path))
     try:
         frame = pd.DataFrame({"c": ["a|b", "b"], "w": ["1", "2"]})
@@ -120,7 +120,7 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o7777
 
 
-def test_rights_of_others_are_taken_and_own_ones_kept(tmp_path: Path) -> None:
+def test_keep_private_removes_rights_of_others_only(tmp_path: Path) -> None:
     folder, file = tmp_path / "home", tmp_path / "database"
     folder.mkdir()
     file.touch()
@@ -131,7 +131,7 @@ def test_rights_of_others_are_taken_and_own_ones_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["sticky", "home"])
-def test_folder_that_others_need_is_named_and_left(
+def test_shared_system_folder_is_reported_and_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, which: str
 ) -> None:
     tmp_path.chmod(0o1777 if which == "sticky" else 0o755)
@@ -143,7 +143,7 @@ def test_folder_that_others_need_is_named_and_left(
     assert "Fix: " in caplog.text
 
 
-def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keep_private_works_without_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user that is a number alone, as containers have them, without HOME."""
 
     def unknown() -> Path:
@@ -155,7 +155,7 @@ def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pyte
     assert mode(tmp_path) == 0o700
 
 
-def test_input_that_cannot_be_changed_is_reported(
+def test_failed_permission_change_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(_path: Path, _mode: int) -> None:
@@ -170,7 +170,7 @@ def test_input_that_cannot_be_changed_is_reported(
 # A data folder is shared by all processes of Winnow, or someone's alone
 
 
-def test_many_share_and_one_is_alone(tmp_path: Path) -> None:
+def test_shared_lock_excludes_exclusive_one(tmp_path: Path) -> None:
     first, second = running.share(tmp_path), running.share(tmp_path)
     first.close()
     with pytest.raises(InUseError, match="is open in a running Winnow"), running.alone(tmp_path):
@@ -181,7 +181,7 @@ def test_many_share_and_one_is_alone(tmp_path: Path) -> None:
     running.share(tmp_path).close()
 
 
-def test_killed_process_holds_nothing(tmp_path: Path) -> None:
+def test_killed_process_releases_lock(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from workflow.server import running\n"
         "lock = running.share(Path(sys.argv[1])); print('has it', flush=True); sys.stdin.read()"
@@ -212,7 +212,7 @@ def test_home_is_shared_while_it_is_open_and_cannot_be_opened_meanwhile(tmp_path
         open_home(settings)
 
 
-def test_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
+def test_failed_open_releases_lock(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
     settings.home.mkdir()
     (settings.home / "winnow.sqlite3").write_bytes(b"no database" * 1000)
@@ -222,7 +222,7 @@ def test_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
         pass
 
 
-def test_one_start_at_a_time_puts_backup_back(tmp_path: Path) -> None:
+def test_only_one_start_restores_backup(tmp_path: Path) -> None:
     with running.only_restore(tmp_path) as first, running.only_restore(tmp_path) as second:
         assert (first, second) == (True, False)
     with running.only_restore(tmp_path) as third:
@@ -236,7 +236,7 @@ def test_one_start_at_a_time_puts_backup_back(tmp_path: Path) -> None:
     ("text", "limited"),
     [("1048576\n", True), ("max\n", False), ("9223372036854771712\n", False), ("", False)],
 )
-def test_limit_of_container_counts(tmp_path: Path, text: str, limited: bool) -> None:
+def test_machine_memory_respects_container_limit(tmp_path: Path, text: str, limited: bool) -> None:
     whole = machine_memory(())
     assert whole is not None
     assert whole > 2**27
@@ -260,7 +260,7 @@ def test_process_memory_grows_with_content_and_is_released() -> None:
     assert after - before < 20e6
 
 
-def test_pages_of_files_do_not_count_and_other_systems_do_not_tell(tmp_path: Path) -> None:
+def test_own_memory_excludes_file_pages(tmp_path: Path) -> None:
     (tmp_path / "statm").write_text("9000 500 200 1 0 300 0\n")
     assert own_memory(tmp_path / "statm") == 300 * os.sysconf("SC_PAGE_SIZE")
     assert own_memory(tmp_path / "none") is None
@@ -289,7 +289,7 @@ def another(folder: Path) -> subprocess.Popen[str]:
     return begun
 
 
-def test_each_is_found_while_it_runs(tmp_path: Path) -> None:
+def test_running_server_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "servers"
     assert find_running(folder) == []
     with noted(folder, "http://a"):
@@ -303,7 +303,7 @@ def test_each_is_found_while_it_runs(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_two_of_one_number_are_both_found(tmp_path: Path) -> None:
+def test_two_servers_with_same_pid_are_found(tmp_path: Path) -> None:
     """As in two containers with one data folder: each has its processes numbered from 1."""
     with noted(tmp_path, "http://a"):
         with noted(tmp_path, "http://b"):
@@ -312,7 +312,7 @@ def test_two_of_one_number_are_both_found(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_killed_estimate_leaves_no_result(tmp_path: Path) -> None:
+def test_killed_server_is_not_found(tmp_path: Path) -> None:
     begun = another(tmp_path)
     begun.kill()
     begun.communicate()
@@ -325,7 +325,7 @@ def test_killed_estimate_leaves_no_result(tmp_path: Path) -> None:
 # else
 
 
-def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compile_step_is_reported_if_compiler_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     @numba.njit
     def double(number: int) -> int:
         return 2 * number
@@ -391,7 +391,7 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_compiling_ends_at_once_when_told_to(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+def test_compiling_ends_at_once_on_signal(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
     ended: list[str] = []
 
     class EndedError(Exception):
@@ -421,7 +421,7 @@ def test_compiling_ends_at_once_when_told_to(monkeypatch: pytest.MonkeyPatch, nu
     assert signal.getsignal(number) is before
 
 
-def test_what_stands_apart_are_steps() -> None:
+def test_separate_compile_steps_are_known_steps() -> None:
     names = {name for name, _ in compiling.STEPS}
     assert names > compiling.APART > set()
     order = [
@@ -432,7 +432,7 @@ def test_what_stands_apart_are_steps() -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(1200)  # all kernels are compiled, and the machine may be busy
-def test_only_first_start_speaks_of_compiling(tmp_path: Path) -> None:
+def test_only_first_start_reports_compiling(tmp_path: Path) -> None:
     for room in ("plcore", "workflow", "db"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     kept = tmp_path / "kept"

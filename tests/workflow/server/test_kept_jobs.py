@@ -82,7 +82,7 @@ def begun(jobs: KeptJobs, work: Work, person: int = ANN, asked: object = None) -
     return job
 
 
-def test_two_pages_that_ask_have_one_job_and_see_how_far_it_is(jobs: KeptJobs, work: Work) -> None:
+def test_two_pages_share_one_job_and_its_progress(jobs: KeptJobs, work: Work) -> None:
     first = begun(jobs, work)
     assert not first.wait(0)
     assert (work.at(3), first.before) == ("went on at 3", 3)
@@ -98,7 +98,7 @@ def test_two_pages_that_ask_have_one_job_and_see_how_far_it_is(jobs: KeptJobs, w
     assert work.begun == 1
 
 
-def test_page_that_comes_back_in_time_finds_it(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_returning_page_finds_its_job(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     first = begun(jobs, work)
     for _ in range(3):
         clock.now += UNATTENDED - 1
@@ -107,7 +107,7 @@ def test_page_that_comes_back_in_time_finds_it(jobs: KeptJobs, work: Work, clock
     assert work.begun == 1
 
 
-def test_one_that_no_one_asks_after_is_ended(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_unattended_job_is_ended(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     job = begun(jobs, work)
     clock.now += UNATTENDED - 1
     assert work.at(1) == "went on at 1"
@@ -118,7 +118,7 @@ def test_one_that_no_one_asks_after_is_ended(jobs: KeptJobs, work: Work, clock: 
         job.result()
 
 
-def test_result_that_no_one_asks_after_is_forgotten(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_unattended_result_is_forgotten(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     job = begun(jobs, work)
     work.words.put("done")
     assert job.wait(PATIENCE)
@@ -135,7 +135,7 @@ def test_result_that_no_one_asks_after_is_forgotten(jobs: KeptJobs, work: Work, 
     ],
     ids=["by its person", "by another way"],
 )
-def test_revoked_access_ends_at_once(jobs: KeptJobs, work: Work, end: Callable[[KeptJobs], object]) -> None:
+def test_ended_job_stops_at_once(jobs: KeptJobs, work: Work, end: Callable[[KeptJobs], object]) -> None:
     job = begun(jobs, work)
     end(jobs)
     assert work.at(0.1) == "ended"
@@ -144,7 +144,7 @@ def test_revoked_access_ends_at_once(jobs: KeptJobs, work: Work, end: Callable[[
         job.result()
 
 
-def test_other_files_and_tasks_stay(jobs: KeptJobs, work: Work) -> None:
+def test_ending_job_keeps_other_files_and_tasks(jobs: KeptJobs, work: Work) -> None:
     job, other = begun(jobs, work), Work()
     for file, what in (("other", "read"), ("file", "check")):
         found = jobs.ask(ANN, file, what, None, other)
@@ -156,7 +156,7 @@ def test_other_files_and_tasks_stay(jobs: KeptJobs, work: Work) -> None:
         other.words.put("over")
 
 
-def test_no_one_has_or_ends_job_of_someone_else(jobs: KeptJobs, work: Work) -> None:
+def test_jobs_are_private_to_their_person(jobs: KeptJobs, work: Work) -> None:
     mine, theirs = begun(jobs, work), Work()
     their_job = begun(jobs, theirs, BOB)
     assert their_job is not mine
@@ -169,7 +169,7 @@ def test_no_one_has_or_ends_job_of_someone_else(jobs: KeptJobs, work: Work) -> N
     assert (mine.result(), their_job.result()) == ("of Ann", "of Bob")
 
 
-def test_what_went_wrong_is_raised_for_every_page_and_starts_again(jobs: KeptJobs, work: Work) -> None:
+def test_failed_job_raises_for_every_page_and_can_restart(jobs: KeptJobs, work: Work) -> None:
     job = begun(jobs, work)
     work.words.put(KeyError("lost"))
     assert job.wait(PATIENCE)
@@ -182,7 +182,7 @@ def test_what_went_wrong_is_raised_for_every_page_and_starts_again(jobs: KeptJob
     assert begun(jobs, work) is not job
 
 
-def test_what_goes_wrong_once_it_is_ended_is_that_it_was_ended(jobs: KeptJobs, work: Work) -> None:
+def test_error_after_end_is_reported_as_ended(jobs: KeptJobs, work: Work) -> None:
     job = begun(jobs, work)
     jobs.end(ANN, "file")
     work.words.put(FileNotFoundError("the file was taken away under it"))
@@ -191,7 +191,7 @@ def test_what_goes_wrong_once_it_is_ended_is_that_it_was_ended(jobs: KeptJobs, w
         job.result()
 
 
-def test_closing_ends_all_and_none_begins_afterwards(clock: Clock) -> None:
+def test_closing_ends_all_jobs_and_refuses_new_ones(clock: Clock) -> None:
     jobs, work = KeptJobs(clock), Work()
     job = begun(jobs, work)
     closing = threading.Thread(target=jobs.close)

@@ -8,7 +8,7 @@ import pytest
 from workflow.server.settings import BackupSettings, Settings, SettingsError, SignInSettings
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_default_settings(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path)})
     assert settings == Settings(
         home=tmp_path,
@@ -20,12 +20,12 @@ def test_defaults(tmp_path: Path) -> None:
     )
 
 
-def test_without_home_user_s_data_folder_is_taken() -> None:
+def test_default_home_is_user_data_folder() -> None:
     assert Settings.from_environment({}).home.name == "winnow"
     assert Settings.from_environment({"WINNOW_HOME": "  "}) == Settings.from_environment({})
 
 
-def test_everything_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_setting_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     settings = Settings.from_environment(
         {
@@ -50,7 +50,7 @@ def test_everything_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     )
 
 
-def test_backups_are_so_often_and_so_many(tmp_path: Path) -> None:
+def test_backup_schedule_and_count_are_read(tmp_path: Path) -> None:
     def of(value: str, **more: str) -> BackupSettings:
         return Settings.from_environment(
             {"WINNOW_HOME": str(tmp_path), "WINNOW_BACKUPS": value, **more}
@@ -68,16 +68,16 @@ def test_backups_are_so_often_and_so_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["", "processes", "processes:12", "tcp://10.0.0.1:8786", "tls://scheduler:8786"]
 )
-def test_long_work_is_done_by_whom_setting_names(value: str) -> None:
+def test_cluster_setting_is_read(value: str) -> None:
     assert Settings.from_environment({"WINNOW_CLUSTER": value}).cluster == value
 
 
-def test_cluster_may_be_without_worker_for_a_while() -> None:
+def test_cluster_wait_is_read() -> None:
     assert Settings.from_environment({}).cluster_wait == 60
     assert Settings.from_environment({"WINNOW_CLUSTER_WAIT": "600"}).cluster_wait == 600
 
 
-def test_address_listened_on_is_allowed_host() -> None:
+def test_listening_address_is_allowed_host() -> None:
     assert "192.168.0.7" in Settings.from_environment({"WINNOW_HOST": "192.168.0.7"}).allowed_hosts
     assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
 
@@ -139,7 +139,7 @@ def test_address_listened_on_is_allowed_host() -> None:
         ),
     ],
 )
-def test_wrong_value_is_named_with_what_is_allowed(key: str, value: str, allowed: str) -> None:
+def test_wrong_value_is_reported_with_allowed_values(key: str, value: str, allowed: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_environment({key: value})
     message = str(caught.value)
@@ -157,7 +157,7 @@ def test_wrong_value_is_named_with_what_is_allowed(key: str, value: str, allowed
         ("https://[::1]:8443", "https://[::1]:8443", "", "[::1]"),
     ],
 )
-def test_public_address_is_one_setting(given: str, url: str, path: str, host: str) -> None:
+def test_public_url_sets_host_path_and_scheme(given: str, url: str, path: str, host: str) -> None:
     settings = Settings.from_environment({"WINNOW_PUBLIC_URL": given})
     assert (settings.public_url, settings.base_path) == (url, path)
     assert host in settings.allowed_hosts
@@ -166,7 +166,7 @@ def test_public_address_is_one_setting(given: str, url: str, path: str, host: st
 
 
 @pytest.mark.parametrize("value", ["mysql://w:secret@host/db", "w:secret@host"])
-def test_password_is_not_repeated(value: str) -> None:
+def test_password_is_not_echoed_in_error(value: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_environment({"WINNOW_DATABASE_URL": value})
     assert "secret" not in str(caught.value)
@@ -179,11 +179,11 @@ OIDC = {
 }
 
 
-def test_no_one_signs_in_from_elsewhere_unless_told() -> None:
+def test_external_sign_in_is_off_by_default() -> None:
     assert Settings.from_environment({}).sign_in == SignInSettings()
 
 
-def test_provider_and_proxy_are_read(tmp_path: Path) -> None:
+def test_provider_and_proxy_settings_are_read(tmp_path: Path) -> None:
     found = Settings.from_environment(
         {
             **OIDC,
@@ -231,13 +231,13 @@ def test_provider_and_proxy_are_read(tmp_path: Path) -> None:
         ({"WINNOW_TRUSTED_PROXIES": "::/0"}, "addresses or networks"),
     ],
 )
-def test_what_would_let_strangers_in_ends_start(values: dict[str, str], said: str) -> None:
+def test_unsafe_sign_in_settings_are_refused(values: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said) as refused:
         Settings.from_environment(values)
     assert "hush" not in str(refused.value)
 
 
-def test_encoders_are_offered_unless_switched_off() -> None:
+def test_encoders_are_on_by_default() -> None:
     assert Settings.from_environment({}).encoders
     assert not Settings.from_environment({"WINNOW_ENCODERS": "off"}).encoders
     with pytest.raises(SettingsError, match=r"WINNOW_ENCODERS must be on or off\. Got 'no'"):

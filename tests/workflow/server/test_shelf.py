@@ -61,7 +61,7 @@ def filled(shelf: Shelf, project: int) -> tuple[Slot, Training]:
 
 
 @pytest.mark.slow
-def test_training_is_made_once_and_looks_for_news_each_time() -> None:
+def test_training_is_created_once_and_polled_each_time() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(lambda _: pytest.fail("another was made"))
     assert made.learner is slot.learner
@@ -69,7 +69,7 @@ def test_training_is_made_once_and_looks_for_news_each_time() -> None:
 
 
 @pytest.mark.slow
-def test_who_waits_for_question_does_not_look_for_fresh_news() -> None:
+def test_recent_poll_is_not_repeated() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(Training, older=60.0)
     assert made.told == ["look"]
@@ -80,14 +80,14 @@ def test_who_waits_for_question_does_not_look_for_fresh_news() -> None:
 
 
 @pytest.mark.slow
-def test_without_learner_there_is_nothing_to_train() -> None:
+def test_slot_without_learner_has_no_training() -> None:
     slot = Slot()
     slot.take_news(lambda _: pytest.fail("it was made"))
     assert slot.training is None
 
 
 @pytest.mark.slow
-def test_learner_in_place_of_another_ends_its_training_and_looks_at_once() -> None:
+def test_replacing_learner_stops_its_training() -> None:
     shelf = Shelf()
     slot, made = filled(shelf, 1)
     made.busy = True
@@ -103,7 +103,7 @@ def test_learner_in_place_of_another_ends_its_training_and_looks_at_once() -> No
 
 
 @pytest.mark.slow
-def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_continues() -> None:
+def test_replaced_learner_is_released_after_its_fit() -> None:
     slot, made = filled(Shelf(), 1)
     for _ in range(3):
         slot.renew(Learner())  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_continues() ->
 
 
 @pytest.mark.slow
-def test_project_has_one_place_on_shelf() -> None:
+def test_project_has_one_slot() -> None:
     shelf = Shelf()
     slot = shelf.slot(1)
     shelf.put(1, Learner())  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_project_has_one_place_on_shelf() -> None:
 
 
 @pytest.mark.slow
-def test_waiting_faults_and_end_are_of_one_projects_training() -> None:
+def test_training_faults_and_end_are_separate_by_project() -> None:
     shelf = Shelf()
     _, first = filled(shelf, 1)
     _, second = filled(shelf, 2)
@@ -160,7 +160,7 @@ def learners(shelf: Shelf, *numbers: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_those_unused_longest_are_unloaded_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_projects_are_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(140)
     memory_of(shelf, monkeypatch)
     for number in (1, 2, 3, 4):
@@ -208,7 +208,7 @@ def test_project_in_use_is_not_unloaded(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-def test_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_with_running_fit_is_not_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     memory_of(shelf, monkeypatch)
@@ -222,7 +222,7 @@ def test_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_what_stays_is_not_said_to_be_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_released_only_after_unloading(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, given_back = Shelf(1), []
     slot, made = filled(shelf, 1)
     made.busy = True
@@ -240,7 +240,7 @@ def test_what_stays_is_not_said_to_be_unloaded(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [None, 10**9])
-def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_unloaded_without_need_or_limit(most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(most)
     filled(shelf, 1)
     memory_of(shelf, monkeypatch)
@@ -252,7 +252,7 @@ def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS, ids=lambda one: one.name)
-def test_project_that_was_unloaded_continues_if_it_stood(world: KindWorld, home: Home, owner: int) -> None:
+def test_unloaded_project_continues_with_same_question(world: KindWorld, home: Home, owner: int) -> None:
     first, second = (world.make(Seat(home, owner), name) for name in ("first", "second"))
     seat = Seat(home, owner, first)
     question = loop.next_question(seat)
@@ -272,7 +272,7 @@ def test_project_that_was_unloaded_continues_if_it_stood(world: KindWorld, home:
 
 
 @pytest.mark.slow
-def test_looking_at_slot_is_no_use_of_it() -> None:
+def test_peeking_at_slot_does_not_count_as_use() -> None:
     shelf = Shelf()
     first, second = shelf.slot(1), shelf.slot(2)
     assert shelf.peek(1) is first
@@ -307,7 +307,7 @@ def in_another_thread(work: Callable[[], object]) -> object:
     return found[0]
 
 
-def test_who_asked_first_is_served_first() -> None:
+def test_fair_lock_serves_in_order() -> None:
     lock, served = FairLock(), list[int]()
     threads = []
 
@@ -324,7 +324,7 @@ def test_who_asked_first_is_served_first() -> None:
     assert served == list(range(20))
 
 
-def test_one_thread_at_a_time_has_it() -> None:
+def test_fair_lock_is_exclusive() -> None:
     lock, inside, most, together = FairLock(), 0, 0, threading.Barrier(8)
 
     def work() -> None:
@@ -344,7 +344,7 @@ def test_one_thread_at_a_time_has_it() -> None:
     assert lock._owner is None
 
 
-def test_thread_that_has_it_may_take_it_again() -> None:
+def test_fair_lock_is_reentrant() -> None:
     lock = FairLock()
     assert lock.acquire()
     assert lock.acquire(blocking=False)
@@ -354,7 +354,7 @@ def test_thread_that_has_it_may_take_it_again() -> None:
     assert in_another_thread(lambda: lock.acquire(blocking=False)) is True
 
 
-def test_only_who_has_it_gives_it_back() -> None:
+def test_fair_lock_is_released_by_owner_only() -> None:
     lock = FairLock()
     with pytest.raises(RuntimeError, match="has it not"):
         lock.release()
@@ -372,9 +372,7 @@ def _raised(act: Callable[[], object]) -> BaseException | None:
 
 
 @pytest.mark.parametrize("given", [False, True])
-def test_who_is_interrupted_while_waiting_does_not_stop_it(
-    given: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_waiter_does_not_block_fair_lock(given: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, make, waits = FairLock(), threading.Lock, list[str]()
 
     class Interrupted:
@@ -423,14 +421,14 @@ def settings(home: Path, **told: str) -> Settings:
     return Settings.from_environment({"WINNOW_HOME": str(home), **told})
 
 
-def test_without_setting_it_is_this_process_in_data_folder(tmp_path: Path) -> None:
+def test_blocks_run_inline_in_data_folder_by_default(tmp_path: Path) -> None:
     with open_blocks(settings(tmp_path)) as (runner, folder):
         assert isinstance(runner, Inline)
         assert folder == blocks_folder(settings(tmp_path)) == tmp_path / "blocks"
         assert len(list(runner.map(square, jobs(folder, 2)))) == 2
 
 
-def test_named_learner_is_released_at_end(tmp_path: Path) -> None:
+def test_process_pool_is_released_at_end(tmp_path: Path) -> None:
     here = settings(tmp_path, WINNOW_CLUSTER="processes:1")
     with open_blocks(here, tmp_path / "own") as (runner, folder):
         assert isinstance(runner, ProcessPool)
@@ -440,9 +438,7 @@ def test_named_learner_is_released_at_end(tmp_path: Path) -> None:
     assert runner._pool is None
 
 
-def test_cluster_is_waited_for_as_long_as_setting_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cluster_wait_follows_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[object, ...]] = []
 
     def none(*told: object) -> None:
@@ -460,7 +456,7 @@ def test_cluster_is_waited_for_as_long_as_setting_says(
     ]
 
 
-def test_what_this_process_does_by_itself_needs_no_files(tmp_path: Path) -> None:
+def test_inline_work_needs_no_block_files(tmp_path: Path) -> None:
     for here in (None, settings(tmp_path)):
         with cluster_blocks(here) as found:
             assert found is None

@@ -54,7 +54,7 @@ def refused(folder: Path, words: str, **environment: str) -> None:
     }
 
 
-def test_tables_without_their_database_are_not_first_start(used: Path) -> None:
+def test_tables_without_database_are_refused(used: Path) -> None:
     (used / "winnow.sqlite3").rename(used / "kept")
     refused(used, "no database at .*winnow.sqlite3, but .* holds 1 table of projects")
     (used / "kept").rename(used / "winnow.sqlite3")
@@ -63,7 +63,7 @@ def test_tables_without_their_database_are_not_first_start(used: Path) -> None:
     home.close()
 
 
-def test_database_without_projects_next_to_tables_is_not_first_start(used: Path) -> None:
+def test_tables_with_empty_database_are_refused(used: Path) -> None:
     (used / "winnow.sqlite3").unlink()
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("CREATE TABLE something (x)")
@@ -71,7 +71,7 @@ def test_database_without_projects_next_to_tables_is_not_first_start(used: Path)
 
 
 @pytest.mark.parametrize("with_tables", [True, False])
-def test_database_of_no_bytes_is_not_first_start(used: Path, with_tables: bool) -> None:
+def test_zero_byte_database_is_refused(used: Path, with_tables: bool) -> None:
     if not with_tables:
         for path in (used / "tables").iterdir():
             path.unlink()
@@ -79,14 +79,14 @@ def test_database_of_no_bytes_is_not_first_start(used: Path, with_tables: bool) 
     refused(used, r"winnow.sqlite3 is empty \(0 bytes\)")
 
 
-def test_missing_database_is_reported(used: Path) -> None:
+def test_damaged_database_is_refused(used: Path) -> None:
     path = used / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     refused(used, "winnow.sqlite3 is damaged, or no database")
 
 
 @pytest.mark.postgres
-def test_empty_postgres_next_to_tables_is_not_first_start(used: Path, postgres_url: str) -> None:
+def test_tables_with_empty_postgres_are_refused(used: Path, postgres_url: str) -> None:
     refused(used, "no database at postgresql.*holds 1 table", WINNOW_DATABASE_URL=postgres_url)
     there = Settings.from_environment({"WINNOW_HOME": str(used), "WINNOW_DATABASE_URL": postgres_url})
     open_home(there, accept=True).close()
@@ -95,7 +95,7 @@ def test_empty_postgres_next_to_tables_is_not_first_start(used: Path, postgres_u
 
 
 @pytest.mark.postgres
-def test_older_postgres_is_reported(tmp_path: Path, postgres_url: str) -> None:
+def test_older_postgres_is_refused(tmp_path: Path, postgres_url: str) -> None:
     there = Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": postgres_url})
     home = open_home(there)
     first = home.database.identity()
@@ -164,7 +164,7 @@ def test_one_lost_answer_is_noticed(used: Path) -> None:
     refused(used, "older than")
 
 
-def test_log_of_sqlite_that_was_lost_after_crash_is_noticed(used: Path) -> None:
+def test_wal_lost_after_crash_is_noticed(used: Path) -> None:
     home = open_home(settings(used))
     answer_next(home, 1, 1)
     shutil.copy(used / "winnow.sqlite3", used / "crashed")  # without its -wal
@@ -180,7 +180,7 @@ def test_database_of_another_winnow_is_refused(used: Path, tmp_path_factory: pyt
     refused(used, "is another one than the one that was seen last")
 
 
-def test_database_from_before_first_version_is_refused_with_the_way_to_here(used: Path) -> None:
+def test_database_before_first_release_is_refused_with_fix(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '0015'")
         other.commit()
@@ -189,7 +189,7 @@ def test_database_from_before_first_version_is_refused_with_the_way_to_here(used
     )
 
 
-def test_database_that_vanished_is_missed_even_without_tables(tmp_path: Path) -> None:
+def test_missing_database_is_noticed_without_tables(tmp_path: Path) -> None:
     open_home(settings(tmp_path)).close()
     (tmp_path / "winnow.sqlite3").unlink()
     refused(tmp_path, "There is no database at .*winnow.sqlite3, but there was one when database.seen")
@@ -198,14 +198,14 @@ def test_database_that_vanished_is_missed_even_without_tables(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("words", [b"", b"{}", b"[1]", b"\xff", b'{"id": "a", "height": "many"}'])
-def test_empty_note_is_reported(used: Path, words: bytes) -> None:
+def test_unreadable_note_is_refused(used: Path, words: bytes) -> None:
     (used / store.NOTE).write_bytes(words)
     refused(used, f"{store.NOTE} does not say which database was seen last .*winnow accept-store")
     open_home(settings(used), accept=True).close()
     assert json.loads((used / store.NOTE).read_bytes())["height"] > 0
 
 
-def test_newer_winnows_tables_are_reported(used: Path) -> None:
+def test_tables_of_newer_version_are_refused(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
         other.commit()
@@ -215,7 +215,7 @@ def test_newer_winnows_tables_are_reported(used: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["empty", "damaged", "missing"])
-def test_what_is_none_is_kept_under_another_name_and_new_one_begun(used: Path, what: str) -> None:
+def test_unusable_database_is_renamed_and_replaced(used: Path, what: str) -> None:
     path = used / "winnow.sqlite3"
     bad = b"x" * path.stat().st_size if what == "damaged" else b""
     path.write_bytes(bad)
@@ -231,9 +231,7 @@ def test_what_is_none_is_kept_under_another_name_and_new_one_begun(used: Path, w
     open_home(settings(used)).close()
 
 
-def test_two_that_are_excluded_within_one_second_are_both_kept(
-    used: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_databases_renamed_within_a_second_are_kept(used: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
     kept = []
     for data in (b"one", b"two", b"three"):
@@ -247,13 +245,13 @@ def test_two_that_are_excluded_within_one_second_are_both_kept(
     ]
 
 
-def test_a_whole_database_is_not_excluded(used: Path) -> None:
+def test_valid_database_is_not_renamed(used: Path) -> None:
     answered(used, 1)
     assert store.set_aside_what_is_none(settings(used)) == []
     assert answers(used) == 1
 
 
-def test_disk_that_is_read_only_is_reported(tmp_path: Path) -> None:
+def test_read_only_disk_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         open_home(settings(folder)).close()
         for home in (folder, folder / "new"):
@@ -264,7 +262,7 @@ def test_disk_that_is_read_only_is_reported(tmp_path: Path) -> None:
                 open_home(settings(home))
 
 
-def test_disk_that_is_full_at_first_start_is_reported(tmp_path: Path) -> None:
+def test_full_disk_at_first_start_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         (folder / "tables").mkdir()
         with (
@@ -276,7 +274,7 @@ def test_disk_that_is_full_at_first_start_is_reported(tmp_path: Path) -> None:
         open_home(settings(folder)).close()
 
 
-def test_note_is_written_with_every_commit_that_changed_something(used: Path) -> None:
+def test_note_is_written_with_every_changing_commit(used: Path) -> None:
     home = open_home(settings(used))
     note = store.note_of(settings(used))
     before = note.read()
@@ -297,7 +295,7 @@ def test_note_is_written_with_every_commit_that_changed_something(used: Path) ->
     home.close()
 
 
-def test_copy_of_home_is_home(used: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_copied_home_can_be_used(used: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     copy = tmp_path_factory.mktemp("copies") / "copy"
     shutil.copytree(used, copy)
     answered(copy, 1)
@@ -305,7 +303,7 @@ def test_copy_of_home_is_home(used: Path, tmp_path_factory: pytest.TempPathFacto
     assert Note(copy / store.NOTE).read() != Note(used / store.NOTE).read()
 
 
-def test_two_winnows_are_two(tmp_path: Path) -> None:
+def test_new_databases_have_different_ids(tmp_path: Path) -> None:
     ids = set()
     for name in "ab":
         made = Database(f"sqlite:///{tmp_path / name}")

@@ -51,7 +51,7 @@ def test_annotate_draws_question(home: Home, owner: int, show: Open, question: s
     assert (asked.label is None) == (question == "instance")
 
 
-def test_progress_has_honest_figures_and_kinds(home: Home, owner: int, show: Open) -> None:
+def test_progress_shows_figures_and_kinds_of_answers(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2, test_share=0.9)
     first = words(show(owner, "progress.py", project=str(project)))
     assert "begin with the first answer" in first
@@ -90,7 +90,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     assert (controls["95%, from"] < controls["to"]).all()
 
 
-def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> None:
+def test_figure_from_too_few_labels_is_hidden(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
     answer_truly(home, owner, project)
     home.shelf.settle(project)
@@ -108,7 +108,7 @@ def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> 
     assert "F1, controls" in said
 
 
-def test_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+def test_progress_says_when_measuring_of_changed_model_began(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
         answer_truly(home, owner, project)
@@ -122,7 +122,7 @@ def test_later_model_says_since_when_it_is_measured(home: Home, owner: int, show
     assert "Measured since the model was changed or first trained, after 3 answers." in said
 
 
-def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> None:
+def test_stop_rules_count_labels(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     test = show(owner, "progress.py", project=str(project))
     assert "empty labels are known or sure" in words(test)
@@ -137,7 +137,7 @@ def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> Non
     assert said.value.startswith("Time to stop: 2 of 2 labels are answered.")
 
 
-def test_stop_rules_are_saved_though_model_moves_on_meanwhile(
+def test_stop_rules_are_saved_after_retraining(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = vector_project(home, owner, question="cell")
@@ -152,7 +152,7 @@ def test_stop_rules_are_saved_though_model_moves_on_meanwhile(
     assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
 
-def test_queue_with_blind_checks_is_owners_in_words(home: Home, owner: int, show: Open) -> None:
+def test_queue_with_blind_checks_is_closed_to_annotators(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert "the queue is for the owner" in words(test)
@@ -161,7 +161,7 @@ def test_queue_with_blind_checks_is_owners_in_words(home: Home, owner: int, show
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
+def test_queue_begins_with_next_question(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
@@ -196,7 +196,7 @@ def test_home_counts_cells_and_continues(home: Home, owner: int, show: Open) -> 
     assert [button.label for button in test.button] == ["Import data", "Continue"]
 
 
-def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
+def test_home_says_when_every_label_is_answered(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
     asked = loop.next_question(Seat(home, owner, project))
     while asked is not None:
@@ -229,7 +229,7 @@ def test_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open)
         assert not show(ada, name, project=str(project)).error
 
 
-def test_both_kinds_live_side_by_side(home: Home, owner: int, show: Open) -> None:
+def test_projects_of_both_kinds_are_drawn_in_turn(home: Home, owner: int, show: Open) -> None:
     plain, project = small_project(home, owner), vector_project(home, owner)
     for number in (plain, project, plain):
         assert not show(owner, "annotate.py", project=str(number)).error
@@ -254,14 +254,14 @@ def test_import_guesses_label_vectors_and_makes_project(home: Home, owner: int, 
         ]
 
 
-def test_import_guesses_candidates_if_they_are(owner: int, show: Open) -> None:
+def test_import_guesses_candidates_from_candidate_columns(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode())
     assert test.radio[0].value == "candidates"
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n"
     assert upload(show(owner, "import_table.py"), bits).radio[0].value == "candidates"
 
 
-def test_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
+def test_guessed_kind_can_be_changed(home: Home, owner: int, show: Open) -> None:
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n50,1,0\n"
     test = upload(show(owner, "import_table.py"), bits)
     test.radio[0].set_value("vectors").run()
@@ -271,13 +271,13 @@ def test_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
     assert made.kind == "label_vectors"
 
 
-def test_right_labels_alone_are_warned_of(owner: int, show: Open) -> None:
+def test_import_warns_if_no_label_is_known_wrong(owner: int, show: Open) -> None:
     ones = b"w,ant,bee,cat\n10,1,,\n20,,1,1\n30,1,1,\n40,,,1\n"
     assert "No cell is" in words(upload(show(owner, "import_table.py"), ones))
     assert "No cell is" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
 
 
-def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
+def test_lists_of_right_and_wrong_labels_are_imported(home: Home, owner: int, show: Open) -> None:
     data = b"w,labels,not labels\n10,sea|sand,\n20,sand,rock\n30,,sea\n40,rock,\n"
     test = upload(show(owner, "import_table.py"), data)
     assert test.radio[0].value == "vectors"
@@ -300,7 +300,7 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
         ({"x": "oops"}, "Row 3 (line 4), column 'x'"),
     ],
 )
-def test_bad_cell_is_shown_with_its_place_and_leaves_no_trace(
+def test_bad_cell_is_reported_with_its_place_and_nothing_is_stored(
     home: Home, owner: int, show: Open, changes: dict[str, str], said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(**changes))
@@ -319,7 +319,7 @@ def named(test: AppTest, label: str):
     return box(test.multiselect, label)
 
 
-def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Open) -> None:
+def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     assert "No answers yet" in words(show(owner, "review_page.py", project=str(project)))
     ada = annotator(home, owner, "Ada")
@@ -367,7 +367,7 @@ def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Ope
     assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
 
 
-def test_label_in_two_boxes_is_refused_and_choice_stays(home: Home, owner: int, show: Open) -> None:
+def test_label_chosen_as_right_and_wrong_is_refused(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")
@@ -385,7 +385,7 @@ def test_label_in_two_boxes_is_refused_and_choice_stays(home: Home, owner: int, 
     assert stands(home, owner, project, row)[labels[1]] == 1
 
 
-def test_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner: int, show: Open) -> None:
+def test_correction_of_row_changed_meanwhile_is_refused(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, project, 2)
@@ -403,7 +403,7 @@ def test_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner:
     assert stands(home, owner, project, row)[labels[0]] == 0
 
 
-def test_bad_item_is_excluded_and_brought_back(home: Home, owner: int, show: Open) -> None:
+def test_bad_item_is_excluded_and_restored(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
@@ -462,24 +462,24 @@ AHEAD = Predictor(
 )
 
 
-def test_one_that_is_ahead() -> None:
+def test_predicting_model_is_named_with_its_lead() -> None:
     assert predicts(AHEAD) == (
         "From answer 60 on **One-vs-all** predicts, micro F1 58.1% on known cells that it was not shown, "
         "BML-CS 52.0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31%."
     )
 
 
-def test_from_start() -> None:
+def test_predicting_model_from_start_has_no_since() -> None:
     assert predicts(replace(AHEAD, since=0)).startswith("**One-vs-all** predicts, micro F1")
 
 
 @pytest.mark.parametrize(("f1", "how"), [(0.6, "8.0 points ahead"), (0.51, "behind by no more than chance")])
-def test_bml_cs_ahead_and_behind_by_chance(f1: float, how: str) -> None:
+def test_lead_within_chance_is_said(f1: float, how: str) -> None:
     said = predicts(replace(AHEAD, title="BML-CS", other="One-vs-all", f1=f1, other_f1=0.52, since=0))
     assert f"One-vs-all 52.0%: {how} (standard error 1.2)." in said
 
 
-def test_nothing_compared() -> None:
+def test_model_without_comparison_says_why() -> None:
     unknown = replace(AHEAD, title="BML-CS", other="One-vs-all", f1=None, other_f1=None, error=None, since=0)
     assert predicts(unknown) == (
         "**BML-CS** predicts, for too few known cells are yes to compare it with One-vs-all. "

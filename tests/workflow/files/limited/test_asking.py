@@ -76,13 +76,13 @@ def test_file_error_names_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_system_refuses_is_systems_error(tmp_path: Path) -> None:
+def test_missing_file_raises_system_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         read(tmp_path / "none.csv", tmp_path)
 
 
 @pytest.mark.slow
-def test_job_that_fails_says_where(tmp_path: Path) -> None:
+def test_failed_job_names_its_error(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="KeyError: 'file'"):
         ask("read", {}, tmp_path, PLENTY)
 
@@ -102,7 +102,7 @@ def test_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
         (Bounds(2000, 1, LONG), "more than 1 seconds of computing"),
     ],
 )
-def test_limit_that_is_passed_is_reported(bounds: Bounds, said: str, tmp_path: Path) -> None:
+def test_exceeded_limit_is_reported(bounds: Bounds, said: str, tmp_path: Path) -> None:
     path = written(tmp_path, b'{"id": 1, "labels": ["a", "b"]}\n' * 600_000)
     with pytest.raises(TableError, match=said) as caught:
         read(path, tmp_path, bounds)
@@ -118,7 +118,7 @@ def test_limit_that_is_passed_is_reported(bounds: Bounds, said: str, tmp_path: P
         (2_048_000, "a limit of 2,048,000 bytes for a file", "ulimit -f"),
     ],
 )
-def test_limit_that_winnow_was_started_with_is_not_fault_of_file(
+def test_process_limit_is_not_blamed_on_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hard: int, said: str, fix: str
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _limit: (hard, hard))
@@ -130,14 +130,14 @@ def test_limit_that_winnow_was_started_with_is_not_fault_of_file(
 
 
 @pytest.mark.slow
-def test_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
+def test_waiting_job_times_out(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")  # whose other end no one opens
     with pytest.raises(TableError, match="not read within 1 seconds"):
         read(tmp_path / "nobody.csv", tmp_path, Bounds(200, 20, 1))
 
 
 @pytest.mark.slow
-def test_helper_that_ends_is_reported_and_restarted(tmp_path: Path) -> None:
+def test_ended_helper_is_reported_and_restarted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     start()
     read(written(tmp_path, CSV), tmp_path)
@@ -165,9 +165,7 @@ def test_helper_that_ends_is_reported_and_restarted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_helper_that_is_ending_and_not_yet_counted_as_ended_starts_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ending_helper_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(written(tmp_path, CSV), tmp_path)
     before = helper()
     before.kill()
@@ -178,9 +176,7 @@ def test_helper_that_is_ending_and_not_yet_counted_as_ended_starts_again(
 
 
 @pytest.mark.slow
-def test_helper_that_no_one_asks_ends_and_next_job_begins_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_helper_ends_and_next_job_starts_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "_PROGRAM", asking._PROGRAM.replace("main()", "main(idle=0)"))
     asking._helper.end()
     for _ in range(2):
@@ -190,7 +186,7 @@ def test_helper_that_no_one_asks_ends_and_next_job_begins_one(
 
 
 @pytest.mark.slow
-def test_job_that_no_helper_took_is_given_to_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_not_taken_by_helper_is_given_to_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(written(tmp_path, CSV), tmp_path)
     before, send = helper(), socket.send_fds
     before.send_signal(signal.SIGSTOP)
@@ -223,7 +219,7 @@ print(asking._helper._process.pid, flush=True)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_outlives_parent_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
+def test_helpers_end_with_parent(end: signal.Signals, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     program = PARENT.format(root=str(ROOT), folder=str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
@@ -243,7 +239,7 @@ class Left(BaseException):
 
 
 @pytest.mark.slow
-def test_who_does_not_wait_any_more_has_job_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_job_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
     os.mkfifo(tmp_path / "nobody.csv")
     held = []
@@ -271,9 +267,7 @@ def test_who_does_not_wait_any_more_has_job_ended(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_who_is_reported_while_it_continues_gets_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_callback_does_not_change_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 1e-4)
     path, told = written(tmp_path, b"id,labels,w\n" + b"1,a|b,3\n" * 20_000), list[int]()
     given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
@@ -283,9 +277,7 @@ def test_who_is_reported_while_it_continues_gets_the_same(
 
 
 @pytest.mark.slow
-def test_imports_wait_for_each_other_and_no_one_who_looks_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imports_queue_and_thumbnails_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "LONGEST", 0.0)
     path = tmp_path / "x.png"
     path.write_bytes(picture(1))
@@ -313,7 +305,7 @@ def test_imports_wait_for_each_other_and_no_one_who_looks_does(
 VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n"
 
 
-def test_table_is_left_as_it_was_read(tmp_path: Path) -> None:
+def test_reading_leaves_table_file(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(VOTES)
     given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
@@ -333,7 +325,7 @@ def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
     return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])
 
 
-def test_reading_becomes_table_with_its_files_and_doubts(tmp_path: Path) -> None:
+def test_checked_reading_becomes_table_with_files_and_doubts(tmp_path: Path) -> None:
     rows = b"id,labels,p,note\n1,a|b,x.png,so\n2,b,y.png,la\n"
     zipped = make_zip({"t.csv": rows, "x.png": picture(1), "y.png": picture(1), "z.png": picture(2)})
     roles, steps = replace(left(tmp_path, zipped, "t.zip"), categories=(), text=None), []
@@ -352,7 +344,7 @@ def test_reading_becomes_table_with_its_files_and_doubts(tmp_path: Path) -> None
         jobs.check({"roles": Roles("none").to_json(), "out": str(tmp_path)}, tmp_path, steps.append)
 
 
-def test_rows_grow_stored_table(tmp_path: Path) -> None:
+def test_added_rows_extend_stored_table(tmp_path: Path) -> None:
     first, more = tmp_path / "first", tmp_path / "more"
     first.mkdir()
     more.mkdir()

@@ -59,7 +59,7 @@ class Waiting:
         assert not self._thread.is_alive()
 
 
-def test_n_at_once_and_the_others_in_their_order() -> None:
+def test_line_admits_n_at_once_in_order() -> None:
     where = Line(2)
     people = []
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_n_at_once_and_the_others_in_their_order() -> None:
         pass
 
 
-def test_client_that_leaves_gives_up_its_place() -> None:
+def test_leaving_gives_up_place_in_line() -> None:
     where = Line(1)
     at_work, leaving, behind = Waiting(where), None, None
     assert at_work.next() == 0
@@ -96,7 +96,7 @@ def test_client_that_leaves_gives_up_its_place() -> None:
     behind.end()
 
 
-def test_failure_in_its_turn_gives_it_up() -> None:
+def test_failure_gives_up_turn() -> None:
     where = Line(1)
     for _ in range(3):
         with pytest.raises(KeyError), where.turn():
@@ -111,7 +111,7 @@ def ticking(seconds: float) -> Callable[[], float]:
     return lambda: seconds * next(moments)
 
 
-def test_no_one_waits_for_ever() -> None:
+def test_waiting_in_line_times_out() -> None:
     where, told = Line(1, ticking(100.0)), list[int]()
     with where.turn():
         words = r"1 other file is .* 15 minutes\. Fix: try again later\."
@@ -125,7 +125,7 @@ def test_no_one_waits_for_ever() -> None:
         assert told[-1] == 0, "those who gave up are in no one's way"
 
 
-def test_two_of_this_process_at_most() -> None:
+def test_process_runs_at_most_two_imports() -> None:
     assert 1 <= asking.AT_ONCE <= 2
     with ExitStack() as turns:
         for _ in range(asking.AT_ONCE):

@@ -29,13 +29,13 @@ from workflow.files.limited import Bounds, asking, helper, jobs, look, looking
 # A viewer of a file gets its result or a message
 
 
-def test_what_was_made_comes_back(tmp_path: Path) -> None:
+def test_result_of_limited_process_is_returned(tmp_path: Path) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1))
     assert base64.b64decode(look("small_picture", {"path": str(path)}, 1)) == thumbnail(picture(1))
 
 
-def test_input_that_cannot_be_decoded_is_reported_with_its_fix(tmp_path: Path) -> None:
+def test_undecodable_image_is_reported_with_fix(tmp_path: Path) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1)[:50])
     with pytest.raises(MediaError) as caught:
@@ -58,7 +58,7 @@ def test_limit_is_reported_for_image(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert look("small_picture", {"path": str(path)}, 50, mb=300)
 
 
-def test_limits_use_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_follow_file_size(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def ask(_job: str, _given: object, _folder: Path, bounds: Bounds) -> None:
@@ -90,7 +90,7 @@ def told(_share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_small_picture_by_path_and_by_bytes(tmp_path: Path, kind: str) -> None:
+def test_thumbnail_is_made_from_path_or_bytes(tmp_path: Path, kind: str) -> None:
     data = picture(1, kind, (300, 200))
     (tmp_path / "x").write_bytes(data)
     by_path = jobs.small_picture({"path": str(tmp_path / "x")}, tmp_path, told)
@@ -98,7 +98,7 @@ def test_small_picture_by_path_and_by_bytes(tmp_path: Path, kind: str) -> None:
     assert base64.b64decode(by_path) == base64.b64decode(inline) == thumbnail(data)
 
 
-def test_spectrogram_keeps_to_what_is_drawn_of_it(tmp_path: Path) -> None:
+def test_spectrogram_draws_requested_segment(tmp_path: Path) -> None:
     (tmp_path / "x.wav").write_bytes(tone(5))
     given = {**SPECTROGRAM, "path": str(tmp_path / "x.wav")}
     found = jobs.spectrogram(given, tmp_path, told)
@@ -133,19 +133,19 @@ def test_model_gets_features_or_reason(tmp_path: Path) -> None:
     np.testing.assert_array_equal(made, wanted)
 
 
-def test_empty_request_makes_nothing(tmp_path: Path) -> None:
+def test_model_inputs_of_no_keys_are_empty(tmp_path: Path) -> None:
     given = {"about": asdict(Description("sound", rate=100, seconds=1)), "keys": [], "paths": {}}
     assert jobs.model_inputs(given, tmp_path, told) == []
 
 
-def test_input_that_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
+def test_undecodable_file_is_reported_by_every_job(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"junk")
     for job, given in ((jobs.small_picture, {}), (jobs.spectrogram, SPECTROGRAM)):
         with pytest.raises(MediaError):
             job({**given, "path": str(tmp_path / "x")}, tmp_path, told)
 
 
-def test_helper_is_warm_before_it_forks() -> None:
+def test_helper_loads_image_formats_before_fork() -> None:
     jobs.warm()
     assert set(jobs._READ) <= set(Image.OPEN)
 
@@ -163,7 +163,7 @@ def in_a_process(program: str, *given: Any) -> str:
     return done.stdout or f"ended by {-done.returncode}"
 
 
-def test_small_file_may_cost_little_and_large_one_more() -> None:
+def test_limits_grow_with_file_size() -> None:
     small, large, huge = (Bounds.of_file(size) for size in (1_000, 10_000_000, 10**12))
     assert (small.memory_mb, small.cpu) == (200, 18)
     assert small.memory_mb < large.memory_mb < huge.memory_mb <= 6_000
@@ -172,12 +172,12 @@ def test_small_file_may_cost_little_and_large_one_more() -> None:
     assert Bounds.of_file(1_000, 500) == Bounds(500, 18, 180, 4_000)
 
 
-def test_what_large_file_unpacks_to_may_be_as_large_as_its_cells_need() -> None:
+def test_unpacking_limit_grows_with_file_size() -> None:
     assert [Bounds.of_file(mb * 10**6).file_mb for mb in (1, 600, 5_000)] == [4_000, 4_000, 30_000]
 
 
 @pytest.mark.parametrize(("mb", "said"), [(2, "left"), (3, "File too large")])
-def test_file_beyond_limit_is_not_left(tmp_path: Path, mb: int, said: str) -> None:
+def test_oversized_output_file_is_removed(tmp_path: Path, mb: int, said: str) -> None:
     program = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "Bounds(200, 60, 3600, 2).set()\ntry:\n    with open(sys.argv[1], 'wb', 0) as file:\n"
@@ -187,7 +187,7 @@ def test_file_beyond_limit_is_not_left(tmp_path: Path, mb: int, said: str) -> No
     assert in_a_process(program, tmp_path / "out", mb).strip() == said
 
 
-def test_limits_match_system() -> None:
+def test_limits_are_set_in_operating_system() -> None:
     said = in_a_process(
         "import resource, json, time; time.process_time = lambda: 1.5; Bounds(50, 7, 3600).set()\n"
         "print(json.dumps([resource.getrlimit(one) for one in "
@@ -198,7 +198,7 @@ def test_limits_match_system() -> None:
 
 
 @pytest.mark.parametrize(("mb", "said"), [(100, "had it"), (300, "none left")])
-def test_memory_beyond_limit_is_not_given(mb: int, said: str) -> None:
+def test_memory_beyond_limit_is_refused(mb: int, said: str) -> None:
     program = (
         "Bounds(200, 60, 3600).set()\ntry:\n    b'x' * (int(sys.argv[1]) * 10**6); print('had it')\n"
         "except MemoryError:\n    print('none left')"
@@ -206,7 +206,7 @@ def test_memory_beyond_limit_is_not_given(mb: int, said: str) -> None:
     assert in_a_process(program, mb).strip() == said
 
 
-def test_what_computes_or_waits_too_long_is_ended() -> None:
+def test_process_over_time_limit_is_ended() -> None:
     assert in_a_process("Bounds(200, 1, 3600).set()\nwhile True: pass") == "ended by 24"
     assert in_a_process("import os\nBounds(200, 20, 1).set()\nos.read(os.pipe()[0], 1)") == "ended by 14"
 
@@ -266,7 +266,7 @@ def test_jobs_do_not_wait_for_each_other(control: socket.socket, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_what_is_done_does_not_wait_for_what_began_later(control: socket.socket, tmp_path: Path) -> None:
+def test_finished_job_does_not_wait_for_later_one(control: socket.socket, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "first.csv")
     os.mkfifo(tmp_path / "later.csv")
     first = begin(control, tmp_path / "first.csv", tmp_path)
@@ -278,14 +278,14 @@ def test_what_is_done_does_not_wait_for_what_began_later(control: socket.socket,
 
 
 @pytest.mark.slow
-def test_client_that_disconnects_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
+def test_disconnected_client_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
     (tmp_path / "quick.csv").write_text("id,labels\n1,a|b\n")
     begin(control, tmp_path / "quick.csv", tmp_path).close()
     assert "result" in answer(begin(control, tmp_path / "quick.csv", tmp_path))
 
 
 @pytest.mark.slow
-def test_child_without_reader_is_silent() -> None:
+def test_send_without_reader_fails_silently() -> None:
     mine, theirs = socket.socketpair()
     assert helper._send(mine, {"step": 0.5}, before=b"\n")
     assert theirs.recv(100) == b'\n{"step": 0.5}\n'

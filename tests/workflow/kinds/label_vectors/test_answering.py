@@ -55,7 +55,7 @@ def one(home: Home, owner: int) -> int:
     return vector_project(home, owner, question="cell")
 
 
-def test_a_whole_row_is_not_and_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
+def test_whole_row_answer_stores_yes_and_not(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     assert question.label is None
     row = question.view.row
@@ -76,7 +76,7 @@ def test_a_whole_row_is_not_and_yes_in_one_go(home: Home, owner: int, rows: int)
     assert len({entry.at for entry in log_}) == 1
 
 
-def test_neither_half_of_row_is_stored_without_the_other(
+def test_whole_row_answer_is_stored_atomically(
     home: Home, owner: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = shown(home, owner, rows)
@@ -100,7 +100,7 @@ def test_neither_half_of_row_is_stored_without_the_other(
     answer_truly(home, owner, rows)
 
 
-def test_known_labels_of_row_stay_unless_they_are_changed(home: Home, owner: int, rows: int) -> None:
+def test_known_labels_of_row_stay_unless_changed(home: Home, owner: int, rows: int) -> None:
     with opened(home, owner, rows) as learner:
         free = learner.pool.open.any(axis=1)
         row = int(np.flatnonzero(free & (learner.original == 1).any(axis=1))[0])
@@ -115,7 +115,7 @@ def test_known_labels_of_row_stay_unless_they_are_changed(home: Home, owner: int
 
 
 @pytest.mark.parametrize("kind", ["yes", "no", "unsure", "skip", "bad"])
-def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
+def test_single_label_answers_are_stored(home: Home, owner: int, one: int, kind: str) -> None:
     question = shown(home, owner, one)
     assert question.label is not None
     before = cells(home, owner, one)
@@ -138,9 +138,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
             assert learner.pool.bad[question.view.row]
 
 
-def test_input_that_does_not_fit_is_refused_and_nothing_is_stored(
-    home: Home, owner: int, rows: int, one: int
-) -> None:
+def test_invalid_answer_is_refused_and_not_stored(home: Home, owner: int, rows: int, one: int) -> None:
     row, cell = shown(home, owner, rows), shown(home, owner, one)
     wrong: Sequence[tuple[int, str, str, list[str]]] = [
         (rows, row.token, "yes", []),
@@ -193,7 +191,7 @@ def test_eight_presses_at_once_store_one_answer(home: Home, owner: int, question
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
+def test_undo_and_redo_restore_labels(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question)
     first = cells(home, owner, project)
     asked = []
@@ -218,7 +216,7 @@ def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
     assert kinds[:parts] == kinds[2 * parts :]
 
 
-def test_redo_is_refused_if_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
+def test_redo_is_refused_if_label_was_answered_meanwhile(home: Home, owner: int, one: int) -> None:
     asked = shown(home, owner, one)
     answer_truly(home, owner, one)
     undoing.undo(Seat(home, owner, one))
@@ -232,7 +230,7 @@ def test_redo_is_refused_if_label_is_known_by_now(home: Home, owner: int, one: i
         undoing.redo(Seat(home, owner, one), 1)
 
 
-def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
+def test_two_people_are_never_asked_same_place(home: Home, owner: int) -> None:
     for question in ("instance", "cell", "diagnosis"):
         project = vector_project(home, owner, question, question=question)
         people = [annotator(home, owner, name) for name in ("Ada", "Bo", "Cy")]
@@ -253,7 +251,7 @@ def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
         )
 
 
-def test_what_is_before_someone_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
+def test_reserved_label_is_not_given_to_another_person(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
     with pytest.raises(loop.AnswerError, match="before someone else"):
@@ -269,7 +267,7 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_who_left_question_open_is_told_what_became_of_it(
+def test_late_answer_is_refused_with_its_cause(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given to someone else after two minutes, and then answered by them: two causes, two sentences."""
@@ -289,7 +287,7 @@ def test_who_left_question_open_is_told_what_became_of_it(
     assert shown(home, owner, project).token != asked.token
 
 
-def test_label_of_row_that_someone_took_out_meanwhile(home: Home, owner: int, one: int) -> None:
+def test_answer_to_row_excluded_meanwhile_is_refused(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
     other = next(line.label for line in asked.lines if line.cell < 0 and line.label != asked.label)
@@ -299,7 +297,7 @@ def test_label_of_row_that_someone_took_out_meanwhile(home: Home, owner: int, on
         loop.submit_answer(Seat(home, owner, one), asked.token, "yes")
 
 
-def test_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
+def test_answer_to_changed_row_is_refused(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     ada = annotator(home, owner, "Ada")
     with opened(home, owner, rows) as learner:
@@ -335,7 +333,7 @@ def place(question: ShownVector) -> tuple[int, str | None]:
 
 
 @pytest.mark.parametrize(("first", "then"), [("cell", "instance"), ("instance", "diagnosis")])
-def test_what_undo_or_queue_puts_before_person_stays(home: Home, owner: int, first: str, then: str) -> None:
+def test_question_from_undo_or_queue_stays(home: Home, owner: int, first: str, then: str) -> None:
     project, ada = vector_project(home, owner, question=first), annotator(home, owner, "Ada")
     asked, hers = shown(home, owner, project), shown(home, ada, project)
     answer_truly(home, owner, project, asked)
@@ -354,7 +352,7 @@ def test_what_undo_or_queue_puts_before_person_stays(home: Home, owner: int, fir
     assert (shown(home, owner, project).label is None) == (then == "instance")
 
 
-def test_restart_begins_fit_that_is_due_and_no_other(
+def test_restart_starts_only_due_fit(
     home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(7):
@@ -422,7 +420,7 @@ def test_restart_finds_existing_data(home: Home, owner: int, question: str) -> N
         again.close()
 
 
-def test_log_says_why_and_what_model_had_said(home: Home, owner: int, rows: int) -> None:
+def test_log_records_reason_and_prediction(home: Home, owner: int, rows: int) -> None:
     loop.next_question(Seat(home, owner, rows))
     home.shelf.settle(rows)
     question = shown(home, owner, rows)
@@ -434,7 +432,7 @@ def test_log_says_why_and_what_model_had_said(home: Home, owner: int, rows: int)
     assert set(json.loads(entry.predicted or "")) <= set(LABELS)
 
 
-def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: int) -> None:
+def test_project_can_be_answered_to_its_end(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", refresh_every=50)
     for _ in range(40):
         if loop.next_question(Seat(home, owner, project)) is None:
@@ -450,7 +448,7 @@ def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: 
     ]
 
 
-def test_one_use_case_asks_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
+def test_next_question_works_for_both_kinds(home: Home, owner: int, one: int) -> None:
     plain = small_project(home, owner)
     vector, row = (loop.next_question(Seat(home, owner, project)) for project in (one, plain))
     assert (type(vector), type(row)) == (ShownVector, ShownQuestion)
@@ -484,7 +482,7 @@ def test_closing_home_ends_fit_under_way(home: Home, owner: int, one: int) -> No
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
 
 
-def test_fit_that_fails_is_reported_once_and_waits_for_news(
+def test_failed_fit_is_reported_once_and_waits_for_changes(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
@@ -502,7 +500,7 @@ def test_fit_that_fails_is_reported_once_and_waits_for_news(
     assert home.shelf.fault(project) == "MemoryError"
 
 
-def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Home, owner: int) -> None:
+def test_changed_settings_abandon_running_fit(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
     assert loop.next_question(Seat(home, owner, project)) is not None
     earlier = home.shelf.slot(project).training
@@ -515,7 +513,7 @@ def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Hom
     assert home.shelf.fault(project) is None
 
 
-def test_blind_checks_stay_of_kind_they_were_drawn_as(home: Home, owner: int) -> None:
+def test_question_kind_is_fixed_while_blind_checks_exist(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     managing.change_learner(Seat(home, owner, project), question="diagnosis")
     with pytest.raises(ValueError, match="between whole rows and labels"):

@@ -44,7 +44,7 @@ def answered(home: Home, owner: int) -> int:
     return project
 
 
-def test_wide_has_every_cell_as_it_is(home: Home, owner: int, answered: int) -> None:
+def test_wide_export_contains_every_cell(home: Home, owner: int, answered: int) -> None:
     frame = exported(home, owner, answered)
     with opened(home, owner, answered) as learner:
         cells, bad, said = learner.cells, learner.pool.bad.copy(), learner.pool.answered.copy()
@@ -78,7 +78,7 @@ def test_preview_is_beginning_of_export(home: Home, owner: int, answered: int, n
     pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
 
 
-def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) -> None:
+def test_long_export_matches_wide_export(home: Home, owner: int, answered: int) -> None:
     wide, long = (f(home, owner, answered) for f in (exported, exported_cells))
     assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()
     assert long["id"].tolist() == np.repeat(wide["id"].to_numpy(), len(LABELS)).tolist()
@@ -87,7 +87,7 @@ def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) 
     assert back.fillna("").to_numpy().tolist() == long.to_numpy().tolist()
 
 
-def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -> None:
+def test_export_and_import_round_trip(home: Home, owner: int, answered: int) -> None:
     data = file_of(Seat(home, owner, answered))
     roles = suggest_roles(read_cells(data))
     assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
@@ -97,7 +97,7 @@ def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -
     assert values(first) == values(second)
 
 
-def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) -> None:
+def test_list_labels_are_exported_as_columns(home: Home, owner: int) -> None:
     cells = pd.DataFrame(
         {
             "w": ["1", "2", "5", "7"],
@@ -114,7 +114,7 @@ def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) 
     assert values(frame, ("rock", "sand", "sea")) == [[0, 1, 1], [-1, 1, -1], [-1, -1, 0], [0, 0, 1]]
 
 
-def test_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
+def test_exported_log_is_read_back(home: Home, owner: int, answered: int) -> None:
     lines = read_log(file_of(Seat(home, owner, answered), "log"))
     kinds = [line.entry.kind for line in lines]
     assert {"yes", "no"} & set(kinds)
@@ -134,7 +134,7 @@ def test_only_owner_exports(home: Home, owner: int, answered: int) -> None:
             file_of(seat, name)
 
 
-def test_progress_tells_what_log_and_cells_say(home: Home, owner: int, answered: int) -> None:
+def test_progress_matches_log_and_cells(home: Home, owner: int, answered: int) -> None:
     view = progress.read_progress(Seat(home, owner, answered))
     log = [line.entry for line in read_log(file_of(Seat(home, owner, answered), "log"))]
     for kind, count in view.by_kind.items():
@@ -170,7 +170,7 @@ def test_page_sees_first_fit_after_restart(home: Home, owner: int, answered: int
 
 
 @pytest.mark.public_data
-def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
+def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
     """As in the browser: 60% of the cells emptied, 40 yes or no, 5 whole rows, and back."""
     data = np.load(DATA / "emotions.npz")
     labels = tuple(map(str, data["label_names"]))

@@ -50,7 +50,7 @@ def test_counts_by_log_match_pool(figures_seat: Seat) -> None:
         assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
 
 
-def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queue_is_paged_and_searched_in_full(figures_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
     with figures_seat.learner() as opened:
         view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
@@ -67,7 +67,7 @@ def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: py
     assert [line[2] for line in lines[1:]] == [one.row_id for page in pages for one in page.rows]
 
 
-def test_wide_and_long_files_say_the_same(figures_seat: Seat) -> None:
+def test_wide_and_long_exports_agree(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         cells = opened.learner.cells
         sources = exporting.snapshot(opened).sources()
@@ -101,7 +101,7 @@ def test_figures_of_page_match_learner(figures_seat: Seat) -> None:
             assert (band.value[known] <= band.high[known]).all()
 
 
-def test_curve_ends_with_model_that_answers_once_someone_is_excluded(home: Home, owner: int) -> None:
+def test_curve_ends_with_current_model_after_exclusion(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell", overlap=2))
     ada = annotator(home, owner, "Ada")
     for person, times in ((owner, 4), (ada, 9)):
@@ -124,14 +124,14 @@ def test_curve_ends_with_model_that_answers_once_someone_is_excluded(home: Home,
     assert read_progress(seat).curve.model_version[-1] == before
 
 
-def test_before_first_fit_label_is_known_or_not(home: Home, owner: int) -> None:
+def test_before_first_fit_every_label_is_known_or_open(home: Home, owner: int) -> None:
     with Seat(home, owner, vector_project(home, owner)).learner() as opened:
         learner = type(opened.learner)(opened.learner.table, opened.learner.settings)
     assert learner.share_settled == 1 - learner.pool.open.sum() / learner.pool.n_holes
     assert not learner.curve
 
 
-def test_prediction_of_each_label(figures_seat: Seat) -> None:
+def test_prediction_of_each_label_is_logged(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]
@@ -149,7 +149,7 @@ def test_prediction_of_each_label(figures_seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("model", ["automatic", "bmlcs", "onevsall"])
-def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> None:
+def test_progress_names_predicting_model_and_reason(home: Home, owner: int, model: str) -> None:
     made = Seat(home, owner, vector_project(home, owner, model=model, refresh_every=1))
     for _ in range(2):
         answer_truly(home, owner, made.project_id)
@@ -184,7 +184,7 @@ def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> Non
 @pytest.mark.parametrize(
     ("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)]
 )
-def test_every_page_counts_the_same(
+def test_every_page_shows_same_counts(
     home: Home, owner: int, question: str, seed: int, control_share: float
 ) -> None:
     """Answers, bad items, rows brought back, known labels said again, undo and redo."""
@@ -228,7 +228,7 @@ def test_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     assert (summary.answered, summary.left) == (0, 0)
 
 
-def test_log_is_read_again_only_if_it_has_grown(
+def test_log_is_recounted_only_if_it_has_grown(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
@@ -259,7 +259,7 @@ def test_log_is_read_again_only_if_it_has_grown(
 # Label vectors have no scores to judge
 
 
-def test_there_are_none(home: Home, owner: int) -> None:
+def test_label_vectors_have_no_score_review(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     with seat.learner() as opened:
         assert opened.kind.SCORES is None
@@ -274,7 +274,7 @@ def verdicts(home: Home, owner: int, project: int) -> dict[str, tuple[bool, str]
     return {one.rule: (one.reached, one.words) for one in view.verdicts}
 
 
-def test_by_default_only_end_is_reason_to_stop(home: Home, owner: int) -> None:
+def test_default_stop_rule_is_reached_only_at_end(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance")
     assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
     reached, words = verdicts(home, owner, project)["settled"]
@@ -285,7 +285,7 @@ def test_by_default_only_end_is_reason_to_stop(home: Home, owner: int) -> None:
     assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
 
 
-def test_annotate_says_what_rule_says(home: Home, owner: int) -> None:
+def test_settled_share_matches_stop_rule(home: Home, owner: int) -> None:
     """How much is known or sure: one figure, from the first model to the end."""
     project = vector_project(home, owner, question="cell", refresh_every=4)
     seen = []
@@ -306,7 +306,7 @@ def test_annotate_says_what_rule_says(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
+def test_budget_counts_labels_before_first_model(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, refresh_every=1000)
     rules = StopRules(settled=None, flat_within=None, budget=6)
     projects_progress.change_stop_rules(Seat(home, owner, project), rules)
@@ -333,7 +333,7 @@ def large_project(home: Home, owner: int, **settings: object) -> int:
     return managing.create_project(Seat(home, owner), "large", table, made)
 
 
-def test_flat_by_held_out_rows(home: Home, owner: int) -> None:
+def test_flat_rule_uses_held_out_rows(home: Home, owner: int) -> None:
     project = large_project(home, owner)
     projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 1.0, 8))
     assert projects_progress.stop_view(Seat(home, owner, project)).by_truth
@@ -360,7 +360,7 @@ def say_yes(home: Home, owner: int, project: int) -> None:
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
 
 
-def test_flat_by_blind_labels_if_nothing_is_held_out(home: Home, owner: int) -> None:
+def test_flat_rule_uses_blind_labels_without_held_out_rows(home: Home, owner: int) -> None:
     project = large_project(home, owner, test_share=0.0, control_share=0.5)
     projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 3))
     view = projects_progress.stop_view(Seat(home, owner, project))
@@ -407,12 +407,12 @@ def test_question_tells_which_labels_are_known(there: Seat) -> None:
 
 
 @pytest.mark.parametrize(("question", "fit"), [("instance", ["labels"]), ("cell", ["yes", "no"])])
-def test_question_takes_answers_that_fit_it(home: Home, owner: int, question: str, fit: list[str]) -> None:
+def test_question_lists_its_allowed_answers(home: Home, owner: int, question: str, fit: list[str]) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
     assert tell_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
 
 
-def test_figures_have_f1(there: Seat) -> None:
+def test_figures_report_f1(there: Seat) -> None:
     for _ in range(3):
         answer_truly(there.home, there.person_id, there.project_id or 0)
     there.settle()
@@ -427,7 +427,7 @@ def test_figures_have_f1(there: Seat) -> None:
     ]
 
 
-def test_predictions_say_of_each_label_what_is_known_or_believed(there: Seat) -> None:
+def test_predictions_list_known_and_predicted_labels(there: Seat) -> None:
     answer_truly(there.home, there.person_id, there.project_id or 0)
     there.settle()
     with there.learner() as opened:
@@ -443,9 +443,7 @@ def test_predictions_say_of_each_label_what_is_known_or_believed(there: Seat) ->
         assert tell_predictions(opened, [5, 2])[1] == told[2]
 
 
-def test_page_of_predictions_costs_no_more_than_its_rows(
-    there: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_of_predictions_computes_its_rows_only(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     there.settle()
     made: list[int] = []
     real = export.LabelVectorExport
@@ -466,7 +464,7 @@ def glance_of(seat: Seat) -> Glance:
         return glance(opened.learner, stop_rules(opened.project))
 
 
-def test_it_matches_progress(home: Home, owner: int) -> None:
+def test_glance_matches_progress(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     answer_truly(home, owner, seat.project_id or 0)
     home.shelf.settle(seat.project_id or 0)

@@ -59,7 +59,7 @@ def cells(question: ShownVector) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_everyone_continues_until_nothing_is_left_and_log_holds(
+def test_several_annotators_answer_to_the_end_with_valid_log(
     home: Home, owner: int, people: list[int], question: str
 ) -> None:
     *seats, mine = shared(home, owner, people, question=question, overlap=2, fold="majority", agree=2)
@@ -85,7 +85,7 @@ def test_everyone_continues_until_nothing_is_left_and_log_holds(
     assert all(asked.count(one) == 2 for one in asked)
 
 
-def test_no_one_sees_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
+def test_annotators_do_not_see_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
     first = answer(ada, frozenset(LABELS))
     assert first is not None
@@ -113,7 +113,7 @@ def test_no_one_sees_answers_of_others(home: Home, owner: int, people: list[int]
     assert all(everything[label] == 1 for label, cell in cells(first).items() if cell < 0)
 
 
-def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people: list[int]) -> None:
+def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, mine = shared(home, owner, people, question="cell", overlap=2, fold="majority")
     first = answer(ada)
     assert first is not None
@@ -134,7 +134,7 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
     assert verify_project(mine)[0].entries == 6
 
 
-def test_as_many_see_label_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+def test_label_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
     first = loop.next_question(ada)
     assert first is not None
@@ -148,7 +148,7 @@ def test_as_many_see_label_as_it_waits_for_and_no_more(home: Home, owner: int, p
         loop.ask_next(cem, *place)
 
 
-def test_reviewer_settles_answers(home: Home, owner: int, people: list[int]) -> None:
+def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2, fold="majority")
     first = answer(ada, frozenset(LABELS))
     assert first is not None
@@ -185,9 +185,7 @@ def test_reviewer_settles_answers(home: Home, owner: int, people: list[int]) -> 
     verify_project(mine)
 
 
-def test_people_begin_to_answer_for_themselves_if_owner_says_so(
-    home: Home, owner: int, people: list[int]
-) -> None:
+def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="cell")
     first = answer(ada)
     assert first is not None
@@ -226,7 +224,7 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
         return votes_of(learner, answers.said(session, project))
 
 
-def test_row_gives_vote_for_each_of_its_labels(home: Home, owner: int) -> None:
+def test_whole_row_answer_gives_one_vote_for_each_label(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     seat = Seat(home, owner, project)
     rows = set()

@@ -161,7 +161,7 @@ def test_whole_row_is_found_by_answer_to_each_label(home: Home, owner: int, rows
     assert find(home, owner, rows, label=labels[1]) == [(row, "no", tuple(labels[1:]))]
 
 
-def test_withdrawn_answers_or_said_again_is_not_found(home: Home, owner: int, one: int) -> None:
+def test_withdrawn_or_superseded_answers_are_not_found(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
     undoing.undo(Seat(home, owner, one))
@@ -174,9 +174,7 @@ def test_withdrawn_answers_or_said_again_is_not_found(home: Home, owner: int, on
     assert find(home, ada, one) == [(row, "unsure", (labels[1],))], "of what she said, it still is the latest"
 
 
-def test_disagreement_is_with_prediction_when_it_was_asked(
-    home: Home, owner: int, one: int, rows: int
-) -> None:
+def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, one: int, rows: int) -> None:
     against = {}
     for project in (one, rows):
         loop.next_question(Seat(home, owner, project))
@@ -234,7 +232,7 @@ def test_after_correction_model_disagrees_with_current_label(home: Home, owner: 
     assert line.predicted == (asked.label if said == "yes" else "no label")
 
 
-def test_after_correction_of_whole_row_each_label_is_judged_alone(home: Home, owner: int, rows: int) -> None:
+def test_corrected_row_is_compared_label_by_label(home: Home, owner: int, rows: int) -> None:
     asked = next_of_a_model(home, owner, rows)
     row, first, second, *_ = asked.view.row, *[line.label for line in asked.lines if line.cell < 0]
     known = {line.label for line in asked.lines if line.cell == 1}
@@ -258,7 +256,7 @@ def test_after_correction_of_whole_row_each_label_is_judged_alone(home: Home, ow
     assert find(home, owner, rows, disagrees=True) == []
 
 
-def test_label_of_file_that_is_corrected_was_never_models_to_say(home: Home, owner: int, rows: int) -> None:
+def test_corrected_label_of_file_is_no_disagreement(home: Home, owner: int, rows: int) -> None:
     next_of_a_model(home, owner, rows)
     with opened(home, owner, rows) as learner:
         mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
@@ -270,7 +268,7 @@ def test_label_of_file_that_is_corrected_was_never_models_to_say(home: Home, own
     assert find(home, owner, rows, label=given, disagrees=True) == []
 
 
-def test_pages_of_answers(home: Home, owner: int) -> None:
+def test_found_answers_are_paged(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", refresh_every=500)
     asked = [say(home, owner, project, "no") for _ in range(53)]
     first, second = (reviewing.find(Seat(home, owner, project), Search(), page) for page in (0, 1))
@@ -280,7 +278,7 @@ def test_pages_of_answers(home: Home, owner: int) -> None:
     assert reviewing.find(Seat(home, owner, project), Search(), 9).page == 1
 
 
-def test_what_counts_matches_fold() -> None:
+def test_counting_answers_match_fold() -> None:
     random = np.random.default_rng(3)
     table = LabelTable.from_cells(vector_frame(), ROLES)
     for _ in range(60):
@@ -314,7 +312,7 @@ def test_what_counts_matches_fold() -> None:
                 assert (one.seq in still) == (waits and one.seq == newest)
 
 
-def test_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: int) -> None:
+def test_annotator_finds_own_answers_only(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "yes")
@@ -333,7 +331,7 @@ def test_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: 
         reviewing.open_row(Seat(home, owner, one), 40)
 
 
-def test_one_use_case_reviews_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
+def test_reviewing_works_for_both_kinds(home: Home, owner: int, one: int) -> None:
     plain = small_project(home, owner)
     assert reviewing.find(Seat(home, owner, plain), Search()).total == 0
     assert type(reviewing.open_row(Seat(home, owner, plain), 0)) is RowReview
@@ -348,7 +346,7 @@ def test_one_use_case_reviews_both_kinds_each_in_its_way(home: Home, owner: int,
 # Correcting
 
 
-def test_correction_is_new_entries_and_learner_follows(home: Home, owner: int, one: int) -> None:
+def test_correction_adds_entries_and_updates_learner(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 3)
     first, second, third = labels[:3]
@@ -381,7 +379,7 @@ def test_correction_is_new_entries_and_learner_follows(home: Home, owner: int, o
     assert stands(home, owner, one, row)[first] == 0
 
 
-def test_label_becomes_not_known_again_and_is_asked_again(home: Home, owner: int, one: int) -> None:
+def test_label_made_unknown_is_asked_again(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     before = cells(home, owner, one)
@@ -408,7 +406,7 @@ def test_label_becomes_not_known_again_and_is_asked_again(home: Home, owner: int
     assert cells(home, owner, one)[row, LABELS.index(labels[0])] == 0
 
 
-def test_what_was_said_in_the_same_go_is_reported_once_more(home: Home, owner: int, rows: int) -> None:
+def test_correction_repeats_other_labels_of_same_answer(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 3)
     asked = loop.ask_next(Seat(home, owner, rows), row)
     known = {line.label for line in asked.lines if line.cell == 1}
@@ -423,7 +421,7 @@ def test_what_was_said_in_the_same_go_is_reported_once_more(home: Home, owner: i
     assert find(home, owner, rows, label=labels[0]) == []
 
 
-def test_only_what_people_added_can_become_not_known(home: Home, owner: int, rows: int) -> None:
+def test_only_answered_labels_can_become_unknown(home: Home, owner: int, rows: int) -> None:
     with opened(home, owner, rows) as learner:
         mixed = learner.pool.open.any(axis=1) & (learner.original == 1).any(axis=1)
         row = int(np.flatnonzero(mixed)[0])
@@ -440,9 +438,7 @@ def test_only_what_people_added_can_become_not_known(home: Home, owner: int, row
     )
 
 
-def test_someone_elses_answer_is_overruled_by_annotator_but_withdrawn_by_owner_alone(
-    home: Home, owner: int, one: int
-) -> None:
+def test_annotator_may_overrule_but_only_owner_withdraws(home: Home, owner: int, one: int) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "yes")
@@ -457,7 +453,7 @@ def test_someone_elses_answer_is_overruled_by_annotator_but_withdrawn_by_owner_a
     assert [stands(home, owner, one, row)[label] for label in labels[:2]] == [-1, -1]
 
 
-def test_who_may_correct(home: Home, owner: int, one: int) -> None:
+def test_correction_rights_depend_on_role(home: Home, owner: int, one: int) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
     row, label = say(home, ada, one, "yes")
     with pytest.raises(NotAllowed):
@@ -506,7 +502,7 @@ def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, ow
         ("labels", {"beach": 2}),
     ],
 )
-def test_what_fits_no_row_is_refused(
+def test_invalid_correction_is_refused(
     home: Home, owner: int, one: int, kind: str, changes: dict[str, int]
 ) -> None:
     row, _ = say(home, owner, one, "no")
@@ -515,7 +511,7 @@ def test_what_fits_no_row_is_refused(
     assert len(log(home, one)) == 1
 
 
-def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int, rows: int) -> None:
+def test_correction_without_labels_repeats_answer(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = loop.next_question(Seat(home, ada, rows))
     assert asked is not None
@@ -534,7 +530,7 @@ def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int,
     assert not reviewing.open_row(Seat(home, owner, rows), row).flagged
 
 
-def test_there_is_nothing_to_say_again_if_no_one_knew(home: Home, owner: int, one: int) -> None:
+def test_correction_without_labels_needs_known_answer(home: Home, owner: int, one: int) -> None:
     row, label = say(home, owner, one, "unsure")
     with pytest.raises(AnswerError, match="name a label"):
         correct(home, owner, one, row)
@@ -542,7 +538,7 @@ def test_there_is_nothing_to_say_again_if_no_one_knew(home: Home, owner: int, on
     assert find(home, owner, one) == [(row, "yes", (label,))]
 
 
-def test_what_stands_so_already_is_not_said_again(home: Home, owner: int, one: int) -> None:
+def test_correction_without_change_is_refused(home: Home, owner: int, one: int) -> None:
     row, label = say(home, owner, one, "yes")
     with pytest.raises(AnswerError, match=r"^Every label named stands so already. Fix: name one"):
         correct(home, owner, one, row, {label: 1})
@@ -581,7 +577,7 @@ def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, one: int) ->
     assert [entry.kind for entry in log(home, one)[-2:]] == ["withdraw", "withdraw"]
 
 
-def test_annotator_brings_row_back_by_saying_something(home: Home, owner: int, one: int) -> None:
+def test_annotator_restores_bad_row_by_answering(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "unsure")
@@ -593,7 +589,7 @@ def test_annotator_brings_row_back_by_saying_something(home: Home, owner: int, o
     assert not reviewing.open_row(Seat(home, owner, one), row).out
 
 
-def test_correction_ends_question_that_was_open_about_row(home: Home, owner: int, one: int) -> None:
+def test_correction_closes_open_question_about_row(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 3)
     ask(home, owner, one, row, labels[0], "yes")
     open_now = loop.ask_next(Seat(home, owner, one), row, labels[1])
@@ -643,7 +639,7 @@ def test_model_learns_correction(home: Home, owner: int) -> None:
         assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
 
 
-def test_corrections_go_through_log_and_files_and_restart(home: Home, owner: int, rows: int) -> None:
+def test_corrections_survive_log_export_and_restart(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     changed = []
     for turn in range(4):
@@ -733,7 +729,7 @@ def test_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     )
 
 
-def test_correction_of_three_parts_is_stored_whole_or_not_at_all(
+def test_correction_of_several_labels_is_atomic(
     home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row, labels = open_row(home, owner, one, 3)
@@ -771,7 +767,7 @@ def test_redo_does_not_restore_answer_withdrawn_by_owner(home: Home, owner: int,
     assert stands(home, owner, one, row)[label] == -1
 
 
-def test_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
+def test_correction_with_withdrawals_cannot_be_undone(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, rows, 3)
     asked = loop.ask_next(Seat(home, ada, rows), row)

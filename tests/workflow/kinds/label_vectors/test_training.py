@@ -51,7 +51,7 @@ def versions(seat: Seat) -> list[int]:
         return [one.version for one in trained.versions(reading.session, reading.project.id, key)]
 
 
-def test_no_worker_trains_them(training_seat: Seat) -> None:
+def test_label_vectors_need_no_worker(training_seat: Seat) -> None:
     with training_seat.reading() as reading:
         project = reading.project
     assert training_seat.kind.WORKER is None
@@ -60,7 +60,7 @@ def test_no_worker_trains_them(training_seat: Seat) -> None:
         kinds.make_trainer(training_seat.home, project, ())
 
 
-def test_what_is_fitted_is_in_place_and_stored(training_seat: Seat) -> None:
+def test_fitted_model_is_used_and_stored(training_seat: Seat) -> None:
     training_seat.settle()
     assert versions(training_seat) == [0]
     answer_truly(training_seat.home, training_seat.person_id, training_seat.project_id)
@@ -72,7 +72,7 @@ def test_what_is_fitted_is_in_place_and_stored(training_seat: Seat) -> None:
     assert progress.read_progress(training_seat).curve.model_version.tolist() == [0, seq]
 
 
-def test_why_fit_failed_is_said_until_one_succeeds(
+def test_failed_fit_is_reported_until_one_succeeds(
     training_seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
@@ -95,7 +95,7 @@ def test_why_fit_failed_is_said_until_one_succeeds(
     assert len(versions(training_seat)) == 1
 
 
-def test_what_is_given_up_is_neither_put_in_place_nor_stored(
+def test_abandoned_fit_is_neither_used_nor_stored(
     training_seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on, run = threading.Event(), threading.Event(), RefreshJob.run
@@ -129,14 +129,14 @@ def test_what_is_given_up_is_neither_put_in_place_nor_stored(
 # Label vectors: what predicts is named, and nothing can be adopted or compared
 
 
-def test_settings_say_what_predicts() -> None:
+def test_settings_name_predicting_model() -> None:
     settings = LabelVectorSettings(model="onevsall")
     assert settings.model_in_force == "onevsall"
     assert not settings.is_automatic
     assert kinds.KINDS["label_vectors"].COMPARING is None
 
 
-def test_nothing_can_be_chosen_or_compared(home: Home, owner: int) -> None:
+def test_label_vectors_cannot_be_compared(home: Home, owner: int) -> None:
     seat, table = Seat(home, owner, vector_project(home, owner)), LabelTable.from_cells(vector_frame(), ROLES)
     with seat.reading() as reading:
         project = reading.project
@@ -155,7 +155,7 @@ def test_nothing_can_be_chosen_or_compared(home: Home, owner: int) -> None:
 # The labels of a row, as the log stores them before and after an entry
 
 
-def test_labels_entry_names_and_those_of_the_one_it_withdraws() -> None:
+def test_labels_at_returns_labels_of_entry_or_its_withdrawn_one() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row, column = (int(part[0]) for part in np.nonzero(pool.open))
     yes = Entry(1, "yes", row, "1", (LABELS[column],))
@@ -172,7 +172,7 @@ def test_labels_entry_names_and_those_of_the_one_it_withdraws() -> None:
     assert pool.labels_at(back) == ("1",)
 
 
-def test_entry_without_labels_marks_row_as_excluded_or_not() -> None:
+def test_bad_entry_marks_whole_row() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row = int(pool.open.any(axis=1).argmax())
     bad = Entry(1, "bad", row, "1")
@@ -182,7 +182,7 @@ def test_entry_without_labels_marks_row_as_excluded_or_not() -> None:
     assert pool.labels_at(Entry(2, "skip", row, "1")) == ("bad",)
 
 
-def test_labels_are_in_order_in_which_they_are_named() -> None:
+def test_labels_at_keeps_order_of_entry() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row = int((pool.original == 1).sum(axis=1).argmax())
     named = tuple(reversed(LABELS))
@@ -195,7 +195,7 @@ def test_labels_are_in_order_in_which_they_are_named() -> None:
 # How rows of label vectors are on the map; and no table of them hides a truth
 
 
-def test_answered_and_open_rows_and_labels_that_are_right(home: Home, owner: int) -> None:
+def test_answered_and_open_rows_list_right_labels(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     said = answer_truly(home, owner, seat.project_id)
     bad = loop.next_question(seat)
@@ -218,7 +218,7 @@ def test_answered_and_open_rows_and_labels_that_are_right(home: Home, owner: int
         oracle.answer_for_me(seat, 1)
 
 
-def test_row_is_named_by_known_label_else_by_prediction(home: Home, owner: int) -> None:
+def test_map_names_row_by_known_label_else_by_prediction(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
     bad = loop.next_question(seat)
     assert bad is not None
@@ -246,7 +246,7 @@ def test_row_is_named_by_known_label_else_by_prediction(home: Home, owner: int) 
             np.testing.assert_equal(named.doubt[row], wrong.max() if len(wrong) else np.nan)
 
 
-def test_open_label_in_doubt_most_is_asked_and_no_blind_check(home: Home, owner: int) -> None:
+def test_map_asks_most_doubtful_label_and_no_blind_check(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell", control_share=0.4))
     with seat.learner() as opened:
         learner = opened.learner
@@ -281,7 +281,7 @@ def test_blind_checks_if_fewer_than_30_rows_are_held_out(full: int, checks: floa
     assert settings.test_share == 1 / 3
 
 
-def test_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: Home, owner: int) -> None:
+def test_outlier_in_held_out_row_is_refused_with_its_place(home: Home, owner: int) -> None:
     row = int(np.flatnonzero(LabelVectorLearner(table()).test_rows)[0])
     frame = vector_frame()
     frame.loc[row, "y"] = "1e90"
@@ -304,7 +304,7 @@ def test_table_beyond_memory_is_refused_before_anything_is_stored(
     managing.create_project(Seat(home, owner), "unknown", table())
 
 
-def test_memory_of_this_machine_is_known() -> None:
+def test_machine_memory_is_plausible() -> None:
     memory = shelf.machine_memory()
     assert memory is None or memory > 10**8
 
@@ -313,12 +313,12 @@ def test_memory_of_this_machine_is_known() -> None:
 # checks
 
 
-def test_tables_of_label_vectors_fit() -> None:
+def test_kind_accepts_label_vector_tables_only() -> None:
     assert settings.fits(LabelTable.from_cells(vector_frame(), ROLES))
     assert not settings.fits(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
 
 
-def test_cells_of_label_vectors_and_no_others() -> None:
+def test_vectors_of_needs_label_vector_table() -> None:
     table = LabelTable.from_cells(vector_frame(), ROLES)
     cells = settings.vectors_of(table)
     assert cells.shape == (table.n_rows, len(LABELS))
@@ -327,7 +327,7 @@ def test_cells_of_label_vectors_and_no_others() -> None:
         settings.vectors_of(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
 
 
-def test_they_are_stored_under_word_they_always_had() -> None:
+def test_settings_are_stored_under_original_kind_name() -> None:
     stored = LabelVectorSettings().to_json()
     assert (stored["kind"],) == label_vectors.STORED_AS == ("multilabel",)
     assert is_stored(KINDS["label_vectors"], stored)
@@ -343,7 +343,7 @@ def test_blind_checks_if_too_few_rows_can_be_held_out(full: int, share: float) -
     assert settings.default_settings(table, 0.08).control_share == share
 
 
-def test_rows_and_labels_are_not_exchanged_next_to_blind_checks() -> None:
+def test_question_kind_cannot_change_with_blind_checks() -> None:
     rows, labels = LabelVectorSettings(question="instance"), LabelVectorSettings(question="cell")
     assert settings.settle_change(rows, labels) == labels
     settings.settle_change(LabelVectorSettings(question="diagnosis", control_share=0.1), labels)
@@ -356,7 +356,7 @@ def test_rows_and_labels_are_not_exchanged_next_to_blind_checks() -> None:
 # Card texts of label vectors, against the pool itself
 
 
-def test_known_labels_and_measures(home: Home, owner: int) -> None:
+def test_description_reports_known_labels_and_measures(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, control_share=0.3, question="instance"))
     with seat.learner(Right.OWN) as opened:
         before = describe(opened, kinds.stop_rules(opened.project))

@@ -34,7 +34,7 @@ def turn_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, vector_project(home, owner, question="cell"))
 
 
-def test_every_label_of_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
+def test_every_label_of_row_has_its_own_tokens(turn_seat: Seat) -> None:
     with turn_seat.turn() as turn:
         assert isinstance(turn, LabelVectorTurn)
         assert WHOLE_ROW in turn.ANSWERS
@@ -45,7 +45,7 @@ def test_every_label_of_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
         assert "label" in turn.decided_meanwhile(Place(3, LABELS[0]))
 
 
-def test_entry_changes_labels_it_names(turn_seat: Seat) -> None:
+def test_entry_changes_named_labels(turn_seat: Seat) -> None:
     question = loop.next_question(turn_seat)
     assert question is not None
     label = question.label
@@ -61,7 +61,7 @@ def test_entry_changes_labels_it_names(turn_seat: Seat) -> None:
         assert writer.labels_now(said) == (label,)
 
 
-def test_label_keeps_value_until_next_answer(turn_seat: Seat) -> None:
+def test_answer_stands_until_next_answer_about_label(turn_seat: Seat) -> None:
     saved = answer_truly(turn_seat.home, turn_seat.person_id, turn_seat.project_id)
 
     def stands() -> bool:
@@ -94,7 +94,7 @@ def test_label_keeps_value_until_next_answer(turn_seat: Seat) -> None:
         ("cell", "yes", (LABELS[0],)),
     ],
 )
-def test_input_that_does_not_fit_question_is_refused(
+def test_answer_that_does_not_fit_question_is_refused(
     home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
 ) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
@@ -105,7 +105,7 @@ def test_input_that_does_not_fit_question_is_refused(
     assert count_entries(home) == 0
 
 
-def test_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
+def test_answer_with_other_shown_stamp_is_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     asked = loop.next_question(seat)
     assert asked is not None
@@ -117,7 +117,7 @@ def test_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
     loop.submit_answer(seat, asked.token, "labels", LABELS[:1], shown=asked.shown)
 
 
-def test_last_entry_speaks_for_press(home: Home, owner: int) -> None:
+def test_last_entry_represents_press(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     asked = loop.next_question(seat)
     assert asked is not None
@@ -134,7 +134,7 @@ def test_last_entry_speaks_for_press(home: Home, owner: int) -> None:
 # out
 
 
-def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owner: int) -> None:
+def test_answered_labels_are_shown_except_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     checked = False
     while not checked:  # which row is asked about also uses when a ranking in the background is ready
@@ -156,7 +156,7 @@ def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owne
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
-def test_if_there_are_blind_checks_queue_is_for_owner(home: Home, owner: int, question: str) -> None:
+def test_queue_with_blind_checks_is_owner_only(home: Home, owner: int, question: str) -> None:
     """An open row outside it would be one of them."""
     plain = vector_project(home, owner, "plain", question=question)
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
@@ -171,7 +171,7 @@ def test_if_there_are_blind_checks_queue_is_for_owner(home: Home, owner: int, qu
             queue.list_queue(Seat(home, ada, blind), words)
 
 
-def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+def test_queue_counts_blind_checks_without_listing_them(home: Home, owner: int) -> None:
     rows = vector_project(home, owner, "rows", question="instance", control_share=0.2)
     view = queue.list_queue(Seat(home, owner, rows))
     assert (view.listed, view.blind, view.open) == (22, 6, 28)
@@ -185,7 +185,7 @@ def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int
     assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
 
 
-def test_queue_downloads_whole_and_for_owner_alone(home: Home, owner: int) -> None:
+def test_queue_csv_is_complete_and_owner_only(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     Seat(home, owner, project).settle()  # as above
     view = queue.list_queue(Seat(home, owner, project))
@@ -200,7 +200,7 @@ def test_queue_downloads_whole_and_for_owner_alone(home: Home, owner: int) -> No
 # Questions about label vectors are put in one form
 
 
-def test_there_is_one_form(home: Home, owner: int) -> None:
+def test_label_vectors_have_one_question_form(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     assert room.forms_of(seat) is None
     with seat.learner() as opened:
@@ -210,7 +210,7 @@ def test_there_is_one_form(home: Home, owner: int) -> None:
 # Questions about labels that may all be right have no shortlists
 
 
-def test_there_are_none(home: Home, owner: int) -> None:
+def test_label_vectors_have_no_shortlists(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     with seat.learner() as opened:
         assert opened.kind.SHORTLISTS is None
@@ -220,7 +220,7 @@ def test_there_are_none(home: Home, owner: int) -> None:
 # Label vectors in words
 
 
-def test_every_question_and_criterion_has_its_words() -> None:
+def test_every_question_and_criterion_is_named() -> None:
     assert set(settings.QUESTIONS) == set(QUESTION_ENTRIES)
     assert set(settings.CRITERIA) == set(CRITERION_ENTRIES)
     reasons = [settings.reason(name) for name in CRITERION_ENTRIES]

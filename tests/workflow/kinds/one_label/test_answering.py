@@ -47,7 +47,7 @@ def answering_project(home: Home, owner: int) -> int:
         ("skip", [], ("ant", "bee", "cat")),
     ],
 )
-def test_each_kind_moves_learner_as_it_says(
+def test_each_answer_kind_changes_candidates(
     home: Home, owner: int, answering_project: int, kind: str, labels: list[str], after: tuple[str, ...]
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -92,7 +92,7 @@ def test_candidate_found_by_search_is_plain_answer(home: Home, owner: int, answe
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
-def test_none_with_non_class_stores_nothing(
+def test_none_with_unknown_class_is_refused(
     home: Home, owner: int, answering_project: int, labels: list[str]
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -109,7 +109,7 @@ def test_none_if_every_class_is_candidate_is_refused(home: Home, owner: int) -> 
         loop.submit_answer(Seat(home, owner, project), question.token, "none")
 
 
-def test_after_label_is_ruled_out_row_stays(home: Home, owner: int, answering_project: int) -> None:
+def test_row_stays_on_screen_after_ruling_out_label(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(Seat(home, owner, answering_project), question.token, "not", ["bee"])
     stays = loop.next_question(Seat(home, owner, answering_project))
@@ -124,7 +124,7 @@ def test_after_label_is_ruled_out_row_stays(home: Home, owner: int, answering_pr
     assert left(home, owner, answering_project, question.view.row) == ("ant",)
 
 
-def test_entry_keeps_how_its_question_was_put(home: Home, owner: int, answering_project: int) -> None:
+def test_entry_records_form_of_its_question(home: Home, owner: int, answering_project: int) -> None:
     seat = Seat(home, owner, answering_project)
     question = ask(home, owner, answering_project)
     loop.submit_answer(seat, question.token, "not", ["bee"])
@@ -177,7 +177,7 @@ def test_prediction_before_answer_is_logged(home: Home, owner: int, answering_pr
 
 
 @pytest.mark.parametrize(("kind", "labels"), [("none", []), ("not", ["ant"]), ("none", ["dog"])])
-def test_what_speaks_of_other_candidates_than_there_are_is_refused(
+def test_none_is_refused_if_candidates_changed(
     home: Home,
     owner: int,
     answering_project: int,
@@ -217,7 +217,7 @@ def test_tab_that_still_shows_old_candidates_is_refused(
     assert left(home, owner, answering_project, old.view.row) == ("cat", "dog")
 
 
-def test_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, answering_project: int) -> None:
+def test_none_is_accepted_after_answer_to_another_row(home: Home, owner: int, answering_project: int) -> None:
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, answering_project)
     answer_next(home, ada, answering_project)
@@ -225,9 +225,7 @@ def test_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, answering
     assert left(home, owner, answering_project, mine.view.row) == ("dog",)
 
 
-def test_changed_since_looks_at_one_row_and_at_later_changes(
-    home: Home, owner: int, answering_project: int
-) -> None:
+def test_changed_since_reports_later_changes_of_row(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(Seat(home, owner, answering_project), question.token, "skip")
     loop.ask_next(Seat(home, owner, answering_project), question.view.row)
@@ -244,7 +242,7 @@ def test_changed_since_looks_at_one_row_and_at_later_changes(
         assert not changed(answer.row + 1, skip.at)
 
 
-def test_reason_is_by_projects_strategy(home: Home, owner: int) -> None:
+def test_reason_names_strategy_of_project(home: Home, owner: int) -> None:
     """Blind questions carry a strategy of their own in the log, and nothing of it on the screen."""
     project = small_project(home, owner, control_share=0.5)
     seen = set()
@@ -259,7 +257,7 @@ def test_reason_is_by_projects_strategy(home: Home, owner: int) -> None:
     assert {entry.strategy for entry in log(home, project)} == seen
 
 
-def test_no_one_chooses_control(home: Home, owner: int) -> None:
+def test_blind_check_cannot_be_chosen(home: Home, owner: int) -> None:
     """Controls that someone picked would measure the model on their picks."""
     project = small_project(home, owner, control_share=0.5)
     with opened(home, owner, project) as learner:
@@ -284,7 +282,7 @@ def test_no_one_chooses_control(home: Home, owner: int) -> None:
     assert asked == control
 
 
-def test_reasons_in_words() -> None:
+def test_reasons_are_explained_in_words() -> None:
     assert "hesitates most between two candidates" in settings.reason("margin", 1, 2)
     assert "not settled" not in settings.reason("random", 0, 0, counted=False)
     assert "No answer can change" in settings.reason("apl", 0, 0)
@@ -301,7 +299,9 @@ def test_most_telling_features_are_named(home: Home, owner: int, answering_proje
     assert question.telling.columns in (("x",), ("y",)), "a quarter of two columns, rounded up"
 
 
-def test_names_on_screen_mean_their_classes_for_good(home: Home, owner: int, answering_project: int) -> None:
+def test_class_names_on_screen_are_translated_to_current_ones(
+    home: Home, owner: int, answering_project: int
+) -> None:
     seat = Seat(home, owner, answering_project)
     with seat.turn() as turn:
         assert names_now(turn, ("ant", "zebra")) == ("ant", "zebra")
@@ -328,7 +328,7 @@ def learner() -> ActiveLearner[LabelTable]:
     )
 
 
-def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
+def test_confident_open_rows_are_found_without_barred_ones(
     learner: ActiveLearner[LabelTable],
 ) -> None:
     found = BATCHING.find_sure(learner, "ada", ())
@@ -348,7 +348,7 @@ def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
     assert pool.candidates[rows][:, column].all()
 
 
-def test_no_more_than_a_third_of_sure_rows_that_no_batch_holds_are_checks() -> None:
+def test_blind_checks_are_under_two_fifths_of_rows_left_out() -> None:
     """Batches are found and confirmed until there are none: what is left open must not show the checks."""
     checks = others = 0
     for seed in range(4):
@@ -372,7 +372,7 @@ def test_no_more_than_a_third_of_sure_rows_that_no_batch_holds_are_checks() -> N
     assert checks / (checks + others) < 0.4
 
 
-def test_without_blind_checks_every_sure_row_can_be_in_batch() -> None:
+def test_all_confident_rows_can_be_batched_without_blind_checks() -> None:
     learner = ActiveLearner(small_table(200), LearnerSettings(n_neighbors=6, test_share=0.3, model="plknn"))
     found = BATCHING.find_sure(learner, "ada", ())
     assert not isinstance(found, str), found
@@ -384,7 +384,7 @@ def test_without_blind_checks_every_sure_row_can_be_in_batch() -> None:
     assert set(rows) >= {row for row, (one, _) in zip(waiting, told, strict=True) if one > least}
 
 
-def test_row_that_is_answered_or_of_which_someone_is_unsure_does_not_stand(
+def test_answered_or_unsure_row_cannot_be_confirmed(
     learner: ActiveLearner[LabelTable],
 ) -> None:
     found = BATCHING.find_sure(learner, "ada", ())
@@ -397,7 +397,7 @@ def test_row_that_is_answered_or_of_which_someone_is_unsure_does_not_stand(
     assert BATCHING.may_stand(learner, "bob", second, label), "who has not said so can be asked"
 
 
-def test_labels_are_those_that_can_be_confirmed_and_how_often(learner: ActiveLearner[LabelTable]) -> None:
+def test_labels_to_confirm_are_counted(learner: ActiveLearner[LabelTable]) -> None:
     pool = learner.pool
     open_rows = [int(row) for row in pool.train if pool.is_open(int(row))][:5]
     counts = pool.candidates[open_rows].sum(axis=0)
@@ -414,7 +414,7 @@ def test_guard_counts_rows_at_least_as_confident(learner: ActiveLearner[LabelTab
 
 
 @pytest.mark.parametrize("weighed", [False, True])
-def test_without_evidence_no_rows_are_confirmed_together(weighed: bool) -> None:
+def test_batches_need_checked_rows(weighed: bool) -> None:
     table = small_table(200)
     if weighed:
         rng = np.random.default_rng(0)
@@ -433,7 +433,7 @@ def test_without_evidence_no_rows_are_confirmed_together(weighed: bool) -> None:
 # The words that speak for a candidate: those of its topic, by the plain formula, never by a held-out row
 
 
-def test_words_of_topic_speak_for_it(home: Home, owner: int) -> None:
+def test_topic_words_support_their_class(home: Home, owner: int) -> None:
     project = text_project(home, owner)
     assert loop.next_question(Seat(home, owner, project)).marks == (), "no one waits for them"
     loop.get_ready(Seat(home, owner, project))
@@ -452,7 +452,7 @@ def test_words_of_topic_speak_for_it(home: Home, owner: int) -> None:
     assert seen >= 12, "of fifteen"
 
 
-def test_marks_are_formula_s(home: Home, owner: int) -> None:
+def test_marks_match_formula(home: Home, owner: int) -> None:
     project = text_project(home, owner, control_share=0.2)
     with opened(home, owner, project) as learner:
         pool = learner.pool
@@ -484,7 +484,7 @@ def test_marks_are_formula_s(home: Home, owner: int) -> None:
     assert len(marks) == sum((value >= showing.WEAKEST * most).sum() for value in found.values())
 
 
-def test_row_ruled_out_counts_at_once_and_model_is_asked_again_later(home: Home, owner: int) -> None:
+def test_marks_sample_follows_rejected_rows_and_model(home: Home, owner: int) -> None:
     project = text_project(home, owner)
     loop.get_ready(Seat(home, owner, project))
     question = loop.next_question(Seat(home, owner, project))
@@ -500,7 +500,7 @@ def test_row_ruled_out_counts_at_once_and_model_is_asked_again_later(home: Home,
         assert sample.seq == learner.seq
 
 
-def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner: int) -> None:
+def test_marks_need_text_and_several_candidates(home: Home, owner: int) -> None:
     numbers, texts = small_project(home, owner), text_project(home, owner)
     loop.get_ready(Seat(home, owner, numbers))
     assert loop.next_question(Seat(home, owner, numbers)).marks == ()
@@ -511,7 +511,9 @@ def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner:
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
 
 
-def test_at_most_n_marks_and_characters(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_and_range_of_marks_are_limited(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = text_project(home, owner)
     monkeypatch.setattr(showing, "MOST_MARKS", 1)
     monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)

@@ -56,7 +56,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert counts["person"] == 5
 
 
-def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, project: int) -> None:
+def test_exported_table_is_imported_unchanged(home: Home, owner: int, project: int) -> None:
     for _ in range(7):
         answer_next(home, owner, project)
     cells = read_cells(file_of(Seat(home, owner, project)))
@@ -78,7 +78,7 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
 
 @pytest.mark.parametrize("rows", ["all", "sure", "answered"])
 @pytest.mark.parametrize("form", ["csv", "parquet", "npz", "jsonl"])
-def test_answer_that_is_given_while_file_is_written_is_not_in_it(
+def test_answer_during_export_is_not_in_file(
     home: Home, owner: int, project: int, form: str, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 50)
@@ -99,7 +99,7 @@ def test_answer_that_is_given_while_file_is_written_is_not_in_it(
     assert write(files.take(seat, choice)) != file
 
 
-def test_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
+def test_log_csv_contains_answer_and_withdrawal(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     lines = list(csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode())))
@@ -110,7 +110,7 @@ def test_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None
     assert lines[1]["after"] == lines[0]["before"]
 
 
-def test_answers_have_current_names_and_claim_no_more(home: Home, owner: int) -> None:
+def test_exported_answers_use_current_class_names(home: Home, owner: int) -> None:
     """`not cat` is no longer that once cat is a part of bee, which the row may still be."""
     project = four_class_project(home, owner)
     seat = Seat(home, owner, project)
@@ -155,7 +155,7 @@ def test_preview_is_beginning_of_export(home: Home, owner: int, project: int) ->
     assert len(files.export_view(Seat(home, owner, project), 10_000).first) == len(whole)
 
 
-def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owner: int) -> None:
+def test_decimal_commas_round_trip(home: Home, owner: int) -> None:
     frame = small_frame()
     for column in ROLES.numbers:
         frame[column] = frame[column].astype(str).str.replace(".", ",")
@@ -167,7 +167,7 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     assert again.cells[list(frame.columns)].equals(table.cells)
 
 
-def test_rows_at_risk_have_column_once_checks_show_that_truths_lie_outside(home: Home, owner: int) -> None:
+def test_export_has_risk_column_if_checks_miss_candidates(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     checks = checks_left(home, owner, project)
@@ -192,7 +192,7 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
         return votes_of(learner, answers.said(session, project))
 
 
-def test_person_has_one_vote_row_and_none_of_bad_item(home: Home, owner: int, project: int) -> None:
+def test_person_has_one_vote_for_each_row_without_bad_items(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     first = loop.next_question(seat)
     assert first is not None
@@ -212,7 +212,7 @@ def test_person_has_one_vote_row_and_none_of_bad_item(home: Home, owner: int, pr
     assert read(home, owner, project) == []
 
 
-def test_what_is_ruled_out_leaves_the_others(home: Home, owner: int, project: int) -> None:
+def test_rejected_label_votes_for_remaining_candidates(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     assert question is not None

@@ -39,7 +39,7 @@ from workflow.server.home import Home
 # Counting, the queue's file and the figures of one label, each by its own function
 
 
-def test_log_is_folded_once_if_classes_have_changed(home: Home, owner: int, project: int) -> None:
+def test_log_is_counted_once_after_class_changes(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
 
@@ -62,7 +62,7 @@ def test_log_is_folded_once_if_classes_have_changed(home: Home, owner: int, proj
     assert same is kept
 
 
-def test_queue_shows_n_and_looks_through_all(
+def test_queue_is_paged_and_searched_in_full(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
@@ -79,7 +79,7 @@ def test_queue_shows_n_and_looks_through_all(
     assert beyond == pages[-1]
 
 
-def test_if_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
+def test_stop_rules_use_held_out_truth(home: Home, owner: int) -> None:
     held_out = Seat(home, owner, small_project(home, owner))
     checks = Seat(home, owner, small_project(home, owner, "checks", test_share=0.0, control_share=0.4))
     for seat, by_truth in ((held_out, True), (checks, False)):
@@ -97,7 +97,7 @@ def test_confusion_counts_agreeing_answers() -> None:
     assert (found.total, found.agreed) == (6, 5)
 
 
-def test_row_is_opened_with_what_it_was_and_is(home: Home, owner: int, project: int) -> None:
+def test_opened_row_shows_original_and_current_labels(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with Seat(home, owner, project).learner() as opened:
         row = reviewing.open_row(opened, saved.row)
@@ -116,7 +116,7 @@ def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: l
     rows_reviewing.correct(Seat(home, owner, project), row, opened.token, kind, labels)
 
 
-def test_row_that_correction_opens_again_is_not_answered(home: Home, owner: int, project: int) -> None:
+def test_row_reopened_by_correction_is_not_answered(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     row, two = question.view.row, list(question.choices[:2])
@@ -174,7 +174,7 @@ def test_unloaded_project_keeps_only_counts(
 
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("changing", [False, True])
-def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing: bool) -> None:
+def test_every_page_shows_same_counts(home: Home, owner: int, seed: int, changing: bool) -> None:
     """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, withdrawn."""
     project = small_project(home, owner, control_share=0.2)
     random = np.random.default_rng(seed)
@@ -235,7 +235,7 @@ def project(home: Home, owner: int) -> Seat:
     return Seat(home, owner, managing.create_project(Seat(home, owner), "birds", table, settings))
 
 
-def test_true_labels_of_file_count_and_what_is_open_does_not(home: Home, owner: int) -> None:
+def test_score_review_counts_known_rows_only(home: Home, owner: int) -> None:
     seat = project(home, owner)
     with seat.learner() as opened:
         found = scores_given(opened.learner)
@@ -246,7 +246,7 @@ def test_true_labels_of_file_count_and_what_is_open_does_not(home: Home, owner: 
     assert (found.verdicts[~np.isin(found.rows, (0, 4, 8))] == -1).all()
 
 
-def test_scores_follow_class_that_is_renamed(home: Home, owner: int) -> None:
+def test_scores_follow_renamed_class(home: Home, owner: int) -> None:
     seat = project(home, owner)
     question = loop.ask_next(seat, 1)
     loop.submit_answer(seat, question.token, "is", ["wren"])
@@ -270,14 +270,14 @@ def seqs(points: list[CurvePoint]) -> list[int]:
     return [point.seq for point in points]
 
 
-def test_withdrawn_answers_is_not_on_curve() -> None:
+def test_withdrawn_answers_are_not_on_curve() -> None:
     assert seqs(standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1))) == [0, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]
     assert seqs(standing_points(curve(0, 1, 0))) == [2]
 
 
-def test_end_of_curve_is_end_of_the_whole_curve() -> None:
+def test_partial_curve_ends_like_whole_curve() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
         walk = np.maximum(np.cumsum(rng.choice([1, 1, 1, -1, 2], size=rng.integers(1, 60))), 0)
@@ -289,7 +289,7 @@ def test_end_of_curve_is_end_of_the_whole_curve() -> None:
         assert end[0] is whole[0] or end[0].answers <= whole[-1].answers - over
 
 
-def test_rules_are_kept_next_to_room(home: Home, owner: int, project: int) -> None:
+def test_stop_rules_and_room_settings_are_stored_separately(home: Home, owner: int, project: int) -> None:
     assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules()
     room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Look twice."))
     rules = StopRules(settled=0.9, flat_within=None, budget=7)
@@ -332,7 +332,7 @@ def test_budget_is_reached_and_asking_continues(home: Home, owner: int, project:
     assert projects_progress.stop_view(Seat(home, owner, project)).reached == ()
 
 
-def test_proof_is_reached(home: Home, owner: int, project: int) -> None:
+def test_settled_rule_is_reached_at_end(home: Home, owner: int, project: int) -> None:
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
     view = projects_progress.stop_view(Seat(home, owner, project))
@@ -350,7 +350,7 @@ def test_without_truth_flat_rule_uses_controls(home: Home, owner: int) -> None:
     assert flat.words == f"Accuracy is measured on {free} rows so far; the rule needs 30."
 
 
-def test_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -> None:
+def test_untrained_model_has_no_estimate(home: Home, owner: int) -> None:
     project = small_project(
         home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin"
     )
@@ -360,7 +360,7 @@ def test_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -> 
         assert np.isnan(control_estimate(learner, counts).value).all()
 
 
-def test_card_is_reported_when_rule_is_reached(home: Home, owner: int, project: int) -> None:
+def test_card_is_told_when_stop_rule_is_reached(home: Home, owner: int, project: int) -> None:
     rules = StopRules(settled=None, flat_within=None, budget=2)
     projects_progress.change_stop_rules(Seat(home, owner, project), rules)
     answer_next(home, owner, project)
@@ -370,7 +370,7 @@ def test_card_is_reported_when_rule_is_reached(home: Home, owner: int, project: 
     assert loop.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
 
 
-def test_only_plknn_speaks_of_proof(home: Home, owner: int, project: int) -> None:
+def test_only_plknn_reports_proof(home: Home, owner: int, project: int) -> None:
     (settled, *_) = projects_progress.stop_view(Seat(home, owner, project)).verdicts
     assert "predictions are settled" in settled.words
     assert projects_progress.read_progress(Seat(home, owner, project)).has_proof
@@ -382,7 +382,7 @@ def test_only_plknn_speaks_of_proof(home: Home, owner: int, project: int) -> Non
         assert not projects_progress.read_progress(Seat(home, owner, other)).has_proof
 
 
-def test_controls_measure_nothing_before_there_is_model(home: Home, owner: int) -> None:
+def test_controls_measure_nothing_before_first_model(home: Home, owner: int) -> None:
     """Or rows with one candidate, which nothing has predicted yet, would count as predicted wrong."""
     project = small_project(
         home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5
@@ -397,7 +397,7 @@ def test_controls_measure_nothing_before_there_is_model(home: Home, owner: int) 
     assert np.isnan(view.curve.control).all()
 
 
-def test_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
+def test_budget_counts_answers_before_next_version(home: Home, owner: int) -> None:
     project = small_project(home, owner, "new", model="clpl", strategy="margin")
     projects_progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
@@ -416,7 +416,7 @@ def there(home: Home, owner: int) -> Seat:
     return Seat(home, owner, four_class_project(home, owner))
 
 
-def test_question_has_its_choices_in_order_of_screen(there: Seat) -> None:
+def test_question_for_programs_has_choices_in_screen_order(there: Seat) -> None:
     shown = loop.next_question(there)
     told = tell_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
@@ -433,7 +433,7 @@ def test_question_has_its_choices_in_order_of_screen(there: Seat) -> None:
     assert tell_question(asked)["is_it"] == ["bee"]
 
 
-def test_figures_are_by_test_rows_if_there_are_any(there: Seat) -> None:
+def test_figures_use_test_rows_if_available(there: Seat) -> None:
     oracle.answer_for_me(there, 5)
     view = projects_progress.read_progress(there)
     told = tell_figures(view)
@@ -484,7 +484,7 @@ def glance_of(seat: Seat) -> Glance:
         return glance(opened.learner, stop_rules(opened.project))
 
 
-def test_it_is_what_progress_says_by_test_rows(home: Home, owner: int) -> None:
+def test_glance_matches_progress_by_test_rows(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     for _ in range(3):
         answer_next(home, owner, seat.project_id or 0)
@@ -498,7 +498,7 @@ def test_it_is_what_progress_says_by_test_rows(home: Home, owner: int) -> None:
     assert (seen.goal, seen.reached) == (view.proof.goal, view.proof.reached)
 
 
-def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> None:
+def test_glance_matches_progress_by_blind_checks(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, test_share=0.0, control_share=0.4))
     assert glance_of(seat).measured == 0
     for _ in range(8):
@@ -512,7 +512,7 @@ def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> Non
     assert seen.highs == pytest.approx(view.curve.control_high[known], abs=1e-4)
 
 
-def test_goal_is_owners(home: Home, owner: int) -> None:
+def test_glance_shows_goal_of_owner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     projects_progress.change_stop_rules(seat, StopRules(goal=0.9))
     seen = glance_of(seat)

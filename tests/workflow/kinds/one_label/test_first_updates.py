@@ -107,7 +107,9 @@ def test_export_includes_first_update_after_answers(
     assert not np.array_equal(after.confidence, before.confidence)
 
 
-def test_withdrawn_answer_leaves_no_trace(home: Home, owner: int, first_updates_project: int) -> None:
+def test_withdrawn_answer_is_removed_from_first_updates(
+    home: Home, owner: int, first_updates_project: int
+) -> None:
     answer_next(home, owner, first_updates_project)
     one = shares(home, owner, first_updates_project)
     answer_next(home, owner, first_updates_project)
@@ -116,9 +118,7 @@ def test_withdrawn_answer_leaves_no_trace(home: Home, owner: int, first_updates_
     np.testing.assert_array_equal(shares(home, owner, first_updates_project), one)
 
 
-def test_version_replaces_it_and_next_answers_start_from_there(
-    home: Home, owner: int, first_updates_project: int
-) -> None:
+def test_new_version_replaces_first_updates(home: Home, owner: int, first_updates_project: int) -> None:
     for _ in range(3):
         answer_next(home, owner, first_updates_project)
     first = shares(home, owner, first_updates_project)
@@ -136,7 +136,7 @@ def test_version_replaces_it_and_next_answers_start_from_there(
     )
 
 
-def test_restart_ends_in_the_same(home: Home, owner: int, first_updates_project: int) -> None:
+def test_restart_reproduces_first_updates(home: Home, owner: int, first_updates_project: int) -> None:
     for _ in range(3):
         answer_next(home, owner, first_updates_project)
     before = shares(home, owner, first_updates_project)
@@ -146,7 +146,7 @@ def test_restart_ends_in_the_same(home: Home, owner: int, first_updates_project:
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "no rounds", "too large"])
-def test_without_its_file_answers_wait_for_next_version(
+def test_answers_wait_for_next_version_without_stored_state(
     home: Home, owner: int, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     if damage == "too large":
@@ -173,7 +173,9 @@ def test_without_its_file_answers_wait_for_next_version(
     assert ("cannot be read" in caplog.text) == (damage == "damaged")
 
 
-def test_new_classes_begin_with_new_version(home: Home, owner: int, first_updates_project: int) -> None:
+def test_added_class_takes_effect_with_new_version(
+    home: Home, owner: int, first_updates_project: int
+) -> None:
     answer_next(home, owner, first_updates_project)
     shares(home, owner, first_updates_project)
     seat = Seat(home, owner, first_updates_project)
@@ -191,7 +193,7 @@ def test_new_classes_begin_with_new_version(home: Home, owner: int, first_update
     assert (shares(home, owner, first_updates_project).sum(axis=1) > 0.99).all()
 
 
-def test_no_press_waits_for_it(
+def test_answering_does_not_wait_for_first_update(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one is under way questions are shown and answered; those answers are applied after it."""
@@ -216,7 +218,7 @@ def test_no_press_waits_for_it(
     )
 
 
-def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, first_updates_project: int) -> None:
+def test_replaced_first_updates_change_nothing(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     with opened(home, owner, first_updates_project) as learner:
         lock = FairLock()
@@ -233,7 +235,7 @@ def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, first_upd
 # The kept neighbours: the same learner with and without them, and a damaged file costs nothing but time
 
 
-def test_restart_reads_neighbours_it_found_before(
+def test_restart_reads_stored_neighbours(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_next(home, owner, project)
@@ -252,7 +254,7 @@ def test_restart_reads_neighbours_it_found_before(
 
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("damage", [b"", b"not a zip file", None])
-def test_damaged_file_is_found_again(
+def test_damaged_neighbour_file_is_rebuilt(
     home: Home,
     owner: int,
     project: int,
@@ -275,7 +277,7 @@ def test_damaged_file_is_found_again(
     assert kept.read_bytes() == whole, "and it is whole again"
 
 
-def test_neighbours_of_many_rows_are_in_file_of_their_own(
+def test_neighbours_of_many_rows_have_their_own_file(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = loop.next_question(Seat(home, owner, project))

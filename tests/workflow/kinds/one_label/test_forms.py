@@ -94,13 +94,13 @@ def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
 # Which form
 
 
-def test_without_more_ado_every_question_is_which(seat: Seat) -> None:
+def test_every_question_is_which_by_default(seat: Seat) -> None:
     assert put(seat, replace(CHEAPEST, drawn_forms=True), "t") == AskedAs(WHICH, choices=3)
     # For their first twenty:
     assert {one.form for one in put_all(seat, RoomSettings(), map(str, range(200)))} == {WHICH}
 
 
-def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_in_twenty_questions_has_drawn_form(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     tokens = [f"1.7.{k}" for k in range(2000)]
     found = put_all(seat, RoomSettings(), tokens)
@@ -126,7 +126,7 @@ def test_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: py
 
 
 @pytest.mark.usefixtures("at_once")
-def test_yes_or_no_if_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
+def test_cheapest_form_is_yes_no_if_model_is_confident(seat: Seat) -> None:
     choices = tuple(f"k{place}" for place in range(8))
     torn = {"choices": choices, "probabilities": (1 / 8,) * 8}
     sure = {"choices": choices, "probabilities": (0.02, 0.86, *(0.02,) * 6)}
@@ -138,7 +138,7 @@ def test_yes_or_no_if_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_short_list_makes_which_cheaper(seat: Seat) -> None:
+def test_shortlist_makes_which_cheaper(seat: Seat) -> None:
     """The list that is shown first counts; the log has how many were shown."""
     choices = tuple(f"k{place}" for place in range(30))
     found = {"choices": choices, "probabilities": (0.55, 0.25, 0.15, *(0.05 / 27,) * 27)}
@@ -147,7 +147,7 @@ def test_short_list_makes_which_cheaper(seat: Seat) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_blind_check_has_form_of_any_other_row(seat: Seat) -> None:
+def test_form_does_not_reveal_blind_check(seat: Seat) -> None:
     """The form follows from what the screen shows of every row, and from the token."""
     for settings in (CHEAPEST, RoomSettings()):
         for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
@@ -157,7 +157,7 @@ def test_blind_check_has_form_of_any_other_row(seat: Seat) -> None:
             assert put_all(seat, settings, tokens, probabilities=shares, **blind) == usual
 
 
-def test_blind_check_is_asked_to_end_in_any_form(
+def test_blind_check_is_completed_in_any_form(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
@@ -190,7 +190,7 @@ def asked_now(seat: Seat) -> AskedAs:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_round_in_yes_and_no(home: Home, owner: int) -> None:
+def test_yes_no_answers_update_candidates(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     answer_all_but(seat, 12, truth)
@@ -229,7 +229,7 @@ def test_round_in_yes_and_no(home: Home, owner: int) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_any_other_answer_fits_as_well(home: Home, owner: int) -> None:
+def test_yes_no_question_accepts_other_answers(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     answer_all_but(seat, 12, small_frame().truth.tolist())
     room.change_room(seat, CHEAPEST)
@@ -266,7 +266,7 @@ def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
     return yes_no_project(home, owner)
 
 
-def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
+def test_group_question_keeps_row_on_screen(halves: Seat) -> None:
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
     stays = show(halves)
@@ -281,14 +281,14 @@ def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
     assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
 
 
-def test_some_of_candidates_is_not_half_of_them(halves: Seat) -> None:
+def test_marking_other_candidates_is_full_answer(halves: Seat) -> None:
     """Opening the list and marking some is a full answer, as always."""
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
     assert show(halves).view.row != 0
 
 
-def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> None:
+def test_group_answer_with_changed_candidates_is_refused(halves: Seat) -> None:
     question = group_question(halves)
     with halves.learner() as found:
         before = found.learner.seq
@@ -298,9 +298,7 @@ def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> No
         assert found.learner.seq == before
 
 
-def test_if_people_answer_for_themselves_no_group_is_asked_about(
-    home: Home, owner: int, halves: Seat
-) -> None:
+def test_independent_answers_ask_no_group_questions(home: Home, owner: int, halves: Seat) -> None:
     annotator(home, owner, "Ada")
     managing.change_learner(halves, overlap=2)
     room.change_room(halves, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
@@ -308,7 +306,7 @@ def test_if_people_answer_for_themselves_no_group_is_asked_about(
     assert question.yes_no is None or len(question.yes_no.labels) == 1
 
 
-def test_question_keeps_its_form_while_it_is_looked_at() -> None:
+def test_open_question_keeps_its_form() -> None:
     asked = AskedAs(IS, ("ant",), choices=1)
     assert forms.kept(asked, ("ant", "bee")) == asked
     assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # someone has ruled it out
@@ -318,7 +316,7 @@ def test_question_keeps_its_form_while_it_is_looked_at() -> None:
     assert forms.kept(AskedAs(WHICH, choices=3), ("ant", "bee")) == AskedAs(WHICH, choices=2)
 
 
-def test_yes_or_no_notes_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yes_no_question_logs_hidden_shortlist(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
@@ -339,7 +337,9 @@ def test_yes_or_no_notes_list_that_was_not_shown(seat: Seat, monkeypatch: pytest
 # Its cost
 
 
-def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_question_costs_are_estimated_from_log(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seat = yes_no_project(home, owner)
     assumed = room.forms_of(seat)
     assert assumed is not None
@@ -366,7 +366,7 @@ def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.Monkey
         assert 0.8 < seconds.expected(2, "is", 1) < 1.4
 
 
-def test_prices_are_learned_again_after_twenty_five_entries(home: Home, owner: int) -> None:
+def test_question_costs_are_re_estimated_after_25_entries(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     for wanted, more in ((0, 0), (0, 10), (26, 16)):
@@ -379,7 +379,7 @@ def test_prices_are_learned_again_after_twenty_five_entries(home: Home, owner: i
     assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
 
 
-def test_what_was_learned_from_many_answers_stands_until_there_are_a_tenth_more(
+def test_question_costs_of_many_answers_are_kept_until_ten_percent_more(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = yes_no_project(home, owner)
@@ -400,9 +400,7 @@ def test_what_was_learned_from_many_answers_stands_until_there_are_a_tenth_more(
         assert len(asked) == learnt
 
 
-def test_checks_tell_how_far_shares_can_be_believed(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_temperature_is_calibrated_on_checks(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = yes_no_project(home, owner, 90, control_share=0.5, strategy="random")
     truth = small_frame(90).truth.tolist()
     for _ in range(88):

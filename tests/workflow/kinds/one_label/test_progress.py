@@ -91,7 +91,7 @@ def test_confusion_uses_predictions_for_control_rows(home: Home, owner: int) -> 
     assert confusion.agreed == sum(a == b for a, b in told.values())
 
 
-def test_confusion_withdrawn_is_gone(home: Home, owner: int) -> None:
+def test_withdrawn_answers_leave_confusion(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     while (question := loop.next_question(Seat(home, owner, project))) is not None:
         answer_next(home, owner, project)
@@ -115,7 +115,7 @@ def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> N
     )
 
 
-def test_trained_models_versions_are_its_curve(home: Home, owner: int) -> None:
+def test_curve_follows_versions_of_trained_model(home: Home, owner: int) -> None:
     project = small_project(
         home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0
     )
@@ -139,7 +139,7 @@ def test_trained_models_versions_are_its_curve(home: Home, owner: int) -> None:
     assert view.control is not None
 
 
-def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
+def test_pace_and_time_left_are_estimated(home: Home, owner: int, project: int) -> None:
     assert progress.read_progress(Seat(home, owner, project)).time_left is None
     answer_truly(home, owner, project, 3)
     view = progress.read_progress(Seat(home, owner, project))
@@ -148,7 +148,7 @@ def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
     assert view.time_left.total_seconds() == pytest.approx(view.seconds_per_answer * view.left, abs=1e-6)
 
 
-def test_the_time_left_is_that_of_all_who_are_to_answer(home: Home, owner: int) -> None:
+def test_time_left_covers_all_required_annotators(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, overlap=3))
     before = progress.read_progress(seat)
     assert before.answers_left == 3 * before.left > 0
@@ -165,7 +165,7 @@ def test_long_break_does_not_change_pace(
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer == 2.5
 
 
-def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
+def test_concurrent_readers_see_same_figures(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5)
     answer_truly(home, owner, project, 15)
     found: list[int] = []
@@ -194,7 +194,7 @@ def test_missing_project_is_refused(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])
-def test_truth_is_hidden_if_neither_model_nor_people_know_it(
+def test_oracle_needs_truth_hidden_from_model_and_people(
     home: Home, owner: int, truth_role: str, hides: bool
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner, truth_role=truth_role))
@@ -208,7 +208,7 @@ def test_truth_is_hidden_if_neither_model_nor_people_know_it(
     assert exporting.known_places(learner) == []
 
 
-def test_true_answer_is_label_or_none_of_these_with_it(home: Home, owner: int, project: int) -> None:
+def test_true_answer_is_label_or_none_with_label(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     question = ask(home, owner, seat.project_id)
     right = str(small_frame().truth[question.view.row])
@@ -225,7 +225,7 @@ def test_true_answer_is_label_or_none_of_these_with_it(home: Home, owner: int, p
     assert (given.kind, given.labels, given.shown) == ("none", (right,), again.shown)
 
 
-def test_known_places_are_open_and_blind_checks_come_in_their_draw(home: Home, owner: int) -> None:
+def test_known_places_are_open_and_include_drawn_blind_checks(home: Home, owner: int) -> None:
     frame = small_frame()
     frame.loc[::2, "truth"] = ""
     table = LabelTable.from_frame(frame, ROLES)

@@ -65,7 +65,7 @@ def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int,
         reviewing.find(Seat(home, owner, project), Search(kind="withdraw"))
 
 
-def test_annotator_finds_their_own_answers_alone(home: Home, owner: int, project: int) -> None:
+def test_annotator_finds_own_answers_only(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
     assert rows_found(home, ada, project) == [mine]
@@ -80,7 +80,7 @@ def test_annotator_finds_their_own_answers_alone(home: Home, owner: int, project
     assert [one.person for one in reviewing.open_row(Seat(home, ada, project), mine).history] == ["Ada"]
 
 
-def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
+def test_search_words_match_row_ids(home: Home, owner: int, project: int) -> None:
     rows = [answer_with(home, owner, project, "is") for _ in range(8)]
     assert rows_found(home, owner, project, words=f"R{rows[3]} ") == [
         row for row in reversed(rows) if f"r{rows[3]}" in f"r{row}"
@@ -88,7 +88,7 @@ def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
     assert rows_found(home, owner, project, words="no such thing") == []
 
 
-def test_withdrawn_answers_is_not_found(home: Home, owner: int, project: int) -> None:
+def test_withdrawn_answers_are_not_found(home: Home, owner: int, project: int) -> None:
     answer_with(home, owner, project, "is")
     undoing.undo(Seat(home, owner, project))
     assert rows_found(home, owner, project) == []
@@ -101,7 +101,7 @@ def correct(
     return reviewing.correct(Seat(home, person, project), row, token, kind, labels, **more)  # type: ignore[arg-type]
 
 
-def test_correction_is_new_entry_and_learner_follows(home: Home, owner: int, project: int) -> None:
+def test_correction_adds_entry_and_updates_learner(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, ada, project)
     before = log_of(home, project)
@@ -131,7 +131,7 @@ def test_correction_is_new_entry_and_learner_follows(home: Home, owner: int, pro
     assert frame.winnow_annotator[saved.row] == "owner"
 
 
-def test_label_outside_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
+def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     while len(question.choices) != 2:
@@ -158,7 +158,7 @@ def test_label_outside_candidates_is_none_and_then_is(home: Home, owner: int, pr
     )
 
 
-def test_correction_is_stored_once_and_stale_one_is_refused(home: Home, owner: int, project: int) -> None:
+def test_correction_is_stored_once_and_stale_token_refused(home: Home, owner: int, project: int) -> None:
     row = answer_next(home, owner, project).row
     token = reviewing.open_row(Seat(home, owner, project), row).token
     first = reviewing.correct(Seat(home, owner, project), row, token, "bad")
@@ -172,7 +172,7 @@ def test_correction_is_stored_once_and_stale_one_is_refused(home: Home, owner: i
     assert count_entries(home) == 2
 
 
-def test_who_may_correct(home: Home, owner: int, project: int) -> None:
+def test_correction_rights_depend_on_role(home: Home, owner: int, project: int) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
     row = answer_next(home, ada, project).row
     with pytest.raises(NotAllowed):
@@ -197,7 +197,7 @@ def test_who_may_correct(home: Home, owner: int, project: int) -> None:
         ("bad", ("ant",)),
     ],
 )
-def test_what_fits_no_row_is_refused(
+def test_invalid_correction_is_refused(
     home: Home, owner: int, project: int, kind: str, labels: tuple[str, ...]
 ) -> None:
     row = answer_next(home, owner, project).row
@@ -217,7 +217,7 @@ def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, project: int
     assert (opened.out, opened.candidates) == (False, opened.imported[:1])
 
 
-def test_correction_ends_question_that_was_open(home: Home, owner: int, project: int) -> None:
+def test_correction_closes_open_question(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
     labeling_now = loop.next_question(Seat(home, owner, project))
     assert labeling_now is not None
@@ -227,7 +227,7 @@ def test_correction_ends_question_that_was_open(home: Home, owner: int, project:
     assert still.token == labeling_now.token, "a question about another row stays"
 
 
-def test_disagreement_is_with_prediction_when_it_was_asked(home: Home, owner: int, project: int) -> None:
+def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, project: int) -> None:
     rows = [answer_with(home, owner, project, "is") for _ in range(12)]
     told = {entry.row: entry for entry in log_of(home, project)}
     expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]

@@ -63,7 +63,7 @@ def with_checks(
     return seat, truth
 
 
-def test_below_checks_that_promise_needs_all_choices_are_shown(home: Home, owner: int) -> None:
+def test_all_choices_are_shown_until_enough_checks(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, 0.9)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[: checks_needed(0.1) - 1], truth)
@@ -77,7 +77,7 @@ def test_below_checks_that_promise_needs_all_choices_are_shown(home: Home, owner
     assert any(first is not None and first < 6 for first in shown)
 
 
-def test_shortlist_comes_first_and_log_keeps_it(home: Home, owner: int) -> None:
+def test_shortlist_is_shown_first_and_logged(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
     assert question.behind == 6 - question.first >= 2
@@ -91,7 +91,7 @@ def test_shortlist_comes_first_and_log_keeps_it(home: Home, owner: int) -> None:
     assert (how.form, how.choices, how.first) == ("which", len(first), first)
 
 
-def test_order_of_room_that_is_fixed_holds_within_list_and_behind_it(home: Home, owner: int) -> None:
+def test_fixed_order_applies_within_and_behind_shortlist(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, 0.99, number=60)
     room.change_room(seat, replace(room.room_of(seat), order="fixed", shortlist=0.9))
     question = shortlisted(seat)
@@ -112,7 +112,7 @@ def test_blind_checks_show_all_choices_and_log_their_shortlist(home: Home, owner
     assert len(how.first) < 6
 
 
-def test_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, owner: int) -> None:
+def test_blind_checks_look_like_other_full_questions(home: Home, owner: int) -> None:
     """Checks and ordinary questions look the same: of those with a list that hides
     something, and of those that look like a check."""
     project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
@@ -131,7 +131,7 @@ def test_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, ow
     assert a.why.split(" could")[0] == b.why.split(" could")[0]
 
 
-def test_whether_row_is_shown_in_full_does_not_change_while_one_looks_again(home: Home, owner: int) -> None:
+def test_row_shown_in_full_stays_in_full(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     for row in others(home, owner, seat.project_id)[:12]:
         question = loop.ask_next(seat, row)
@@ -140,7 +140,7 @@ def test_whether_row_is_shown_in_full_does_not_change_while_one_looks_again(home
         assert [one.label for one in again.candidates] == [one.label for one in question.candidates]
 
 
-def test_list_on_screen_stays_while_model_learns(home: Home, owner: int) -> None:
+def test_shortlist_on_screen_stays_while_model_learns(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=12)
     question = shortlisted(seat)
     kept = [one.label for one in question.candidates]
@@ -152,7 +152,7 @@ def test_list_on_screen_stays_while_model_learns(home: Home, owner: int) -> None
     assert [one.label for one in again.candidates] == kept
 
 
-def test_question_that_is_on_screen_in_full_has_no_list_later(home: Home, owner: int) -> None:
+def test_full_question_on_screen_gets_no_shortlist_later(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, None)
     rows = others(home, owner, seat.project_id)
     question = loop.ask_next(seat, rows[0])
@@ -164,7 +164,7 @@ def test_question_that_is_on_screen_in_full_has_no_list_later(home: Home, owner:
     assert shortlisted(seat), "questions after it have theirs"
 
 
-def test_ruling_out_choice_makes_new_list(home: Home, owner: int) -> None:
+def test_ruling_out_choice_makes_new_shortlist(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
     wrong = next(one.label for one in question.candidates if one.label != truth[question.view.row])
@@ -187,7 +187,7 @@ def test_threshold_is_rebuilt_with_every_version(home: Home, owner: int) -> None
     assert (view.in_force, view.outside[:2]) == (False, (8, 40))
 
 
-def test_model_that_has_learned_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
+def test_online_model_has_no_shortlists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     managing.change_learner(seat, model="perceptron-average")
     view = room.shortlists_of(seat)
@@ -218,12 +218,12 @@ def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[Labe
     return learner, entries_
 
 
-def test_model_that_weighs_rows_own_candidates_has_no_lists() -> None:
+def test_weighing_model_has_no_shortlists() -> None:
     assert np.isfinite(figures(trained()[0])[1]).any()
     assert np.isinf(figures(trained(weighed=True)[0])[1]).all()
 
 
-def test_threshold_does_not_depend_on_when_someone_first_asks() -> None:
+def test_threshold_is_independent_of_first_request() -> None:
     """Checks that were answered, or changed, after the version do not count, in this process as in another."""
     early, _ = trained()
     late, told = trained()
@@ -247,7 +247,7 @@ def test_a_third_of_full_questions_are_checks(home: Home, owner: int, checks: fl
     assert checks / (checks + (1 - checks) * in_full) == pytest.approx(1 / 3)
 
 
-def test_if_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
+def test_no_shortlist_if_a_third_of_rows_are_checks(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, control_share=0.4)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:30], truth)
@@ -257,7 +257,7 @@ def test_if_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: i
         assert loop.ask_next(seat, row).first is None
 
 
-def test_without_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner: int) -> None:
+def test_no_shortlist_is_shown_or_logged_without_setting(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, None)
     row = others(home, owner, seat.project_id)[0]
     answer_rows(seat, [row], truth)
@@ -266,7 +266,7 @@ def test_without_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner
     assert (view.promise, view.measured, view.checks) == (None, 0, 30)
 
 
-def test_what_is_measured_are_lists_that_checks_would_have_had(home: Home, owner: int) -> None:
+def test_shortlist_rate_is_measured_on_checks(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=30)
     left = checks_left(home, owner, seat.project_id)
     before = room.shortlists_of(seat)
@@ -285,7 +285,7 @@ def test_what_is_measured_are_lists_that_checks_would_have_had(home: Home, owner
     assert progress.read_progress(seat).shortlists == view
 
 
-def test_answers_to_shortlisted_questions_are_counted_by_what_they_said(home: Home, owner: int) -> None:
+def test_answers_to_shortlists_are_counted_by_kind(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     for kind in ("first", "other", "none", "skip", "taken back"):
         question = shortlisted(seat)
@@ -301,7 +301,7 @@ def test_answers_to_shortlisted_questions_are_counted_by_what_they_said(home: Ho
     assert view.none_interval[0] < 1 / 3 < view.none_interval[1]
 
 
-def test_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None:
+def test_renamed_class_keeps_its_shortlists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, number=40)
     before = room.shortlists_of(seat)
     classes.change_classes(seat, 0, "rename", ["ant", "aardvark"])
@@ -309,7 +309,7 @@ def test_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None:
     assert room.shortlists_of(seat).held == before.held
 
 
-def test_learner_rebuilt_says_the_same(home: Home, owner: int) -> None:
+def test_rebuilt_learner_has_same_thresholds(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=40)
     answer_rows(seat, others(home, owner, seat.project_id)[:5], truth)
     before = room.shortlists_of(seat)
@@ -323,11 +323,11 @@ def test_learner_rebuilt_says_the_same(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("promise", "miss"), [(0.9, 0.1), (0.95, 0.05), (0.99, 0.01)])
-def test_miss_of_promise(promise: float, miss: float) -> None:
+def test_miss_is_complement_of_promise(promise: float, miss: float) -> None:
     assert miss_of(promise) == miss
 
 
-def test_setting_may_change_at_any_time(home: Home, owner: int) -> None:
+def test_shortlist_setting_can_change_while_question_is_open(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     question = shortlisted(seat)
     want(seat, None)

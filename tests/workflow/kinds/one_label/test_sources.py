@@ -43,7 +43,7 @@ def shares(home: Home, owner: int, project: int) -> np.ndarray:
         return np.array(learner.label_distributions)
 
 
-def test_answer_changes_the_other_rows_of_its_photo_before_next_version(home: Home, owner: int) -> None:
+def test_answer_updates_rows_of_same_photo_at_once(home: Home, owner: int) -> None:
     project, sources = project_of(home, owner, picture_table()), picture_table().sources
     (due,) = training.due(home)
     assert training.Worker(home, "one").train(due) is not None
@@ -61,7 +61,7 @@ def test_answer_changes_the_other_rows_of_its_photo_before_next_version(home: Ho
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
-def test_export_imported_again_has_the_same_sources_and_candidates(home: Home, owner: int, form: str) -> None:
+def test_export_round_trips_sources_and_candidates(home: Home, owner: int, form: str) -> None:
     table = picture_table()
     made = file_of(Seat(home, owner, project_of(home, owner, table)), form)
     upload = read_upload(made, f"again.{form}")
@@ -71,7 +71,7 @@ def test_export_imported_again_has_the_same_sources_and_candidates(home: Home, o
     np.testing.assert_array_equal(again.candidates, table.candidates)
 
 
-def test_progress_says_whether_rows_of_one_source_explain_each_other(home: Home, owner: int) -> None:
+def test_progress_says_whether_model_learns_from_sources(home: Home, owner: int) -> None:
     def said(table: LabelTable, model: str = "kernelridge") -> str:
         return read_progress(Seat(home, owner, project_of(home, owner, table, model))).sources
 

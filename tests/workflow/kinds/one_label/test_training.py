@@ -56,12 +56,12 @@ from workflow.server.jobs import FairLock
 CLPL = LearnerSettings(model="clpl")
 
 
-def test_worker_trains_what_cannot_follow_each_answer() -> None:
+def test_worker_trains_non_incremental_models_only() -> None:
     assert worker_settings(CLPL) is CLPL
     assert worker_settings(LearnerSettings()) is None
 
 
-def test_version_is_kept_under_what_it_depends_on() -> None:
+def test_version_key_depends_on_model_settings() -> None:
     key = version_key(CLPL, 0)
     assert version_key(LearnerSettings(model="clpl", strategy="margin", train_every=9), 0) == key
     others = {version_key(CLPL, 3), version_key(LearnerSettings(model="clpl", C=2.0), 0)}
@@ -83,7 +83,7 @@ def trained(home: Home, owner: int) -> int:
     return project
 
 
-def test_learner_takes_in_published_version(home: Home, owner: int, trained: int) -> None:
+def test_learner_loads_published_version(home: Home, owner: int, trained: int) -> None:
     with opened(home, owner, trained) as learner:
         assert learner.version_published == 0
         assert newest_version(home, trained) == 0
@@ -95,7 +95,7 @@ def test_learner_takes_in_published_version(home: Home, owner: int, trained: int
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "empty"])
-def test_file_that_cannot_be_read_is_left_until_it_is_rebuilt(
+def test_unreadable_version_is_ignored_until_rebuilt(
     home: Home, owner: int, trained: int, damage: str
 ) -> None:
     with opened(home, owner, trained) as learner:
@@ -118,7 +118,7 @@ def test_file_that_cannot_be_read_is_left_until_it_is_rebuilt(
     assert look.fault is None
 
 
-def test_model_under_other_classes_is_another(home: Home, owner: int, trained: int) -> None:
+def test_changed_classes_change_version_key(home: Home, owner: int, trained: int) -> None:
     answer_next(home, owner, trained)
     classes.change_classes(Seat(home, owner, trained), 0, "add", ["zebra"])
     assert newest_version(home, trained) == -1
@@ -139,7 +139,7 @@ def test_model_is_chosen_by_hand_or_by_comparisons() -> None:
     assert (adopted.model_in_force, adopted.is_automatic) == ("m3pl", True)
 
 
-def test_what_compares_knows_classes_as_they_are_and_rows_of_project() -> None:
+def test_comparer_uses_current_classes_and_rows() -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     changes = [ClassChange(1, "rename", ("ant", "emmet"))]
     comparer = make_comparer(table, LearnerSettings(), changes)
@@ -157,7 +157,7 @@ def test_what_compares_knows_classes_as_they_are_and_rows_of_project() -> None:
 SETTINGS = LearnerSettings(test_share=0.0)
 
 
-def test_candidates_before_and_after_answer_and_its_withdrawal() -> None:
+def test_labels_at_follows_answer_and_withdrawal() -> None:
     pool = make_pool(small_table(), SETTINGS)
     row = int((pool.sizes == 2).argmax())
     both = pool.names(pool.original[row])
@@ -179,7 +179,7 @@ def test_bad_item_has_no_candidates() -> None:
     assert pool.labels_at(bad) == ()
 
 
-def test_classes_match_changes() -> None:
+def test_pool_applies_class_changes() -> None:
     first = small_table().classes[0]
     pool = make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", (first, "renamed"))])
     row = int(pool.candidates[:, 0].argmax())
@@ -188,7 +188,7 @@ def test_classes_match_changes() -> None:
         make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", ("no such", "renamed"))])
 
 
-def test_rows_held_out_take_no_entries() -> None:
+def test_held_out_rows_accept_no_entries() -> None:
     pool = make_pool(small_table(), LearnerSettings(test_share=0.5))
     row = int(pool.test_rows.argmax())
     with pytest.raises(AnswerError, match="held out"):
@@ -219,7 +219,7 @@ def test_open_and_answered_rows_list_their_labels(home: Home, owner: int, projec
         assert third == ()
 
 
-def test_row_is_named_as_its_question_would_name_it(home: Home, owner: int, project: int) -> None:
+def test_map_names_row_like_its_question(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
     bad = loop.next_question(seat)
@@ -243,7 +243,7 @@ def test_row_is_named_as_its_question_would_name_it(home: Home, owner: int, proj
         assert MAP.label_to_ask is None, "a question is about all labels of a row"
 
 
-def test_of_very_many_classes_some_rows_are_looked_at(
+def test_map_samples_rows_if_classes_are_many(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Seat(home, owner, project).learner() as opened:
@@ -258,7 +258,7 @@ def test_of_very_many_classes_some_rows_are_looked_at(
     np.testing.assert_array_equal(some.known, every.known)
 
 
-def test_nothing_is_reported_before_there_is_model(home: Home, owner: int) -> None:
+def test_map_names_nothing_before_first_model(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="plsvc"))
     with seat.learner() as opened:
         named = named_on_map(opened.learner, list(range(opened.learner.table.n_rows)))
@@ -266,7 +266,7 @@ def test_nothing_is_reported_before_there_is_model(home: Home, owner: int) -> No
     assert np.isnan(named.doubt).all()
 
 
-def test_no_one_sees_what_others_have_begun(home: Home, owner: int) -> None:
+def test_map_hides_unfinished_answers_of_others(home: Home, owner: int) -> None:
     ada = somebody(home, owner, "Ada")
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.5)
     members.give_role(Seat(home, owner, project), [ada], Role.ANNOTATOR)
@@ -295,7 +295,7 @@ def test_table_of_label_vectors_is_refused() -> None:
         build.first_learner(LabelTable.from_cells(vector_frame(), VECTOR_ROLES), BUILD_SETTINGS)
 
 
-def test_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None:
+def test_untrainable_model_is_refused_early() -> None:
     learner = build.first_learner(table(), LearnerSettings(model="clpl"))
     assert learner.version_published is None
     frame = small_frame()
@@ -304,13 +304,13 @@ def test_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None:
         build.first_learner(LabelTable.from_frame(frame, ROLES), LearnerSettings(model="clpl"))
 
 
-def test_ambiguous_rows_that_are_not_held_out_are_asked() -> None:
+def test_ambiguous_rows_outside_test_set_are_asked() -> None:
     learner = build.first_learner(table(), BUILD_SETTINGS)
     several = small_frame()["candidates"].str.contains("|", regex=False).to_numpy()
     assert learner.pool.n_to_ask == int((several & ~learner.test_rows).sum()) > 0
 
 
-def test_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(home: Home) -> None:
+def test_stored_table_gives_same_learner_with_or_without_graph(home: Home) -> None:
     first = build.first_learner(table(), BUILD_SETTINGS)
     table_hash = home.store_table(table())
     assert build.kept_graph(home, table_hash, BUILD_SETTINGS) is None
@@ -326,7 +326,7 @@ def test_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(hom
         shutil.rmtree(home.settings.home / "graphs", ignore_errors=True)
 
 
-def test_neighbours_of_another_table_are_found_again(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+def test_neighbours_of_another_table_are_recomputed(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     table_hash = home.store_table(table())
     other = build.first_learner(LabelTable.from_frame(small_frame(30), ROLES), BUILD_SETTINGS)
     build.CACHE(home, table_hash, other)
@@ -338,9 +338,7 @@ def test_neighbours_of_another_table_are_found_again(home: Home, caplog: pytest.
     assert caplog.text == "", "and kept"
 
 
-def test_no_room_for_what_is_too_large_for_memory_is_reported(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_disk_space_for_arrays_is_reported(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     table_hash = home.store_table(table())
     no_room_for_arrays(monkeypatch)
     with pytest.raises(NoRoomError, match="no room left on the disk"):
@@ -356,7 +354,7 @@ def test_no_room_for_what_is_too_large_for_memory_is_reported(
         build.first_learner(table(), BUILD_SETTINGS)
 
 
-def test_learner_of_rows_that_are_in_files_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_mapped_learner_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = build.first_learner(table(), BUILD_SETTINGS)
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     mapped = build.first_learner(table(), BUILD_SETTINGS)
@@ -381,7 +379,7 @@ def described(seat: Seat) -> tuple[dict, object]:
         return asdict(describe(opened, kinds.stop_rules(opened.project))), opened.learner.pool
 
 
-def test_project_that_no_one_has_answered(home: Home, owner: int) -> None:
+def test_description_of_unanswered_project_has_accuracy(home: Home, owner: int) -> None:
     found, pool = described(Seat(home, owner, small_project(home, owner)))
     mean = pool.original.sum(axis=1).mean()
     assert found["before"] == f"{mean:.2f} candidates a row on average"
@@ -428,12 +426,12 @@ def test_without_test_rows_and_checks_nothing_is_measured(home: Home, owner: int
 # Settings of projects with one true label: what they are by default, and which are stored ones
 
 
-def test_tables_of_candidates_fit() -> None:
+def test_kind_accepts_candidate_tables_only() -> None:
     assert settings.fits(LabelTable.from_frame(small_frame(), ROLES))
     assert not settings.fits(LabelTable.from_cells(vector_frame(), VECTOR_ROLES))
 
 
-def test_first_settings_ever_stored_name_no_kind() -> None:
+def test_settings_without_kind_are_one_label() -> None:
     kind = KINDS["one_label"]
     assert is_stored(kind, {})
     assert is_stored(kind, LearnerSettings().to_json())
@@ -451,7 +449,7 @@ def test_blind_checks_if_no_truth_can_be_held_out() -> None:
     assert found == [0.0, 0.08, 0.08]
 
 
-def test_a_third_of_known_labels_measures_and_the_others_leave_something_to_ask() -> None:
+def test_third_of_known_labels_is_test_set() -> None:
     every, some = small_frame(), small_frame()
     some.loc[7, ["truth", "candidates"]] = "", "a|b|c"
     made = [settings.default_settings(LabelTable.from_frame(frame, ROLES), 0.08) for frame in (every, some)]
@@ -474,13 +472,13 @@ def test_truth_that_leaves_nothing_to_ask_is_doubted(
     assert all("truth_role=hidden" in one.fix for one in found)
 
 
-def test_if_no_row_has_choice_table_says_so_itself() -> None:
+def test_table_without_choices_has_no_settings_doubt() -> None:
     frame = small_frame()
     frame["candidates"] = frame["truth"]
     assert settings.doubts(LabelTable.from_frame(frame, ROLES), LearnerSettings(truth_role="given")) == []
 
 
-def test_what_was_drawn_are_settings_there_are() -> None:
+def test_drawn_settings_exist() -> None:
     assert set(LearnerSettings().to_json()) > settings.DRAWN
     made = settings.read_settings({"n_neighbors": 7})
     assert made == LearnerSettings(n_neighbors=7, strategy="apl")  # the default when none was stored
@@ -501,7 +499,9 @@ def test_what_was_drawn_are_settings_there_are() -> None:
         (["ant", "bee", "cat"], 0, "automatic"),
     ],
 )
-def test_coverage_comes_first_if_table_tells_little(candidates: list[str], known: int, proposed: str) -> None:
+def test_coverage_strategy_is_default_for_uninformative_tables(
+    candidates: list[str], known: int, proposed: str
+) -> None:
     frame = small_frame()
     frame["candidates"] = [candidates[row % len(candidates)] for row in range(len(frame))]
     frame.loc[known:, "truth"] = ""
@@ -510,7 +510,7 @@ def test_coverage_comes_first_if_table_tells_little(candidates: list[str], known
     assert settings.default_settings(table, 0.0).strategy == proposed
 
 
-def test_how_often_label_was_named_tells_something() -> None:
+def test_weights_make_table_informative() -> None:
     frame = small_frame().drop(columns="truth")
     frame["candidates"] = "ant:0.8|bee:0.1|cat:0.1"
     roles = Roles(candidates="candidates", id="id", numbers=("x", "y"), form="weighted")

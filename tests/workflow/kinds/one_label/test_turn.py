@@ -34,7 +34,7 @@ from workflow.server.home import Home, open_home
 # named
 
 
-def test_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
+def test_blind_check_is_asked_only_when_drawn(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, control_share=0.4))
     with seat.turn() as turn:
         assert isinstance(turn, OneLabelTurn)
@@ -53,7 +53,7 @@ def test_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
     assert loop.ask_next(seat, control, drawn=True).view.row == control
 
 
-def test_token_is_of_classes_as_they_were(home: Home, owner: int, project: int) -> None:
+def test_token_depends_on_class_version(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with seat.turn() as turn:
         before = turn.token(Place(3), 0)
@@ -66,7 +66,7 @@ def test_token_is_of_classes_as_they_were(home: Home, owner: int, project: int) 
         assert turn.token(Place(3), 0) != before
 
 
-def test_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, project: int) -> None:
+def test_writer_returns_remaining_candidates(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     assert question is not None
@@ -83,7 +83,7 @@ def test_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, proj
         assert (out.after, writer.left) == ((), ())
 
 
-def test_row_keeps_state_until_next_answer(home: Home, owner: int, project: int) -> None:
+def test_answer_stands_until_next_answer_about_row(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     saved = answer_next(home, owner, project)
 
@@ -106,7 +106,7 @@ def test_row_keeps_state_until_next_answer(home: Home, owner: int, project: int)
 # A question as a page shows it
 
 
-def test_candidates_come_with_their_shares_and_screen_has_name(home: Home, owner: int, project: int) -> None:
+def test_shown_question_has_shares_and_stamp(home: Home, owner: int, project: int) -> None:
     shown = loop.next_question(Seat(home, owner, project))
     assert isinstance(shown, ShownQuestion)
     assert shown.shown == stamp(shown.choices)
@@ -118,7 +118,7 @@ def test_candidates_come_with_their_shares_and_screen_has_name(home: Home, owner
     assert shown.why == reason("apl", shown.decides, shown.undecided)
 
 
-def test_columns_that_tell_the_two_likeliest_apart(home: Home, owner: int, project: int) -> None:
+def test_telling_columns_separate_two_likeliest_classes(home: Home, owner: int, project: int) -> None:
     """In the small table ants lie far out on x, bees on y: cats, at neither, differ from each in one column alone."""
     found: dict[frozenset[str], set[str]] = {}
     for _ in range(12):
@@ -150,7 +150,7 @@ def test_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None
     assert not np.isnan(shown.score)
 
 
-def test_what_file_says_for_label_is_next_to_it(home: Home, owner: int) -> None:
+def test_candidates_show_weights_of_file(home: Home, owner: int) -> None:
     frame = small_frame()
     frame["candidates"] = [
         "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|")))
@@ -166,12 +166,12 @@ def test_what_file_says_for_label_is_next_to_it(home: Home, owner: int) -> None:
     }
 
 
-def test_if_all_labels_count_alike_nothing_is_next_to_them(home: Home, owner: int, project: int) -> None:
+def test_equal_weights_are_not_shown(home: Home, owner: int, project: int) -> None:
     shown = loop.next_question(Seat(home, owner, project))
     assert {one.weight for one in shown.candidates} == {""}
 
 
-def test_while_rows_are_covered_card_says_so_of_every_question(home: Home, owner: int) -> None:
+def test_coverage_questions_share_one_reason(home: Home, owner: int) -> None:
     """Three classes: six rows; then what suits PL-KNN. Blind checks say the same as the others."""
     seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
     said = []
@@ -187,7 +187,7 @@ def test_while_rows_are_covered_card_says_so_of_every_question(home: Home, owner
 # The queue: every open row in asking order, found by words, downloaded, under every strategy
 
 
-def test_every_strategy_has_its_words() -> None:
+def test_every_strategy_has_name_and_reason() -> None:
     assert set(settings.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
     for name in STRATEGIES:
         assert settings.reason(name, 3, 10).endswith("label of 3 of 10 rows that are not settled.")
@@ -209,7 +209,7 @@ def test_first_of_queue_is_asked_next(home: Home, owner: int, name: str) -> None
         answer_next(home, owner, project)
 
 
-def test_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
+def test_queue_search_matches_ids_and_candidates(home: Home, owner: int, project: int) -> None:
     everything = queue.list_queue(Seat(home, owner, project))
     assert everything.matching == everything.open == standing.standing(Seat(home, owner, project)).left
     found = queue.list_queue(Seat(home, owner, project), "ANT bee")
@@ -220,7 +220,7 @@ def test_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int
     assert queue.list_queue(Seat(home, owner, project), "no such thing").rows == ()
 
 
-def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+def test_queue_counts_blind_checks_without_listing_them(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.2)
     view = queue.list_queue(Seat(home, owner, project))
     with opened(home, owner, project) as learner:
@@ -229,7 +229,7 @@ def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int
     assert view.open == view.listed + blind == standing.standing(Seat(home, owner, project)).left
 
 
-def test_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
+def test_queue_csv_is_complete(home: Home, owner: int, project: int) -> None:
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
     view = queue.list_queue(Seat(home, owner, project))
     assert [line["row_id"] for line in lines] == [one.row_id for one in view.rows]
@@ -238,7 +238,7 @@ def test_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
         queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
-def test_another_strategy_changes_order_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
+def test_changing_strategy_keeps_answers(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     before = standing.standing(Seat(home, owner, project))
     managing.change_learner(Seat(home, owner, project), strategy="random")
@@ -258,7 +258,7 @@ def test_finished_project_reports_proof(home: Home, owner: int, project: int) ->
     assert queue.list_queue(Seat(home, owner, project)).rows == ()
 
 
-def test_queue_offers_what_suits_model(home: Home, owner: int, project: int) -> None:
+def test_queue_offers_strategies_of_model(home: Home, owner: int, project: int) -> None:
     offered = queue.list_queue(Seat(home, owner, project)).strategies
     assert offered["automatic"] == f"Automatic ({settings.NAMES['apl']})"
     assert "moves" not in offered
@@ -290,7 +290,7 @@ def test_change_of_strategy_reaches_every_process(home: Home, owner: int, projec
         other.close()
 
 
-def test_log_says_why_as_screen_did(home: Home, owner: int, project: int) -> None:
+def test_log_records_reason_shown_on_screen(home: Home, owner: int, project: int) -> None:
     """The same question, shown again after the strategy was changed, is logged with the new one."""
     first = loop.next_question(Seat(home, owner, project))
     managing.change_learner(Seat(home, owner, project), strategy="mw")
@@ -327,7 +327,7 @@ def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_ENTRIES)
-def test_reason_says_what_answer_could_do(strategy: str) -> None:
+def test_reason_states_effect_of_answer(strategy: str) -> None:
     entry = STRATEGY_ENTRIES[strategy]
     first = "" if entry.counts_say_why else f"{entry.why}. "
     assert (
@@ -347,7 +347,7 @@ def test_models_that_weigh_candidates_use_their_short_names() -> None:
     assert settings.WEIGHING == ("LM-PLANE", "Kernel ridge", "Forest")
 
 
-def test_every_strategy_and_model_has_its_words() -> None:
+def test_every_strategy_and_model_is_named() -> None:
     assert set(settings.NAMES) == set(STRATEGY_ENTRIES)
     assert set(settings.MODELS) == set(MODEL_ENTRIES)
     for model, entry in MODEL_ENTRIES.items():
@@ -391,7 +391,7 @@ def answered(home: Home, owner: int, project: int) -> int:
         ("is", ["dog"], [("none", ()), ("is", ("dog",))], ("dog",)),
     ],
 )
-def test_each_correction(
+def test_each_correction_kind_updates_candidates(
     home: Home,
     owner: int,
     four: int,
@@ -431,7 +431,7 @@ def test_each_correction(
         ("is", ["ant"], {"ant": 1}),
     ],
 )
-def test_what_is_none_is_refused_and_stores_nothing(
+def test_invalid_correction_stores_nothing(
     home: Home, owner: int, four: int, kind: str, labels: list[str], changes: dict[str, int]
 ) -> None:
     row = answered(home, owner, four)

@@ -37,7 +37,7 @@ def refused(home: Home, key: str = "words", **options: Any) -> str:
     return str(caught.value)
 
 
-def test_download_is_checked_and_put_in_place_with_licence_and_source(home: Home, hub: FakeHub) -> None:
+def test_download_is_verified_and_stored_with_licence_and_source(home: Home, hub: FakeHub) -> None:
     installed.get(home, "words")
     folder = encoding.folder_of(home, "words")
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -71,20 +71,20 @@ def test_download_sends_no_token_and_no_telemetry(
     assert "secret" not in str(hub.headers)
 
 
-def test_other_bytes_of_the_same_size_are_refused(home: Home, hub: FakeHub) -> None:
+def test_download_with_wrong_hash_is_refused(home: Home, hub: FakeHub) -> None:
     hub.files[PATH] = WORDS[:-1] + b"!"
     words = refused(home)
     assert "what arrived is not what Winnow's authors tested; nothing was kept" in words
     assert "'onnx/model.onnx'" in words
 
 
-def test_file_of_another_size_is_refused_before_it_is_fetched(home: Home, hub: FakeHub) -> None:
+def test_download_of_wrong_size_is_refused_before_transfer(home: Home, hub: FakeHub) -> None:
     hub.size = 10**10
     assert "what arrived is not what Winnow's authors tested" in refused(home)
     assert [method for method, _ in hub.asked] == ["HEAD"]
 
 
-def test_other_vectors_are_refused(home: Home, hub: FakeHub, known: Known) -> None:
+def test_encoder_with_other_vectors_is_refused(home: Home, hub: FakeHub, known: Known) -> None:
     """The file is the one that the catalogue names, and yet the model is another here than for Winnow's authors."""
     other = words_of(*TEXTS[::-1])
     hub.files[PATH] = other
@@ -92,13 +92,13 @@ def test_other_vectors_are_refused(home: Home, hub: FakeHub, known: Known) -> No
     assert "gives other vectors here than for Winnow's authors" in refused(home)
 
 
-def test_missing_file_names_what_is_missing(home: Home, hub: FakeHub) -> None:
+def test_missing_hub_file_is_named(home: Home, hub: FakeHub) -> None:
     hub.files.clear()
     words = refused(home)
     assert f"has no 'onnx/model.onnx' of ada/words at revision {REVISION[:7]} (404)" in words
 
 
-def test_busy_hub_names_when_to_come_back(home: Home, hub: FakeHub) -> None:
+def test_busy_hub_is_reported_with_retry_time(home: Home, hub: FakeHub) -> None:
     hub.status, hub.after = 429, "90"
     assert "takes no more requests for now (429); nothing was kept. Fix: try again in 90 seconds." in refused(
         home
@@ -106,15 +106,13 @@ def test_busy_hub_names_when_to_come_back(home: Home, hub: FakeHub) -> None:
     assert len(hub.asked) == 1, "who is asked to wait is not asked again at once"
 
 
-def test_hub_with_error_is_named(home: Home, hub: FakeHub) -> None:
+def test_hub_error_is_reported(home: Home, hub: FakeHub) -> None:
     hub.status = 500
     assert f"{hub.address.removeprefix('http://')} answered with an error (500)" in refused(home)
 
 
 @pytest.mark.slow
-def test_download_that_breaks_off_is_refused(
-    home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_download_is_refused(home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library tries again and again, and gets the same half each time."""
     monkeypatch.setattr(fetching, "STALLED", 3.0)
     hub.cut = True
@@ -123,7 +121,7 @@ def test_download_that_breaks_off_is_refused(
     assert "sent nothing more for 3 seconds" in words or "broke off" in words
 
 
-def test_no_route_names_proxy_mirror_and_files(
+def test_unreachable_hub_names_proxy_mirror_and_files(
     home: Home, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as closed:
@@ -142,7 +140,7 @@ def test_offline_setting_is_respected(home: Home, hub: FakeHub, monkeypatch: pyt
     assert hub.asked == []
 
 
-def test_non_hub_is_named(home: Home, hub: FakeHub) -> None:
+def test_server_that_is_no_hub_is_reported(home: Home, hub: FakeHub) -> None:
     """Such as a captive portal, which answers everything with a page of its own."""
     hub.status = 204
     assert "does not answer as a hub does" in refused(home)
@@ -170,7 +168,7 @@ def test_slow_download_is_reported_and_can_be_cancelled(home: Home, hub: FakeHub
     assert left(home) == []
 
 
-def test_package_that_is_missing_is_named(
+def test_missing_hub_package_is_named(
     home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "huggingface_hub.py").write_text("raise ImportError('no')")
@@ -178,7 +176,7 @@ def test_package_that_is_missing_is_named(
     assert "Fix: pip install 'plcore[onnx]'" in refused(home)
 
 
-def test_too_little_room_is_reported_with_figures(
+def test_insufficient_disk_space_is_reported_in_mb(
     home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, known: Known
 ) -> None:
     class Usage(NamedTuple):
@@ -192,7 +190,7 @@ def test_too_little_room_is_reported_with_figures(
     assert hub.asked == []
 
 
-def test_licence_without_commercial_use_has_to_be_accepted(home: Home, hub: FakeHub, known: Known) -> None:
+def test_non_commercial_licence_must_be_accepted(home: Home, hub: FakeHub, known: Known) -> None:
     known(words=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     words = refused(home)
     assert "may not be used commercially (CC-BY-NC-SA-4.0)" in words
@@ -201,7 +199,7 @@ def test_licence_without_commercial_use_has_to_be_accepted(home: Home, hub: Fake
     assert "CC-BY-NC-SA-4.0: as is." in (encoding.folder_of(home, "words") / "LICENSE").read_text()
 
 
-def test_encoder_that_is_not_verified_is_not_fetched(home: Home, hub: FakeHub, known: Known) -> None:
+def test_unverified_encoder_is_not_downloaded(home: Home, hub: FakeHub, known: Known) -> None:
     bare = [{"name": "onnx/model.onnx", "what": "model"}]
     known(words=words_entry(files=bare, licence="CC-BY-NC-SA-4.0", commercial=False))
     assert "is not verified: Winnow's authors have not tested its files" in refused(home)
@@ -210,13 +208,13 @@ def test_encoder_that_is_not_verified_is_not_fetched(home: Home, hub: FakeHub, k
     assert hub.asked == []
 
 
-def test_only_key_of_catalogue_is_fetched(home: Home, hub: FakeHub) -> None:
+def test_only_catalogue_keys_are_downloaded(home: Home, hub: FakeHub) -> None:
     for key in ("other", "..", "../words", ""):
         assert f"No encoder is called {key!r}. Fix: name one of 'words'." in refused(home, key)
     assert hub.asked == []
 
 
-def test_encoder_that_is_there_is_not_fetched_again(home: Home, hub: FakeHub) -> None:
+def test_installed_encoder_is_not_downloaded_again(home: Home, hub: FakeHub) -> None:
     installed.get(home, "words")
     asked = list(hub.asked)
     with pytest.raises(EncoderError, match="Words is there already"):

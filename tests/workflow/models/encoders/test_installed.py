@@ -50,9 +50,7 @@ def given(folder: Path, how: str) -> Path:
 
 
 @pytest.mark.parametrize("how", ["folder", "packages", "zip", "whl", "nested"])
-def test_files_are_found_by_their_hash_in_folder_zip_and_package(
-    home: Home, tmp_path: Path, how: str
-) -> None:
+def test_encoder_files_are_found_by_hash(home: Home, tmp_path: Path, how: str) -> None:
     source = given(tmp_path, how)
     assert installed.add(home, source) == ("words",)
     folder = encoding.folder_of(home, "words")
@@ -77,7 +75,7 @@ def test_other_files_are_refused(home: Home, tmp_path: Path) -> None:
     assert "cannot be read (FileNotFoundError" in refused(home, tmp_path / "gone.zip")
 
 
-def test_part_of_files_is_refused_with_what_is_missing(home: Home, tmp_path: Path, known: Known) -> None:
+def test_incomplete_files_are_refused_naming_missing_ones(home: Home, tmp_path: Path, known: Known) -> None:
     files = [file_of("onnx/model.onnx", WORDS), file_of("tokenizer.json", b"{}", "tokenizer")]
     known(words=words_entry(files=files))
     assert "lacks 'tokenizer.json' of Words" in refused(home, given(tmp_path, "zip"))
@@ -107,7 +105,7 @@ def test_members_of_other_sizes_are_never_unpacked(
         installed.add(home, bomb)
 
 
-def test_members_with_other_content_take_room_one_at_a_time(
+def test_unwanted_members_are_unpacked_one_at_a_time(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unwanted = {f"m{number}": bytes([number]) * len(WORDS) for number in range(9)}
@@ -124,7 +122,7 @@ def test_members_with_other_content_take_room_one_at_a_time(
     assert kept == [1, *[2] * 10]
 
 
-def test_size_that_zip_lies_about_is_found(home: Home, tmp_path: Path) -> None:
+def test_false_member_size_is_found(home: Home, tmp_path: Path) -> None:
     """The directory says the size that is wanted, and there is more behind it."""
     data = zipped(tmp_path / "z.zip", weights=WORDS + bytes(100_000)).read_bytes()
     real, said = (len(WORDS) + 100_000).to_bytes(4, "little"), len(WORDS).to_bytes(4, "little")
@@ -133,7 +131,7 @@ def test_size_that_zip_lies_about_is_found(home: Home, tmp_path: Path) -> None:
     assert "cannot be read" in refused(home, tmp_path / "z.zip")
 
 
-def test_licence_has_to_be_accepted_for_files_too(home: Home, tmp_path: Path, known: Known) -> None:
+def test_licence_must_be_accepted_for_added_files(home: Home, tmp_path: Path, known: Known) -> None:
     known(words=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     assert "may not be used commercially" in refused(home, given(tmp_path, "zip"))
     assert installed.add(home, tmp_path / "words.zip", non_commercial=True) == ("words",)
@@ -174,7 +172,7 @@ def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
         installed.check(home, "words")
 
 
-def test_own_encoder_is_opened_and_never_removed(home: Home) -> None:
+def test_own_encoder_is_checked_and_never_removed(home: Home) -> None:
     encoder(home.encoders_dir / "mine", {"kind": "image", "size": 4}, mean_color())
     assert installed.check(home, "mine").startswith("mine: it opens.")
     with pytest.raises(EncoderError, match=r"'mine' is an encoder of your own.*Fix: remove the folder"):
@@ -182,7 +180,7 @@ def test_own_encoder_is_opened_and_never_removed(home: Home) -> None:
     assert encoding.names(home) == ("mine",)
 
 
-def test_removed_encoder_is_gone_and_can_be_had_again(home: Home, tmp_path: Path) -> None:
+def test_removed_encoder_can_be_added_again(home: Home, tmp_path: Path) -> None:
     installed.add(home, given(tmp_path, "zip"))
     installed.remove(home, "words")
     assert list(home.encoders_dir.iterdir()) == []
@@ -191,7 +189,7 @@ def test_removed_encoder_is_gone_and_can_be_had_again(home: Home, tmp_path: Path
     assert installed.add(home, tmp_path / "words.zip") == ("words",)
 
 
-def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> None:
+def test_disabled_encoders_are_not_listed_or_added(home: Home, tmp_path: Path) -> None:
     off = dataclasses.replace(home, settings=dataclasses.replace(home.settings, encoders=False))
     source = given(tmp_path, "zip")
     installed.add(home, source)
@@ -210,7 +208,7 @@ def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> No
     assert not (home.encoders_dir / "words").exists()
 
 
-def test_leftovers_of_killed_process_is_not_encoder_and_is_removed_after_a_day(home: Home) -> None:
+def test_leftovers_of_killed_install_are_removed_after_a_day(home: Home) -> None:
     half = home.encoders_dir / f"{stored.NEW}abcdefgh"
     (half / "made").mkdir(parents=True)
     assert encoding.names(home) == ()

@@ -40,7 +40,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
-def test_offers_are_for_columns_of_project_those_first_that_can_be_had(seat: Seat, known: Known) -> None:
+def test_offers_match_columns_and_list_available_first(seat: Seat, known: Known) -> None:
     bare = words_entry(files=[{"name": "m", "what": "model"}])
     known(
         bare=bare,
@@ -73,9 +73,7 @@ def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
     assert offers.offers(seat)[0].state == "installed"
 
 
-def test_download_shows_how_far_it_is_and_cancel_leaves_no_trace(
-    seat: Seat, hub: FakeHub, known: Known
-) -> None:
+def test_download_shows_progress_and_cancel_removes_it(seat: Seat, hub: FakeHub, known: Known) -> None:
     half = 10 * (1 << 16)
     known(words=words_entry(files=[file_of("onnx/model.onnx", bytes(2 * half))]))
     hub.files = {name: bytes(2 * half) for name in hub.files}
@@ -99,7 +97,7 @@ def test_download_shows_how_far_it_is_and_cancel_leaves_no_trace(
     assert stored(seat) == []
 
 
-def test_failed_download_is_reported_in_words(seat: Seat, hub: FakeHub) -> None:
+def test_failed_download_is_explained(seat: Seat, hub: FakeHub) -> None:
     hub.files = {name: data[:-1] + b"!" for name, data in hub.files.items()}
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
@@ -113,7 +111,7 @@ def test_failed_download_is_reported_in_words(seat: Seat, hub: FakeHub) -> None:
     assert latest(seat).state == trained.DONE, "it can be asked for again"
 
 
-def test_what_may_not_be_had_is_not_asked_for(seat: Seat, known: Known) -> None:
+def test_unavailable_encoder_cannot_be_requested(seat: Seat, known: Known) -> None:
     limited = words_entry(licence="CC-BY-NC-SA-4.0", commercial=False)
     known(limited=limited, bare=words_entry(files=[{"name": "m", "what": "model"}]))
     for key, words in (
@@ -129,7 +127,7 @@ def test_what_may_not_be_had_is_not_asked_for(seat: Seat, known: Known) -> None:
     assert latest(seat).encoder == "limited"
 
 
-def test_offers_are_owners_and_can_be_switched_off(seat: Seat, known: Known) -> None:
+def test_offers_are_owner_only_and_can_be_disabled(seat: Seat, known: Known) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     for act in (lambda: offers.offers(ada), lambda: offers.ask(ada, "words")):
         with pytest.raises(NotAllowed, match="Only the owner"):
@@ -155,14 +153,14 @@ def test_request_is_stored_with_project_and_worker_encodes(home: Home, owner: in
     assert hub.asked
 
 
-def test_refused_input_leaves_no_project(home: Home, owner: int, known: Known) -> None:
+def test_refused_encoder_creates_no_project(home: Home, owner: int, known: Known) -> None:
     known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     with pytest.raises(EncoderError, match="may not be used commercially"):
         importing.create(Seat(home, owner), "texts", text_table(), also=offers.request(home, "limited"))
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_consent_is_noted_once_with_licence(home: Home, owner: int, known: Known) -> None:
+def test_consent_is_audited_once_with_licence(home: Home, owner: int, known: Known) -> None:
     known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     seat = Seat(home, owner, text_project(home, owner))
     for _ in range(2):
@@ -175,9 +173,7 @@ def test_consent_is_noted_once_with_licence(home: Home, owner: int, known: Known
 GERMAN = "die Karte ist noch nicht da und ich weiß nicht, wie ich das Geld auf mein Konto bekomme"
 
 
-def test_encoder_of_many_languages_is_first_for_texts_that_are_not_english(
-    home: Home, owner: int, known: Known
-) -> None:
+def test_multilingual_encoder_is_first_for_non_english_texts(home: Home, owner: int, known: Known) -> None:
     bare = words_entry(languages=["many"], files=[{"name": "m", "what": "model"}])
     known(bare=bare, words=words_entry(), many=words_entry(languages=["many"]))
     frame = text_frame()
@@ -197,7 +193,7 @@ def test_encoder_of_many_languages_is_first_for_texts_that_are_not_english(
 # How long it takes: by the catalogue, then as it was on this server
 
 
-def test_time_is_as_measured_here_once_rows_were_encoded(
+def test_estimated_time_uses_measured_speed(
     seat: Seat, hub: FakeHub, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known(words=words_entry(ms=2.0), small=words_entry(ms=0.1), smaller=words_entry(ms=0.05, revision=None))
