@@ -408,7 +408,7 @@ def _from_columns(
         )
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
-    # Without any 0, -1 means no: nobody would mark all unasked labels but none of the wrong ones.
+    # Without any 0, -1 means no: no annotator would mark all unasked labels but none of the wrong ones.
     zero = any(pc.any(pc.is_in(text, value_set=NO)).as_py() for text in texts)
     absent = NO if zero else pa.array([*NO.to_pylist(), "-1", "-1.0"], pa.large_string())
     for place, (column, text) in enumerate(zip(columns, texts, strict=True)):
