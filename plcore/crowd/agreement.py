@@ -42,7 +42,7 @@ ONE_VALUE = (
 class Agreement(float):
     """Agreement as a float: 1 if all agree, 0 for agreement at chance level, nan if undefined.
 
-    reason : why it is nan, as a sentence; else "" n_rows : rows answered by two or more people
+    reason : why it is nan, as a sentence; else ""      n_rows : rows answered by two or more people
     """
 
     reason: str

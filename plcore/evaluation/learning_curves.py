@@ -60,7 +60,7 @@ _DRAWS = 1000
 class Reach(NamedTuple):
     """Answers until a goal is reached, counted from the first; infinite if the curve never reaches it.
 
-    value : the median low, high : the interval
+    value : the median      low, high : the interval
     """
 
     value: float

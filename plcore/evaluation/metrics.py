@@ -60,8 +60,8 @@ def error_rate(
 
 
 class OutsideRate(NamedTuple):
-    """outside : number of the `checks` whose truth is outside of the candidates low, high : interval of the
-    share"""
+    """outside : number of the `checks` whose truth is outside of the candidates
+    low, high : interval of the share"""
 
     outside: int
     checks: int

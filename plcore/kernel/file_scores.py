@@ -124,8 +124,8 @@ def _winners_right(shares: FloatArray, prior: FloatArray) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class WeighedScores:
-    """The result of weighing a file's scores. rule : the rule chosen labels : (n, m) by that rule, 0 outside
-    of the sets
+    """The result of weighing a file's scores. rule : the rule chosen      labels : (n, m) by that rule, 0
+    outside of the sets
 
     right : how many of the checks each rule has right, {} if there are fewer than FEWEST_CHECKS
     """

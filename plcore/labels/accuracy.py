@@ -136,7 +136,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     every fold gets one of them, in the way that leaves the folds' sums of each class most alike. Sizes differ by one
     row at most. For a label vector this is stratification.
 
-    n_splits : at least 2 shuffle : whether rows with equal sets are dealt in random order
+    n_splits : at least 2      shuffle : whether rows with equal sets are dealt in random order
     random_state : of that order; None draws again each time, an int gives the same folds every time
     """
 

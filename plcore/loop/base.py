@@ -40,8 +40,8 @@ FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 
 
 def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
-    """Return the rows of the import and of each addition. n : number of rows starts : the first row of each
-    addition
+    """Return the rows of the import and of each addition. n : number of rows      starts : the first row of
+    each addition
 
     An addition without rows (one that only added embeddings) is no batch. Raises ValueError if an addition
     begins beyond the last row.

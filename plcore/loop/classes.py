@@ -38,7 +38,7 @@ def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
     """Return (..., m): for each new class the sum of the values of the classes mapped to it; for bools,
     whether any is set.
 
-    values : (..., k), or `CandidateSets` places : (k,) the new number of each class, -1 to drop it
+    values : (..., k), or `CandidateSets`      places : (k,) the new number of each class, -1 to drop it
     """
     if isinstance(values, CandidateSets):
         return values.mapped(places, m)

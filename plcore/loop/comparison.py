@@ -78,7 +78,7 @@ class ModelComparison:
     """Models compared on the same held-out rows.
 
     figures : in the order tried      best : by the criterion; None if nothing could be measured
-    rows : number of held-out rows checks : those with known truth; 0: kappa alone decides
+    rows : number of held-out rows      checks : those with known truth; 0: kappa alone decides
     features : None if there is nothing to choose, or too few rows are answered
     """
 

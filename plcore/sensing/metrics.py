@@ -17,7 +17,7 @@ def precision_at(
     y: LabelsLike, scores: ArrayLike, t: int, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Compute the share of yes among the t highest ranked labels of each row, in [0, 1]; nan if no row with
-    weight has a known cell. Raises ValueError if no row at all has one.
+    weight has a known cell. Raises ValueError if all weights are 0.
 
     y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
     Cells not asked are left out of the ranking; rows with fewer than t known cells count with those they have.

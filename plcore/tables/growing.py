@@ -37,8 +37,8 @@ from plcore.tables.text.csv import LINE_INDEX
 
 
 class Grown(NamedTuple):
-    """table : with the new rows after its own n_new : number of new rows known : rows of the file that the
-    table already has: their ids, or row numbers if there is no id column
+    """table : with the new rows after its own      n_new : number of new rows
+    known : rows of the file that the table already has: their ids, or row numbers if there is no id column
     new_classes : labels that no row had before
     dropped, empty : columns of the file that the table does not have, and of the table that the file does not have
     """

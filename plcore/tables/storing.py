@@ -274,7 +274,7 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 class Written(NamedTuple):
     """A file that holds these parts.
 
-    digest : its SHA-256 in hex held : object that keeps the file in place while it lives
+    digest : its SHA-256 in hex      held : object that keeps the file in place while it lives
     """
 
     path: Path

@@ -68,8 +68,9 @@ class Comparer:
         """Compare all models that can be compared; return their figures and the best one.
 
         progress : called between fits with (fits done, total fits, name of the model); an exception ends the
-            comparison budget : CPU seconds, after which the models not yet tried are left out; features have
-                the same budget again
+            comparison
+        budget : CPU seconds, after which the models not yet tried are left out; features have the same budget
+            again
         blocks : runs the fits, see `plcore.evaluation.compare_learners`; progress is then reported between
             fits only
         Raises TooFewRowsError; ValueError if nothing can be compared on these rows; BlockError, RunnerError of blocks.

@@ -29,7 +29,7 @@ class TakenLabels:
     block; later entries do not change them. Several threads may read it.
 
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
-        has_outside : whether the probability of a truth outside the candidates is known
+    has_outside : whether the probability of a truth outside the candidates is known
     """
 
     def __init__(self, pool: OneLabelPool[Table], model: Model, votes: VoteTable | None) -> None:

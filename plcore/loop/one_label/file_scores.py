@@ -18,7 +18,7 @@ from plcore.loop.one_label.pool import OneLabelPool
 class FileScores:
     """Result of a table's scores (`plcore.kernel.file_scores`).
 
-    rule : how rows get their labels pool : temperature and power for `ScoreRule.POOL`
+    rule : how rows get their labels      pool : temperature and power for `ScoreRule.POOL`
     checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
     """
 

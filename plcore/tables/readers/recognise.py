@@ -234,8 +234,8 @@ _UNPACK = {
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
     """Read the table in these bytes, or in the file or folder at this path.
 
-    name : of the file, if only its bytes are given; None: that of the path Raises TableError, with row,
-        column and fix, if it cannot be read.
+    name : of the file, if only its bytes are given; None: that of the path
+    Raises TableError, with row, column and fix, if it cannot be read.
     """
     if isinstance(source, Path) and source.is_dir():
         return _read_tree(Folder(source))
