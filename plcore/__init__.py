@@ -1,4 +1,4 @@
-"""plcore: learning from partial labels, usable alone as a library. Knows no database and no web."""
+"""plcore: partial-label learning as a standalone library, without database or web code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile every kernel at one time, so that no person waits for a compiler in the middle of their work."""
+"""Compile every kernel ahead of time, so that no user has to wait for the compiler later."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from plcore.sensing import BMLCSClassifier
 
 
 def _graph(unit: int) -> tuple[IntArray, IntArray, BoolArray]:
-    """Six rows, three targets. unit: a weight; large ones take the int64 lanes."""
+    """Return a graph of six rows and three targets. unit : the weight; large weights use the int64 code
+    path."""
     sets = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0], [0, 1, 0]], dtype=bool)
     neighbors = np.array([[0, 1, 2, 4], [1, 2, 3, 5], [2, 3, 4, 0]])
     return neighbors, np.array([[3, 3, 2, 2], [2, 2, 2, 1], [4, 3, 2, 1]]) * unit, sets
@@ -80,7 +81,8 @@ def _online() -> None:
 
 
 def _margin() -> None:
-    """Scores reach these kernels in one layout whatever the features are: three fits meet all of them."""
+    """Compile the margin learners. Scores have one layout for all feature types, so three fits cover all
+    kernels."""
     rows, sets = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.eye(3, dtype=bool)
     sets[0, 1] = True
     for learner in (PLSVC(), LMPlaneClassifier(max_iter=2), M3PLClassifier(max_iter=1)):
@@ -93,7 +95,9 @@ def _margins() -> None:
         margins(softmax_inside(np.zeros((2, 2), dtype=dtype), sets))
     scores = np.zeros((2, 2), dtype=np.float32)
     softmax_margins(scores, sets, np.arange(2))
-    scores.flags.writeable = False  # as it comes from a file, which to Numba is another type
+    scores.flags.writeable = (
+        False  # read-only as when mapped from a file, which Numba compiles as a different type
+    )
     softmax_margins(scores, sets, np.arange(2))
 
 
@@ -114,7 +118,7 @@ def _crowd() -> None:
     DawidSkene(max_iter=1).fit_masks(*votes, free).posterior_masks(*votes, free)
 
 
-# Functions to compile, by name. Each step calls the code as the product calls it.
+# Steps by name. Each calls the code with the argument types that the product uses.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
     ("effect scores", _effects),
@@ -145,7 +149,8 @@ APART = frozenset(
 
 
 class _Compiler(event.Listener):
-    """Says once, when the compiler next begins. Numba tells it of every kernel of which no machine code is on disk."""
+    """Reports once when the compiler next begins. Numba calls it for every kernel without machine code on
+    disk."""
 
     def __init__(self) -> None:
         self.say: Callable[[], object] | None = None
@@ -165,10 +170,10 @@ def compile_kernels(
     """Compile all kernels for the argument types in use; near instant when their machine code is on disk.
 
     progress : called as progress(steps done, steps in all, name of the next step), at the end with ""
-    compiling : called in the same way where the compiler really begins in a step
-    apart : whether to do the steps of `APART`, or the others; None for all
-    Returns the seconds it took. The machine code is in `__pycache__` next to the sources, or in a folder of
-    the user's where that cannot be written.
+    compiling : called in the same way when a step actually starts the compiler
+    apart : True: only the steps of `APART`; False: only the others; None: all
+    Returns the elapsed seconds. The machine code is stored in `__pycache__` next to the sources, or in a user
+    folder if that is not writable.
     """
     begun, compiler = time.perf_counter(), _Compiler()
     with event.install_listener("numba:compile", compiler):

@@ -1,6 +1,5 @@
-"""Code shared by several families of learners: types, checks of parameters, words for messages, limits, threads,
-characters that names and texts may not hold, arrays in files, arrays that grow with the rows, disks
-that are full."""
+"""Code shared by several families of learners: types, parameter checks, words for messages, limits, threads,
+forbidden characters in names and texts, arrays in files, large arrays, full disks."""
 
 from __future__ import annotations
 

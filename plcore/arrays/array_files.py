@@ -1,5 +1,5 @@
-"""Arrays in one .npz file that is mapped: what of them is looked at is read from the disk, and costs memory only until
-the system wants it back. Each begins at a multiple of 64 bytes, as compiled loops want it; NumPy reads such a file too.
+"""Memory-mapped arrays in one .npz file: pages are read from the disk on access, and the system may reclaim
+their memory at any time. Each array is aligned to 64 bytes for compiled loops; NumPy can read the file too.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import numpy.typing as npt
 from plcore.arrays.types import AnyArray, FeatureMatrix, is_sparse
 
 _ALIGNED = 64
-_HEADER = 30  # bytes of a member before its name
-_LENGTHS = 26  # where in them the lengths of name and extra fields stand
-_ZIP64 = 20  # bytes of the extra field with sizes of 64 bits
-_MOST_HEAD = 1 << 16  # bytes of a .npy file before its array
-_PADDING = 0x4E57  # an extra field that no program knows, and so passes over
+_HEADER = 30  # bytes of a member's header before its name
+_LENGTHS = 26  # offset in the header of the lengths of the name and the extra fields
+_ZIP64 = 20  # bytes of the extra field for 64-bit sizes
+_MOST_HEAD = 1 << 16  # bytes of a .npy file before its array data
+_PADDING = 0x4E57  # an unassigned extra field id, which every program skips
 
 
 def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
-    """Write the arrays under their names, none of them of objects: no pickle. file : open, and empty"""
+    """Write the arrays under their names. Object arrays are refused (no pickle). file : open and empty"""
     with zipfile.ZipFile(file, "w") as packed:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")
@@ -43,15 +43,15 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
 
 
 def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
-    """The arrays of an .npz file, which lie where they are as long as these live, also when the file is closed and its
-    name is gone; what is written to them is no one else's. Those of files that others wrote may be in memory.
+    """Map the arrays of an .npz file. They stay valid after the file is closed or deleted. Writes to them are
+    private to this process. Arrays of files that other programs wrote may be copied into memory.
 
-    file : open; no one may make it shorter meanwhile, or anyone who looks at an array ends
-    Raises zipfile.BadZipFile where a bit of an array is another than was written, ValueError for objects, OSError.
+    file : open; truncating it while an array is in use kills the process that reads the array
+    Raises zipfile.BadZipFile if an array is corrupt, ValueError for object arrays, OSError.
     """
     try:
         return _mapped(file)
-    except (RuntimeError, struct.error, zlib.error) as error:  # of what a damaged directory says of a member
+    except (RuntimeError, struct.error, zlib.error) as error:  # what a damaged directory can cause
         raise zipfile.BadZipFile(f"The file of arrays is damaged: {error}.") from error
 
 
@@ -75,8 +75,8 @@ def _mapped(file: IO[bytes]) -> dict[str, AnyArray]:
 
 
 def array_at(whole: mmap.mmap | bytes | memoryview, start: int = 0) -> AnyArray:
-    """The array of a .npy file that is in a map, or another buffer, from this byte on: not copied. Raises ValueError
-    for objects, or where there is no such file."""
+    """Return the array of a .npy file that begins at this byte of a map or another buffer, without a copy.
+    Raises ValueError for object arrays, or if there is no such file."""
     with memoryview(whole) as view, view[start : start + _MOST_HEAD] as begun:
         head = io.BytesIO(begun)
     shape, by_column, dtype = read_head(head)
@@ -87,39 +87,38 @@ def array_at(whole: mmap.mmap | bytes | memoryview, start: int = 0) -> AnyArray:
 
 
 def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    """Shape, whether it lies column by column, and type of the array in a .npy file, which is read up to the array.
-    Raises ValueError where it is none."""
+    """Read a .npy file up to its array: return the shape, whether the order is by column, and the type.
+    Raises ValueError if it is no .npy file."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)
 
 
-# Whether it is for want of room on the disk that something could not be done.
+# Whether an operation failed because the disk is full.
 
 
 def no_room(error: BaseException) -> bool:
-    """Whether the system says that a disk, or someone's share of it, is full."""
+    """Return whether the error means that a disk, or a user's quota on it, is full."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-# Arrays that grow with the rows of a table: small ones in memory, large ones in files without a name that are mapped.
-#
-# What was looked at or written of a mapped file is in memory only until the system wants it back, or someone lets it
-# go.
+# Arrays whose size follows the rows of a table: small ones in memory, large ones in mapped files without a
+# name.
+# Pages of a mapped file are in memory only until the system reclaims them or `let_go` is called.
 
 IN_MEMORY = 1 << 23
-"""Bytes of an array that is not worth a file."""
+"""Bytes up to which an array stays in memory."""
 ON_DISK = "/var/tmp"  # noqa: S108 - the files have no names
-"""Where they lie if nothing else is wanted: many systems have /tmp in memory."""
+"""Default folder of the files; not /tmp, which many systems have in memory."""
 _ZEROS = bytes(1 << 20)
-# No WeakSet: while one thread goes through it, none may put anything in. To copy a set no one can come between.
+# Not a WeakSet: no thread may add to it while another iterates. Copying a plain set is atomic.
 _maps: set[ref[mmap.mmap]] = set()
 
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
-    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it is in a file in the folder that `TMPDIR` names, or
-    `ON_DISK`, all of whose bytes are there from the start. The file is gone with the array; processes that are forked
-    meanwhile write to the same. Raises OSError, in words, if there is no room for it."""
+    """Return a new array of zeros, in row order. Above `IN_MEMORY` bytes it is in a file in the folder
+    `TMPDIR`, or else `ON_DISK`; all its bytes are allocated at once. The file is deleted with the array.
+    Forked processes share the array. Raises OSError with a clear message if the disk is full."""
     kind: np.dtype[np.generic] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
@@ -143,13 +142,13 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
 
 
 def note_map(mapped: mmap.mmap) -> None:
-    """Have `let_go` know of a map. Nothing may be in it that is not in its file."""
+    """Register a map for `let_go`. The map must be shared with its file: private changes would be lost."""
     _maps.add(ref(mapped, _maps.discard))
 
 
 def let_go() -> None:
-    """Give back the memory of all pages that this process has looked at: they are read again if they are wanted."""
-    if hasattr(mmap, "MADV_DONTNEED"):  # other systems take it back themselves, when it grows short
+    """Release the memory of all mapped pages of this process. They are read again on access."""
+    if hasattr(mmap, "MADV_DONTNEED"):  # other systems reclaim it themselves when memory is short
         for one in _maps.copy():
             if (mapped := one()) is not None:
                 mapped.madvise(mmap.MADV_DONTNEED)
@@ -162,7 +161,8 @@ def _folder() -> str:
 
 
 def _make_room(file: BinaryIO, size: int) -> None:
-    """Have this many bytes of zeros in a file: a map with holes ends the process that writes there on a full disk."""
+    """Allocate this many bytes of zeros in a file. On a full disk, writing to a hole in a map would kill the
+    process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
         return
@@ -171,15 +171,16 @@ def _make_room(file: BinaryIO, size: int) -> None:
     file.flush()
 
 
-# Limits that several families of learners keep.
+# Limits shared by several families of learners.
 
 LARGEST_FEATURE = 1e50
-"""Size of a feature beyond which squares and sums of them could overflow."""
+"""Absolute value of a feature above which squares and sums could overflow."""
 
 
 def check_feature_size(X: FeatureMatrix) -> None:
-    """Raise ValueError where a feature of X (n, d), dense or sparse, is larger than LARGEST_FEATURE."""
-    # Not abs(X) of a sparse X: that sorts the caller's own matrix.
+    """Raise ValueError if a feature of X (n, d), dense or sparse, exceeds LARGEST_FEATURE in absolute
+    value."""
+    # Not abs(X): for a sparse X it would sort the caller's matrix in place.
     largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
     if largest > LARGEST_FEATURE:
         raise ValueError(

@@ -1,7 +1,7 @@
 """Candidate sets of many rows over many classes, in memory that follows the number of candidates.
 
-`CandidateSets` stands in for a bool matrix (n, m) where that would be large: it has the few operations of an array that
-the house uses on candidates, and gives the same. `place_candidates` is the one place that chooses between the two.
+`CandidateSets` replaces a bool matrix (n, m) that would be large. It has the few array operations that plcore
+uses on candidates, with the same results. Only `place_candidates` chooses between the two.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray, BoolArray, IntArray
 
 FEW_CLASSES = 64
-"""Up to this many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
-FEW_CELLS = 2**24  # rows times classes up to which candidates of more classes are a bool matrix too: 16 MB
-FEW_PAIRS = 2**16  # candidates that are looked at at a time: a megabyte or two
-MOST_CELLS = 10**8  # rows times classes above which nothing dense is made
+"""Up to this many classes, candidates are a bool matrix for any number of rows."""
+FEW_CELLS = 2**24  # with more classes, a bool matrix up to this many rows times classes: 16 MB
+FEW_PAIRS = 2**16  # candidates processed at a time: a megabyte or two
+MOST_CELLS = 10**8  # rows times classes above which no dense matrix is made
 SPARE = 1.25
 
 
 class CandidateSets:
-    """n sets of candidates among m classes, each written the shorter way: as a list, or as one bit for each class.
+    """n candidate sets over m classes, each in its shorter form: a list of labels, or one bit per class.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class CandidateSets:
         labels, ascending; else ceil(m / 32) words of bits, bit l % 32 of word l // 32 for label l.
     start, sizes : int64 (n,)      n_classes : m
 
-    Copies share the arrays until one of the two is written to. Do not write to these arrays.
+    Copies share the arrays until one of them changes (copy on write). Do not write to these arrays.
     """
 
     ndim = 2
@@ -40,18 +40,18 @@ class CandidateSets:
 
     def __init__(self, words: AnyArray, start: IntArray, sizes: IntArray, n_classes: int) -> None:
         self.words, self.start, self.sizes, self.n_classes = words, start, sizes, n_classes
-        self._used = len(words)  # what lies beyond is room for sets that grow
+        self._used = len(words)  # the words after it are spare room for sets that grow
         self._shared = False
         self.writeable = True
 
     @property
     def n_words(self) -> int:
-        """For a set that is written as bits."""
+        """Words of a set in bit form."""
         return -(-self.n_classes // 32)
 
     @classmethod
     def of_pairs(cls, n: int, m: int, rows: AnyArray, labels: AnyArray) -> CandidateSets:
-        """The sets of n rows in which these rows have these labels; a pair that comes twice counts once."""
+        """Build the sets of n rows from (row, label) pairs. A repeated pair counts once."""
         keys = np.asarray(rows, dtype=np.int64) * m + np.asarray(labels, dtype=np.int64)
         if not (keys[1:] > keys[:-1]).all():
             keys = np.unique(keys)
@@ -71,7 +71,7 @@ class CandidateSets:
 
     @classmethod
     def of_mask(cls, mask: BoolArray) -> CandidateSets:
-        """The sets of a bool matrix (n, m)."""
+        """Build the sets from a bool matrix (n, m)."""
         return cls.of_pairs(*mask.shape, *np.nonzero(mask))
 
     @property
@@ -85,14 +85,15 @@ class CandidateSets:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes, those that copies share included."""
+        """Bytes in use, including those shared with copies."""
         return int(self.words.nbytes + self.start.nbytes + self.sizes.nbytes)
 
     def __len__(self) -> int:
         return len(self.start)
 
     def pairs(self, rows: AnyArray | None = None) -> tuple[IntArray, IntArray]:
-        """(places, labels) of all candidates of these rows (r,), by place in `rows`, then label. None: all rows"""
+        """Return (places, labels) of all candidates of these rows (r,), ordered by place in `rows`, then
+        label. None: all rows"""
         chosen = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
         size, start = self.sizes[chosen], self.start[chosen]
         place = np.repeat(np.arange(len(chosen)), size)
@@ -113,7 +114,8 @@ class CandidateSets:
         return place, labels
 
     def __getitem__(self, key: int | slice | AnyArray | tuple[AnyArray, AnyArray]) -> BoolArray:
-        """One row as a mask (m,), rows as masks (r, m), or, of (rows, labels), whether each pair is a candidate."""
+        """Return one row as a mask (m,), several rows as masks (r, m), or, for (rows, labels), whether each
+        pair is a candidate."""
         if isinstance(key, tuple):
             rows, labels = key
             rows, labels = np.broadcast_arrays(np.arange(len(self))[rows], labels)
@@ -138,11 +140,11 @@ class CandidateSets:
         return np.asarray(self[:], dtype=dtype)
 
     def __setitem__(self, row: int, mask: BoolArray) -> None:
-        """Replace the set of one row by that of a mask (m,)."""
+        """Replace the candidate set of one row, given as a mask (m,)."""
         self.put(int(row), np.flatnonzero(mask))
 
     def put(self, row: int, labels: AnyArray) -> None:
-        """Replace the set of one row by these labels, ascending."""
+        """Replace the candidate set of one row by these labels (ascending)."""
         self._own()
         length = min(len(labels), self.n_words)
         new: AnyArray = labels
@@ -156,7 +158,7 @@ class CandidateSets:
         self.sizes[row] = len(labels)
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
-        """Leave each of these distinct rows, which have a candidate or more, this label alone."""
+        """Reduce each of these distinct rows, none of them empty, to this single label."""
         self._own()
         self.words[self.start[rows]] = labels
         self.sizes[rows] = 1
@@ -164,12 +166,13 @@ class CandidateSets:
     def _own(self) -> None:
         if not self.writeable:
             raise ValueError("assignment destination is read-only")
-        if self._shared:  # until all of them are copied: there may be no memory for one
+        if self._shared:  # until all are copied: there may be too little memory for a copy
             self.start, self.sizes = self.start.copy(), self.sizes.copy()
             self.words, self._shared = self.words[: self._used].copy(), False
 
     def _room(self, length: int) -> int:
-        """Where this many more words can lie; sets that have moved or become shorter are closed up first."""
+        """Return where this many more words fit, after compacting the gaps left by moved or shortened
+        sets."""
         if self._used + length > len(self.words):
             kept = np.minimum(self.sizes, self.n_words)
             if self._used > SPARE * int(kept.sum()) + len(self):
@@ -181,21 +184,21 @@ class CandidateSets:
         return at
 
     def take(self, rows: AnyArray, axis: int = 0) -> CandidateSets:
-        """The sets of these rows, in this order."""
-        assert axis == 0  # noqa: S101 - of rows alone
+        """Return the sets of these rows, in this order."""
+        assert axis == 0  # noqa: S101 - rows only
         size = self.sizes[rows]
         words, start = _gathered(self.words, self.start[rows], np.minimum(size, self.n_words))
         return CandidateSets(words, start, size, self.n_classes)
 
     def copy(self) -> CandidateSets:
-        """The same sets, which may be written to."""
+        """Return a writable copy of the sets."""
         self._shared = True
         copy = CandidateSets(self.words, self.start, self.sizes, self.n_classes)
         copy._used, copy._shared = self._used, True
         return copy
 
     def sum(self, axis: int) -> IntArray:
-        """(n,) how many candidates each row has, or (m,) in how many rows each class is one."""
+        """Return (n,) the number of candidates of each row, or (m,) the number of rows with each class."""
         if axis == 1:
             return self.sizes.copy()
         counts: IntArray = np.zeros(self.n_classes, dtype=np.int64)
@@ -204,7 +207,8 @@ class CandidateSets:
         return counts
 
     def any(self, axis: int | None = None) -> BoolArray | bool:
-        """(n,) whether a row has a candidate, (m,) whether a class is one of a row; None: whether there is any."""
+        """Return (n,) whether each row has a candidate, or (m,) whether each class is a candidate of a row;
+        None: whether there is any."""
         return bool((self.sizes > 0).any()) if axis is None else self.sum(axis) > 0
 
     def lowest(self, rows: AnyArray) -> IntArray:
@@ -216,31 +220,32 @@ class CandidateSets:
         return first
 
     def mapped(self, columns: IntArray, m: int) -> CandidateSets:
-        """The sets over m other classes. columns : (n_classes,) what each class becomes, -1 for none."""
+        """Return the sets over m new classes. columns : (n_classes,) the new number of each class, -1 to drop
+        it."""
         rows, labels = self.pairs()
         new = columns[labels]
         return CandidateSets.of_pairs(len(self), m, rows[new >= 0], new[new >= 0])
 
     def _blocks(self) -> list[AnyArray]:
-        """All rows, in parts that have about FEW_PAIRS candidates at most."""
+        """Yield all rows in parts of about FEW_PAIRS candidates at most."""
         ends = np.arange(1, int(self.sizes.sum()) // FEW_PAIRS + 1) * FEW_PAIRS
         return np.split(np.arange(len(self)), np.searchsorted(np.cumsum(self.sizes), ends))
 
 
 def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyArray, IntArray]:
-    """The words of sets that lie here and there, one after the other, and where each begins now."""
+    """Gather the words of scattered sets into one array; return it and the new start of each set."""
     begin = np.cumsum(length) - length
     return words[np.repeat(start - begin, length) + np.arange(int(length.sum()))], begin
 
 
 def is_wide(n: int, m: int) -> bool:
-    """Whether candidates of this many rows and classes are kept as `CandidateSets`."""
+    """Return whether candidates of this many rows and classes are stored as `CandidateSets`."""
     return m > FEW_CLASSES and n * m > FEW_CELLS
 
 
 def place_candidates(n: int, m: int, *pairs: tuple[AnyArray, AnyArray]) -> BoolArray:
-    """Candidates of n rows among m classes, (rows, labels) of which are these: a bool matrix, or, where that would be
-    large (`is_wide`), a `CandidateSets` in its place."""
+    """Build the candidates of n rows over m classes from (rows, labels): a bool matrix, or `CandidateSets` if
+    the matrix would be large (`is_wide`)."""
     if is_wide(n, m):
         return cast("BoolArray", CandidateSets.of_pairs(n, m, *map(np.concatenate, zip(*pairs, strict=True))))
     candidates = np.zeros((n, m), dtype=bool)
@@ -250,14 +255,14 @@ def place_candidates(n: int, m: int, *pairs: tuple[AnyArray, AnyArray]) -> BoolA
 
 
 def pairs_of(candidates: BoolArray) -> tuple[IntArray, IntArray]:
-    """(rows, labels) of all candidates, by row, then label."""
+    """Return (rows, labels) of all candidates, ordered by row, then label."""
     rows, labels = candidates.pairs() if isinstance(candidates, CandidateSets) else np.nonzero(candidates)
     return rows, labels
 
 
 def set_exact(candidates: BoolArray, rows: AnyArray, labels: AnyArray) -> None:
-    """Leave each of these distinct rows this label alone."""
-    if not len(rows):  # then they may be read-only, too
+    """Reduce each of these distinct rows to this single label."""
+    if not len(rows):  # `CandidateSets` may be read-only, too
         return
     if isinstance(candidates, CandidateSets):
         candidates.put_exact(rows, labels)
@@ -274,7 +279,7 @@ def lowest_of(candidates: BoolArray, rows: AnyArray) -> IntArray:
 
 
 def rows_with_any(candidates: BoolArray, labels: AnyArray) -> BoolArray:
-    """(n,) whether a row has one of these labels (k,) among its candidates."""
+    """Return (n,) whether each row has one of these labels (k,) among its candidates."""
     wanted: BoolArray = np.zeros(candidates.shape[1], dtype=bool)
     wanted[labels] = True
     if not isinstance(candidates, CandidateSets):
@@ -287,7 +292,7 @@ def rows_with_any(candidates: BoolArray, labels: AnyArray) -> BoolArray:
 
 
 def put_sets(candidates: BoolArray, rows: AnyArray, places: AnyArray, labels: AnyArray) -> None:
-    """Replace the sets of these distinct rows by those that `pairs_of` gave of them."""
+    """Replace the sets of these distinct rows by pairs in the form of `pairs_of`."""
     if isinstance(candidates, CandidateSets):
         edges = np.searchsorted(places, np.arange(len(rows) + 1))
         for place, row in enumerate(np.asarray(rows).tolist()):
@@ -298,7 +303,7 @@ def put_sets(candidates: BoolArray, rows: AnyArray, places: AnyArray, labels: An
 
 
 def rows_that_differ(one: BoolArray, other: BoolArray) -> IntArray:
-    """The rows, ascending, that have other candidates in the one than in the other."""
+    """Return the rows, ascending, whose candidates differ between the two."""
     if not isinstance(one, CandidateSets) or not isinstance(other, CandidateSets):
         blocks = (slice(first, first + FEW_PAIRS) for first in range(0, len(one), FEW_PAIRS))
         differ = [np.flatnonzero((one[some] != other[some]).any(axis=1)) + some.start for some in blocks]
@@ -312,5 +317,5 @@ def rows_that_differ(one: BoolArray, other: BoolArray) -> IntArray:
 
 
 def read_only(candidates: BoolArray) -> None:
-    """Refuse all writing to these candidates from now on."""
+    """Make these candidates read-only."""
     (candidates if isinstance(candidates, CandidateSets) else candidates.flags).writeable = False

@@ -9,5 +9,5 @@ NEEDED_BY_TABLES = ("arff", "PIL", "pyarrow", "python_calamine", "soundfile")
 
 
 def missing_for_tables() -> list[str]:
-    """Return the names of those that cannot be imported."""
+    """Return the names of the packages that cannot be imported."""
     return [name for name in NEEDED_BY_TABLES if find_spec(name) is None]

@@ -1,8 +1,8 @@
 """Packages that import a public name when it is first used, so that `import plcore` loads almost nothing.
 
-The `__init__.py` of a package lists its names as plain imports under `if TYPE_CHECKING:`, which type checkers, editors
-and the tests of imports read as they read all imports. `lazy_names` reads the same lines, so no name is listed twice.
-It is what `lazy from ... import ...` (PEP 810) will do from Python 3.15 on.
+The `__init__.py` of a package lists its names as plain imports under `if TYPE_CHECKING:`, which type
+checkers, editors and the import tests can read. `lazy_names` reads the same lines, so no name is listed
+twice. It is what `lazy from ... import ...` (PEP 810) will do from Python 3.15 on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One BLAS thread for the solvers.
 
-Their matrix products are a megabyte at a time, thousands in a row. Handing each to a pool of threads costs more than
-it saves, and on a busy machine, where the threads wait for one another, made fits 20 times slower.
+They do thousands of matrix products of about a megabyte each. A pool of threads costs more than it saves
+there; on a busy machine, where the threads wait for one another, it made fits 20 times slower.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ def _controller() -> ThreadpoolController:
 
 
 class _Limit:
-    """The limit is that of the process: the first thread to come in sets it, the last to go lifts it.
+    """A process-wide limit: the first thread that enters sets it, the last one that leaves lifts it.
 
-    OpenBLAS does not take more threads again from any thread but the main one: where another is the last to go, one
-    thread remains, which is slower and never wrong. A program that fits in several threads uses `one_thread_for_good`.
+    In OpenBLAS only the main thread can raise the number of threads again. If another thread leaves last, the
+    limit remains: slower, but never wrong. A program that fits in several threads should use
+    `one_thread_for_good`.
     """
 
     def __init__(self) -> None:
@@ -47,10 +48,10 @@ class _Limit:
 
 
 one_thread = _Limit().held
-"""BLAS uses one thread inside of this context, in the whole process, however many threads are in it at a time."""
+"""Context in which BLAS uses one thread in the whole process. Several threads may be in it at a time."""
 
 
 def one_thread_for_good() -> None:
-    """BLAS uses one thread in this process from now on: the same sums in the same order, no matter who fits next to
-    whom."""
+    """Limit BLAS to one thread for the rest of this process, so that concurrent fits add in the same order
+    and results are the same."""
     _controller().limit(limits=1, user_api="blas")

@@ -1,4 +1,5 @@
-"""Types used in annotations throughout plcore: arrays, what is told of progress, what the learner needs of a table."""
+"""Types used in annotations throughout plcore: arrays, progress callbacks, and the part of a table that the
+learner needs."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 AnyArray = NDArray[Any]
 FeatureMatrix: TypeAlias = "FloatArray | sparse.csr_matrix"
-"""Features (n, d) as they were checked: a dense array, or CSR."""
+"""Features (n, d) after validation: a dense array, or CSR."""
 
 
 class Matrix(Protocol):
@@ -38,27 +39,29 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 """A seed, a generator, or None for any seed."""
 
 RoundProgress = Callable[[int, float], object]
-"""Called after each round of a fit with (rounds done, the figure they bring down). What it raises ends the fit."""
+"""Called after each round of a fit with (rounds done, current objective). An exception that it raises ends
+the fit."""
 StepProgress = Callable[[int, int, str], object]
-"""Called with (steps done, steps in all, name of the next step). What it raises ends them."""
+"""Called with (steps done, total steps, name of the next step). An exception that it raises ends the work."""
 ShareProgress = Callable[[float], object]
-"""Called with the share of the work that is done, in [0, 1], ascending. What it raises ends it."""
+"""Called with the share of the work that is done, in [0, 1], ascending. An exception that it raises ends the
+work."""
 
 
 def untold(_share: float) -> None:
-    """A `ShareProgress` that no one looks at."""
+    """A `ShareProgress` that does nothing."""
 
 
 BOTH, WORDS, MEANING = FEATURE_SETS = ("both", "words", "meaning")
-"""Which features of a table models learn from: all, those without the vectors of an encoder, or those without what
-Winnow makes of texts, images and sounds by itself. Numbers and categories always count."""
+"""Which features of a table models learn from: all; all but an encoder's vectors; or all but the features
+that Winnow itself makes of texts, images and sounds. Numbers and categories are always used."""
 
 
 class FeatureBlock(NamedTuple):
     """Columns of features that describe a row together, such as an embedding or the words of a text.
 
-    one_scale : whether the scales of its columns tell something, as of words and vectors, so that all are divided by
-        the same number; else each is brought to a scale of its own
+    one_scale : whether the relative scales of its columns matter, as for words and vectors: then all columns
+        are divided by the same number. Otherwise each column is scaled by itself
     """
 
     columns: slice
@@ -66,7 +69,8 @@ class FeatureBlock(NamedTuple):
 
 
 class Features(Protocol):
-    """Transformer from table rows to numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
+    """Transformer from table rows to numbers, fitted on training rows only. blocks_ : its feature blocks, set
+    by `fit`"""
 
     @property
     def blocks_(self) -> Sequence[FeatureBlock]: ...
@@ -90,17 +94,18 @@ class Table(Protocol):
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_matrix]:
     """Return whether features are sparse, in a form that type checkers follow."""
-    from scipy import sparse  # not where only arrays are: the command line starts in half the time
+    from scipy import sparse  # skipped for plain arrays, so that the command line starts in half the time
 
     return bool(sparse.issparse(X))
 
 
-# One seed for all that a fit draws.
+# One seed for all random draws of a fit.
 
 
 def draw_seed(random_state: RandomState) -> int:
-    """A seed by a parameter `random_state`: the same for the same int, the next one of a RandomState, any for None."""
-    from sklearn.utils import check_random_state  # a second, which only fits need
+    """Return a seed for a parameter `random_state`: the same for the same int, the next draw of a
+    RandomState, or a random one for None."""
+    from sklearn.utils import check_random_state  # the import takes a second, and only fits need it
 
     return int(check_random_state(random_state).randint(2**31 - 1))
 
@@ -115,13 +120,14 @@ def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
 
 
 def check_names(what: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Raise ValueError unless all names given are known. what : the singular of what is named, such as "setting"."""
+    """Raise ValueError unless all given names are known. what : a singular noun for the message, such as
+    "setting"."""
     if unknown := sorted(set(given) - set(known)):
         raise ValueError(f"There is no {what} {unknown[0]!r}; there are {', '.join(known)}.")
 
 
 def check_int(name: str, value: object, least: int) -> None:
-    """Raise ValueError unless value is an int of at least `least`; a bool is none."""
+    """Raise ValueError unless value is an int of at least `least`. A bool is refused."""
     if not is_whole(value) or int(value) < least:
         raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")
 
@@ -133,10 +139,10 @@ def check_share(name: str, value: object) -> None:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether value is an int, Python's or NumPy's, and no bool."""
+    """Return whether value is a Python or NumPy int, but not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Whether value is a number, Python's or NumPy's, and no bool."""
+    """Return whether value is a Python or NumPy number, but not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -9,40 +9,41 @@ _MAX_SHOWN = 40
 
 
 def shortened(text: str) -> str:
-    """A cell or a name, cut if it is too long for a message."""
+    """Return a cell or a name, shortened if it is too long for a message."""
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
 def quoted(text: str) -> str:
-    """A cell or a name as it is shown in a message: in quotes, line breaks visible, never too long."""
+    """Return a cell or a name for a message: quoted, shortened, with line breaks escaped."""
     return repr(shortened(text))
 
 
 def listed(names: Sequence[str], at_most: int = 8) -> str:
-    """Names in quotes, joined by commas; the rest only counted."""
+    """Return names in quotes, joined by commas; names beyond `at_most` are only counted."""
     shown = ", ".join(quoted(name) for name in names[:at_most])
     return shown + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
 
 
 def in_a_row(names: Sequence[str]) -> str:
-    """Names as a sentence has them: "a", "a and b", "a, b and c"."""
+    """Join names as in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def counted(count: int, one: str, several: str = "") -> str:
-    """A number of things, such as "1 row" or "1,200 rows". several : of them, if it is not the word with an s"""
+    """Return a count with its noun, such as "1 row" or "1,200 rows". several : the plural, if it is
+    irregular"""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def either(count: int, one: str, several: str) -> str:
-    """The word that agrees with a count: "is" of 1, "are" of others."""
+    """Return the word that agrees with a count: "is" for 1, "are" for others."""
     return one if count == 1 else several
 
 
-# Characters that a text may not hold: those that cannot be stored, and those that make it look other than it is.
-#
-# Control characters move a terminal's cursor or its colours, overrides of the writing direction show letters in
-# another order than they are in, and half of a character cannot be written as UTF-8 at all.
+# Characters that a text may not contain: those that cannot be stored, and those that change how it is
+# displayed.
+# Control characters move a terminal's cursor or change its colours, direction overrides reorder the displayed
+# letters, and lone surrogates cannot be encoded as UTF-8.
 
 _CONTROLS = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f"
 _DIRECTIONS = "\\u202a-\\u202e\\u2066-\\u2069"
@@ -62,18 +63,18 @@ _CALLED = {
 
 
 def forbidden_in_text(text: str) -> str | None:
-    """Forbidden characters in a text of several lines, in words such as "a NUL character (U+0000) at character 3";
-    None if it holds nothing of the kind."""
+    """Describe the forbidden characters in a text of several lines, such as "a NUL character (U+0000) at
+    character 3"; return None if there are none."""
     return _found(_NOT_IN_TEXT, text)
 
 
 def forbidden_in_name(name: str) -> str | None:
-    """The same of a name, which is of one line."""
+    """Describe the forbidden characters in a name (one line), or return None."""
     return _found(_NOT_IN_NAMES, name)
 
 
 def unstorable_in(text: str) -> str | None:
-    """The same of what no database takes, whatever it looks like: NUL, and half of a character."""
+    """Describe the characters that no database can store (NUL, lone surrogates), or return None."""
     return _found(_NOT_STORED, text)
 
 

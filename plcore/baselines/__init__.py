@@ -1,4 +1,4 @@
-"""Learners from other papers, to compare with."""
+"""Baselines: learners from other papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PL A-kNN: as many neighbours as a decision needs, for each prediction its own number."""
+"""PL A-kNN: each prediction uses only as many neighbours as its decision needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from plcore.neighbors.search.rows import ready
 
 MIXED_NEIGHBORS, MIXED_SHARE = 10, 0.1
 SCALE_NEIGHBORS = 50
-TINY = 1e-12  # what is added to a denominator that may be 0
+TINY = 1e-12  # added to denominators that may be 0
 
 
 class LocalScaling:
@@ -96,7 +96,7 @@ def _times(factors: FloatArray, rows: FeatureMatrix) -> FeatureMatrix:
     return ready(rows.multiply(factors[:, None]).tocsr() if is_sparse(rows) else rows * factors[:, None])
 
 
-BLOCK = 4096  # rows that are decided at a time
+BLOCK = 4096  # rows decided at a time
 
 
 class PLAdaptiveNeighborsClassifier(ScoreClassifier):
@@ -111,8 +111,8 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     lead over the second of those left was largest at any k, in units of sqrt(k). Ties go to the first class.
 
     `decision_function` gives this lead, in units of A sqrt(k): 1 or more decides; of a class that was dropped, by how
-    much it was behind, -1 or less. If labels are mixed or sets large, more neighbours are needed:
-    `neighbors_needed` says how many.
+    much it was behind, -1 or less. Mixed labels and large sets need more neighbours: `neighbors_needed`
+    returns how many.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         return scores, needed
 
     def _probabilities(self, scores: FloatArray, inside: BoolArray) -> FloatArray:
-        """(n, m) a lead of 1, which decides, is worth the odds that the rule allows for."""
+        """Return probabilities (n, m): a lead of 1, which decides, gets the odds that the rule allows for."""
         return np.asarray(softmax_rows(scores * math.log((1.0 - self.delta) / self.delta), inside))
 
     def _decide_new(self, X: MatrixLike) -> tuple[FloatArray, IntArray]:
@@ -204,21 +204,22 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         return self._decide(check_features(self, X, reset=False))
 
     def neighbors_needed(self, X: MatrixLike) -> IntArray:
-        """(n,) how many neighbours were asked before one class was left; n_neighbors where several were to the end."""
+        """Return (n,) the number of neighbours used before one class was left; n_neighbors if several were
+        left."""
         return self._decide_new(X)[1]
 
     def _scores(self, X: MatrixLike) -> FloatArray:
         return self._decide_new(X)[0]
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) softmax of the scores times log((1 - delta) / delta): a lead that decides is worth the odds that the
-        rule allows for. A class that was never a candidate has 0."""
+        """Return (n, m) softmax of the scores times log((1 - delta) / delta): a decisive lead gets the odds
+        that the rule allows for. A class that was never a candidate gets 0."""
         scores = self._scores(X)
         return self._probabilities(scores, np.broadcast_to(self._possible, scores.shape))
 
 
 def eliminate(neighbors: IntArray, votes: BoolArray, decisive: float) -> tuple[FloatArray, IntArray]:
-    """The rule for q rows at once: scores (q, m), the leads, and the neighbours needed (q,).
+    """Apply the rule to q rows at once: return scores (q, m), the leads, and the neighbours needed (q,).
 
     neighbors : (q, K) rows of votes (n, m), nearest first      decisive : A
     """

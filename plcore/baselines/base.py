@@ -29,13 +29,13 @@ from plcore.kernels import softmax_rows
 from plcore.labels.weights import project_rows
 from plcore.neighbors import make_search
 
-BLOCK = 4096  # new rows that are scored at a time
+BLOCK = 4096  # new rows scored at a time
 
 
 class RegressionClassifier(SoftLabelClassifier):
     """Base of learners whose scores are those of a kernel ridge regression on their soft labels.
 
-    Parameters, which mean the same in all of them
+    Parameters (the same in all subclasses)
     ----------
     alpha : ridge, in units in which the kernel of a row with itself is 1.
     kernel : "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), or "linear" x.x' / s^2.
@@ -66,14 +66,14 @@ class RegressionClassifier(SoftLabelClassifier):
     _shift: FloatArray
 
     def _regression(self, X: Matrix, weights: FloatArray, alpha: float) -> KernelRegression:
-        """The regression for scaled rows X (n, d) of positive weight."""
+        """Build the regression for scaled rows X (n, d) of positive weight."""
         random = np.random.RandomState(draw_seed(self.random_state))
         return KernelRegression(
             ScaledKernel(self.kernel, self.n_components, self.width), alpha, X, weights, random
         )
 
     def _keep(self, regression: KernelRegression, fitted: Fitted) -> None:
-        """Function that scores new rows."""
+        """Keep the function that scores new rows."""
         self._kernel, self._coefficients, self._shift = regression.kernel, fitted.coefficients, fitted.shift
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
@@ -182,7 +182,7 @@ def _value(point: FloatArray, product: FloatArray, linear: AnyArray | float) -> 
 
 
 def eigenvalue_bound(matrix: FeatureMatrix) -> float:
-    """A number that is no smaller than the largest eigenvalue of |Q|, for Q (n, n) symmetric, dense or sparse.
+    """Return an upper bound of the largest eigenvalue of |Q|, for Q (n, n) symmetric, dense or sparse.
 
     max_i (B x)_i / x_i is one for any x > 0 (Collatz and Wielandt), B = |Q| + I; the powers of B bring it down.
     """
@@ -196,9 +196,9 @@ def eigenvalue_bound(matrix: FeatureMatrix) -> float:
     return bound
 
 
-# Rows as means of their neighbours: who they are, the weights that come nearest to a row, labels that follow them.
+# Rows as means of their neighbours: the neighbours, the reconstruction weights, and labels that follow them.
 
-NEIGHBORHOODS_BLOCK = 1024  # rows whose differences to their neighbours are held at a time
+NEIGHBORHOODS_BLOCK = 1024  # rows whose differences to their neighbours are in memory at a time
 STEPS = 150  # most gradient steps at a time, and the move of a row at which they end: the rounds of a learner continue
 TOLERANCE = 1e-4  # from there, so that weights and labels become as exact as the rounds do
 
@@ -213,7 +213,7 @@ def own_neighbors(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray]:
 
 
 def as_matrix(neighbors: IntArray, weights: FloatArray) -> sparse.csr_matrix:
-    """CSR (n, n) with the weight of each neighbour (n, k) in the row of whose neighbour it is."""
+    """Return CSR (n, n): row i holds the weights (n, k) of the neighbours of i."""
     n, k = neighbors.shape
     return sparse.csr_matrix((weights.ravel(), neighbors.ravel(), np.arange(n + 1) * k), shape=(n, n))
 
@@ -257,8 +257,8 @@ def reconstruction_weights(products: FloatArray, start: FloatArray) -> FloatArra
 
 
 class Reconstruction:
-    """Y - W Y for rows whose neighbours (n, k) have weights (n, k): what labels lack to be the mean of those
-    alongside."""
+    """Y - W Y for rows whose neighbours (n, k) have weights (n, k): the difference between labels and the
+    mean of their neighbours' labels."""
 
     def __init__(self, neighbors: IntArray, weights: FloatArray) -> None:
         self._lack = (sparse.identity(len(neighbors)) - as_matrix(neighbors, weights)).tocsr()

@@ -25,9 +25,11 @@ from plcore.labels.weights import prior_labels
 #
 # phi_k(x) = sigma(u_k) prod_{l<k} (1 - sigma(u_l)), u = x W, the last component takes the rest
 
-NEWTON_FEATURES = 200  # up to this many a Newton step, whose Gram matrix costs n d^2, is quicker than L-BFGS
+NEWTON_FEATURES = (
+    200  # up to this many features, a Newton step, whose Gram matrix costs n d^2, is faster than L-BFGS
+)
 LBFGS_STEPS = 10
-DAMPING = 1e-8  # keeps the Newton matrix regular where a gate has nothing to take
+DAMPING = 1e-8  # keeps the Newton matrix regular if a gate has no mass
 DECREASE, SHORTEST = 1e-4, 1e-8  # of a Newton step
 
 
@@ -131,7 +133,7 @@ def _lbfgs_steps(gate: _Gate, weights: FloatArray) -> FloatArray:
 
 
 OWN_COUNT = 10.0  # of a component's own class at the start, next to 1 to 2 of every other
-MEAN_OF = 3  # rounds whose mean bound is compared with that of as many before
+MEAN_OF = 3  # rounds whose mean bound is compared with that of the same number of rounds before
 LEAST_CONCENTRATION = 0.01  # below it exp(E log theta) is too near to 0
 
 
@@ -139,17 +141,18 @@ class LSBCMMClassifier(LogScoreClassifier):
     """Logistic stick-breaking conditional multinomial model (Liu and Dietterich, NIPS 2012).
 
     A row picks one of L components, z = k with probability phi_k(x), by gates that break a stick; the component draws
-    the label, y = c with probability theta_kc; of the label comes the candidate set, in a way that tells no more of it.
-    Learned by variational EM: q(z, y) for each row, over its candidates, q(theta_k) a Dirichlet, and the gates' weights
-    w as a point. Each round can only raise the lower bound
+    the label, y = c with probability theta_kc; the candidate set depends on the label only, and carries no
+    further information about it. Learned by variational EM: q(z, y) for each row, over its candidates,
+    q(theta_k) a Dirichlet, and the gates' weights w as a point. Each round can only raise the lower bound
 
         sum_i s_i sum_kc q_i(k, c) (log phi_k(x_i) + E log theta_kc - log q_i(k, c))
             - sum_k KL(q(theta_k) | Dirichlet(concentration)) - sum_k |w_k|^2 / (2 variance)
 
-    It begins with even gates and a class for each component, counted OWN_COUNT = 10 against 1 and noise in [0, 1) for
-    the others. The order of the sticks matters: the class that most candidate sets speak for comes first. With fewer
-    components than classes the last ones have none of their own, which costs accuracy: the authors' code takes 80 for
-    the Lost set, of 16 classes, the comparisons of Zhou et al. (TNNLS 2020) take 10.
+    It begins with even gates and one class for each component, with count OWN_COUNT = 10; the other classes
+    have 1 plus noise in [0, 1). The order of the sticks matters: the class that most candidate sets speak for
+    comes first. With fewer components than classes the last ones have none of their own, which costs
+    accuracy: the authors' code takes 80 for the Lost set, of 16 classes, the comparisons of Zhou et al.
+    (TNNLS 2020) take 10.
 
     Parameters
     ----------
@@ -300,7 +303,7 @@ def starting_counts(
 
 
 def has_settled(bounds: list[float], tol: float) -> bool:
-    """Whether the mean bound of the last rounds is hardly above that of those before."""
+    """Return whether the mean bound of the last rounds is hardly above that of the rounds before."""
     if len(bounds) < 2 * MEAN_OF:
         return False
     last, before = np.mean(bounds[-MEAN_OF:]), np.mean(bounds[-2 * MEAN_OF : -MEAN_OF])

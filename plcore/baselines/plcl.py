@@ -1,4 +1,4 @@
-"""PL-CL: PL-AGGD next to a second regression, which learns what rows are not."""
+"""PL-CL: PL-AGGD with a second regression that learns which classes a row does not have."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PLCLClassifier(PLAGGDClassifier):
         min over W, Y, q, A, b, Ac, bc of  feature_weight |X - W X|^2 + label_weight |Y - W Y|^2
             + |Y - F|^2 + alpha |A|_K^2  +  complement_weight |q - Fc|^2 + alpha |Ac|_K^2  +  agreement |1 - Y - q|^2
 
-    F and Y as in `PLAGGDClassifier`. q_ic, in [0, 1] and 1 outside of the set, says how sure it is that row i is not of
-    class c; Fc is a kernel ridge regression on q. What is surely not a label is known, so Fc learns from what is
-    certain, and Y and q are to add up to 1. In turns W, q, Y, F and Fc; no turn makes it larger. Predictions are
-    those of F.
+    F and Y as in `PLAGGDClassifier`. q_ic, in [0, 1] and 1 outside of the set, is the confidence that row i
+    is not of class c; Fc is a kernel ridge regression on q. Non-candidates are certainly wrong, so Fc learns
+    from certain facts. Y and q should add up to 1. In turns W, q, Y, F and Fc; no turn makes it larger.
+    Predictions are those of F.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RegISL: soft labels that are smooth along a neighbour graph and as sure as that allows."""
+"""RegISL: soft labels that are smooth along a neighbour graph and as confident as that allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEP_TOLERANCE = 1e-4
 
 class RegISLClassifier(SoftLabelClassifier):
     """Regularised instance similarity learning, a reconstruction of RegISL (Gong et al., IEEE Trans. Cybernetics 2018,
-    arXiv 1904.02832): made from the abstract and from what others write of it, the paper itself was not at hand.
+    arXiv 1904.02832) from its abstract and from citing papers; the paper itself was not available.
 
         min over F of  tr(F'LF) - bonus |F|_F^2,   rows of F in the simplices of their sets,   L = D - W,
         W_ij = exp(-|x_i - x_j|^2 / 2 theta^2) where one of i, j is among the nearest neighbours of the other
@@ -34,13 +34,15 @@ class RegISLClassifier(SoftLabelClassifier):
     on labels outside of the sets, alpha = 1000, is a hard zero here. Convex-concave steps from F = S/|S|: the second
     term is replaced by its tangent, and what is then convex is brought down by projected gradients. No round makes the
     objective larger; it ends when no row changes by 0.01 or more, or after max_iter rounds. A new row gets the mean of
-    its neighbours' F, weighted as in W. A class that is in every set can take all rows: to agree costs nothing.
+    its neighbours' F, weighted as in W. A class that is in every set can take over all rows, since agreement
+    costs nothing.
 
     Parameters
     ----------
     theta : width of the similarity, in units of the scaled features; the paper tries 0.01, 0.1, 1 and 10. "auto" is the
         median distance of a row to its neighbours.
-    bonus : the paper's beta, the reward for sure rows      n_neighbors : clipped to the number of other rows.
+    bonus : the paper's beta, the reward for confident rows      n_neighbors : clipped to the number of other
+        rows.
     max_iter : most rounds.
     scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
         them as they are.
@@ -122,16 +124,16 @@ class RegISLClassifier(SoftLabelClassifier):
 
 
 def similarities(distances: FloatArray, theta: float, nearest: FloatArray | float = 0.0) -> FloatArray:
-    """(n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by that of the nearest (n, 1): alongside that one
-    there is
-    something left of them even where all round to 0."""
+    """Return (n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by the value of the nearest (n, 1), so
+    that they are not all 0 when a tiny theta rounds them to 0."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a tiny theta
         exponents = (distances - nearest) / theta * ((distances + nearest) / theta) / 2.0
     return np.where(distances > nearest, np.exp(-exponents), 1.0)
 
 
 def median_distance(distances: FloatArray) -> float:
-    """For rows to their neighbours (n, k), duplicates left out; 1 if nothing is left."""
+    """Return the median distance of rows to their neighbours (n, k), without duplicates; 1 if none is
+    left."""
     apart = distances[distances > 0]
     return float(np.median(apart)) if len(apart) else 1.0
 

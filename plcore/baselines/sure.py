@@ -18,9 +18,7 @@ from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels, project_rows
 
-ROUNDING = (
-    1e-9  # scores that are nearer are equal: the bonus would make much of what only rounding tells apart
-)
+ROUNDING = 1e-9  # closer scores count as equal: the bonus would amplify differences due to rounding
 
 
 def confident_labels(scores: FloatArray, candidates: BoolArray, bonus: float) -> FloatArray:
@@ -49,7 +47,7 @@ class SUREClassifier(RegressionClassifier):
 
     Parameters
     ----------
-    alpha : the paper's beta      bonus : the paper's lambda, the reward for a sure row
+    alpha : the paper's beta      bonus : the paper's lambda, the reward for a confident row
     kernel, width, n_components, scaling, random_state : as in `RegressionClassifier`. The paper's kernel is "rbf" of
         width 1.
     max_iter : most rounds.

@@ -1,4 +1,5 @@
-"""Several annotators: their votes, inter-annotator agreement, how far each can be believed, and who is guessing."""
+"""Several annotators: their votes, inter-annotator agreement, the reliability of each, and detection of
+guessing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How far people agree beyond what chance gives: Krippendorff's alpha, Gwet's AC1, Cohen's kappa by pair.
+"""Inter-annotator agreement beyond chance: Krippendorff's alpha, Gwet's AC1, Cohen's kappa by pair.
 
-An answer that names several classes is a value of its own: two people agree where they name the same ones, or, for
-distance "set", the more the more their sets have in common. The package `krippendorff` is under the GPL and stays in
-the tests, which hold alpha against it.
+An answer that names several classes is a value of its own: two annotators agree if they name the same
+classes; with distance "set", overlapping sets agree in part. The package `krippendorff` is under the GPL, so
+only the tests use it, to check alpha.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState, ch
 from plcore.crowd.votes import VotesLike, read_votes
 
 LEAST_ROWS = 30
-"""With fewer rows that people share no figure should be shown: its interval would be as wide as the scale."""
+"""Minimum number of shared rows to show a figure: with fewer, its interval would be as wide as the scale."""
 
 LEVEL = 0.95
 """For the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
 Figure = Callable[[FloatArray], FloatArray]
-"""Gives the figure (b,) of the rows, each as often as weights (b, rows) say."""
+"""Computes the figure (b,) with each row counted weights (b, rows) times."""
 BLOCK = 200
-"""Resamples that are counted at a time."""
+"""Resamples processed at a time."""
 
 GROUPS = 200
-"""For rows, left out in turn to see how the figure moves."""
+"""Number of groups of rows for the jackknife, each left out in turn."""
 
 ONE_VALUE = (
     "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."
@@ -40,9 +40,9 @@ ONE_VALUE = (
 
 
 class Agreement(float):
-    """A figure that is 1 if all agree and 0 if they agree as by chance; nan if it is undefined.
+    """Agreement as a float: 1 if all agree, 0 for agreement at chance level, nan if undefined.
 
-    reason : a sentence, if it is nan; else ""      n_rows : the rows that two or more people have answered
+    reason : why it is nan, as a sentence; else ""      n_rows : rows answered by two or more people
     """
 
     reason: str
@@ -75,11 +75,11 @@ def krippendorff_alpha(
     *,
     least_rows: int = 1,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """Krippendorff's alpha (2011) of any number of people, who need not have seen the same rows.
+    """Compute Krippendorff's alpha (2011) of any number of annotators, who need not have seen the same rows.
 
     distance : "nominal": two answers are the same or not. "set": 1 - M x Jaccard (Passonneau, LREC 2006), M = 1 for
         the same set, 2/3 where one is within the other, 1/3 where they overlap, 0 if they have nothing in common
-    n_bootstrap : 0, or how often the rows are redrawn for an interval of 95%
+    n_bootstrap : number of bootstrap samples of the rows for a 95% confidence interval; 0: no interval
     least_rows : with fewer rows that two people have answered it is nan; pages take LEAST_ROWS
     Returns the figure, or (figure, low, high). It is nan, with `.reason`, if no two people have answered the same
     row or all have always said the same. votes and errors as in `plcore.crowd.read_votes`.
@@ -92,7 +92,7 @@ def krippendorff_alpha(
     pairs = _pairs(counts, apart) / np.maximum(size - 1, 1)
 
     def figure(weights: FloatArray) -> FloatArray:
-        """(b,) alpha with every row as often as weights (b, rows) say."""
+        """Return alpha (b,) with each row counted weights (b, rows) times."""
         values = np.asarray(weights @ counts, dtype=np.float64)
         total = values.sum(axis=1)
         expected = (
@@ -115,9 +115,9 @@ def gwet_ac1(
     n_values: int | None = None,
     least_rows: int = LEAST_ROWS,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """Gwet's AC1 (2008) of any number of people: agreement that stays where nearly all rows are of one class.
+    """Compute Gwet's AC1 (2008) of any number of annotators: robust when nearly all rows are of one class.
 
-    n_values : how many values an answer can have; None: as many as were given
+    n_values : number of possible answers; None: the number of different answers given
     Others as for `krippendorff_alpha`. Chance agrees with sum pi (1 - pi) / (n_values - 1), pi the mean share of each
     value over all rows that have votes.
     """
@@ -143,9 +143,11 @@ def gwet_ac1(
 def cohen_kappa(
     votes: VotesLike, *, least_rows: int = LEAST_ROWS
 ) -> dict[tuple[Hashable, Hashable], Agreement]:
-    """Cohen's kappa of every pair of people over the rows that both have answered: {(one, other): figure}.
+    """Compute Cohen's kappa of every pair of annotators over the rows that both answered: {(one, other):
+    figure}.
 
-    least_rows : pairs with fewer have nan and a `.reason`, as have pairs that always said one and the same
+    least_rows : pairs with fewer get nan and a `.reason`, as do pairs that always gave one and the same
+        answer
     """
     check_int("least_rows", least_rows, 1)
     read = read_votes(votes)
@@ -177,8 +179,8 @@ def _read(votes: VotesLike) -> Answers:
 
 
 def set_distances(sets: BoolArray) -> FloatArray:
-    """(V, V) how far sets, bool (V, m), none of them empty, are apart: 1 - M x Jaccard, M = 1 for the same set, 2/3
-    where one holds the other, 1/3 where they overlap, 0 else (MASI: Passonneau, LREC 2006)."""
+    """Return (V, V) the distances of non-empty sets, bool (V, m): 1 - M x Jaccard, M = 1 for the same set,
+    2/3 where one holds the other, 1/3 where they overlap, 0 else (MASI: Passonneau, LREC 2006)."""
     numbers = sets.astype(np.float64)
     common, size = numbers @ numbers.T, numbers.sum(axis=1)
     jaccard = common / (size[:, None] + size - common)
@@ -189,7 +191,8 @@ def set_distances(sets: BoolArray) -> FloatArray:
 
 
 def _pairs(counts: sparse.csr_array, apart: FloatArray | None) -> FloatArray:
-    """(rows,) the sum of the distances of all ordered pairs of answers of each row of counts (rows, V)."""
+    """Return (rows,) the sum of distances over all ordered pairs of answers of each row of counts (rows,
+    V)."""
     if apart is None:
         size = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
         return np.asarray(size**2 - np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
@@ -210,7 +213,8 @@ def _with_interval(
     least_rows: int,
     n_rows: int | None = None,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """The figure of all rows; with resamples of the rows its interval, from the quantiles of their figures."""
+    """Return the figure of all rows; with n_bootstrap also its interval, from quantiles over resampled
+    rows."""
     check_int("n_bootstrap", n_bootstrap, 0)
     check_int("least_rows", least_rows, 1)
     rows = n_shared if n_rows is None else n_rows
@@ -238,7 +242,7 @@ def _with_interval(
 
 
 def _without_each(figure: Figure, rows: int) -> FloatArray:
-    """The figure without each of at most GROUPS groups of rows."""
+    """Return the figures with each of up to GROUPS groups of rows left out."""
     group = np.arange(rows) % min(rows, GROUPS)
     found = figure((group != np.arange(group.max() + 1)[:, None]).astype(np.float64))
     return np.asarray(found[~np.isnan(found)])

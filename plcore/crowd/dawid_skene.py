@@ -1,4 +1,5 @@
-"""Dawid-Skene inside the candidates: how far each annotator can be believed, and what the rows are then."""
+"""Dawid-Skene inside the candidates: the reliability of each annotator and the label distribution of each
+row."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from plcore.kernels.votes import (
 )
 from plcore.labels.candidates import check_candidates
 
-# The rounds of expectation and maximisation behind `DawidSkene`, on arrays.
+# The EM rounds behind `DawidSkene`, on arrays.
 #
 # With class masses pi, a confusion matrix theta of every person (what they say, given the truth), candidates S_i and
 # votes A (sets of classes, mostly of one), the log-likelihood is
@@ -46,12 +47,12 @@ from plcore.labels.candidates import check_candidates
 PRIORS = ((20.0, False), (np.inf, False), (20.0, True))
 """Answers on a class for which a person's own coin counts at most; whether the matrix of all takes its place."""
 TOLERANCE = 1e-6
-"""The rounds end if the log-likelihood changes by less than this for each vote."""
+"""The rounds end when the log-likelihood changes by less than this per vote."""
 
 
 @dataclass(frozen=True)
 class SortedVotes:
-    """Votes as the kernels take them. first (n + 1,), who (v,), begin (v + 1,), members: all int64."""
+    """Votes in the form of the kernels. first (n + 1,), who (v,), begin (v + 1,), members: all int64."""
 
     first: IntArray
     who: IntArray
@@ -60,7 +61,7 @@ class SortedVotes:
 
     @property
     def voted(self) -> BoolArray:
-        """(n,) the rows that have votes."""
+        """Return bool (n,) which rows have votes."""
         return np.diff(self.first) > 0
 
 
@@ -80,7 +81,7 @@ class CrowdRounds:
 
 
 def sort_votes(rows: IntArray, who: IntArray, masks: BoolArray, n_rows: int) -> SortedVotes:
-    """Votes by row, then by person: the same votes in another order are the same sums."""
+    """Sort votes by row, then annotator, so that the order of the votes does not change the sums."""
     order = np.lexsort((who, rows))
     masks = masks[order]
     first = np.concatenate([[0], np.bincount(rows, minlength=n_rows).cumsum()]).astype(np.int64)
@@ -90,12 +91,13 @@ def sort_votes(rows: IntArray, who: IntArray, masks: BoolArray, n_rows: int) -> 
 
 
 def even(candidates: BoolArray) -> FloatArray:
-    """(n, m) every candidate alike."""
+    """Return (n, m) even shares of the candidates of each row."""
     return np.asarray(candidates / candidates.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
-    """(n, m) a vote shared by its classes, inside the candidates; if no vote is inside, all candidates alike."""
+    """Return (n, m) shares of votes inside the candidates, each vote split among its classes; without a vote
+    inside, all candidates get even shares."""
     size = np.diff(votes.begin)
     row = np.repeat(np.arange(len(candidates)), np.diff(votes.first))
     shares = np.zeros(candidates.shape)
@@ -115,7 +117,7 @@ def run_rounds(
     *,
     shared: bool = False,
 ) -> CrowdRounds:
-    """Expectation and maximisation from the shares of the votes on, which is their majority.
+    """Run EM, starting from the vote shares (majority vote).
 
     prior : strength of every person's own coin, 0: none; the class masses begin as `prior` rows, spread evenly
     shrinkage : answers on a class for which the coin counts at most
@@ -130,14 +132,14 @@ def run_rounds(
     likelihoods: list[float] = []
     converged = False
     for _ in range(max_iter):
-        # 1) what rows say of people, and of all of them together
+        # 1) M step: confusion matrices of each person and of all people
         counts[:] = 0.0
         add_counts(*parts, distributions, confusions, counts)
         counts[-1] = counts[:-1].sum(axis=0)
         find_confusions(counts, prior, shrinkage, shared, confusions)
         masses = voted @ distributions + prior / n_classes
         masses = np.maximum(masses / max(masses.sum(), SMALLEST), SMALLEST)
-        # 2) what people say of rows
+        # 2) E step: distributions of the rows
         likelihoods.append(float(find_distributions(*parts, masses, confusions, candidates, distributions)))
         if len(likelihoods) > 1 and abs(likelihoods[-1] - likelihoods[-2]) < TOLERANCE * max(
             len(votes.who), 1
@@ -169,17 +171,19 @@ MOST_CELLS = 2**27
 
 
 class DawidSkene(BaseEstimator):  # type: ignore[misc]
-    """Every row's distribution and every annotator's confusion matrix from votes alone (Dawid and Skene, 1979).
+    """Estimate each row's label distribution and each annotator's confusion matrix from votes (Dawid and
+    Skene, 1979).
 
-    prior_strength : weight of the prior; 0: none, as in 1979. A person begins as a coin that is right in four of five
-        answers, whatever the class, and says each other class alike. What the coin is, follows the person's answers.
-        Each row of their confusion matrix is the shares of their answers on that class, shrunk to their coin: it
-        counts as many answers as they gave on that class, at least 2, times `prior_strength`. So it does not outweigh
-        what is known of a rare class. If the votes are more probable so, which they are where people have mistakes
-        of their own, it counts as 20 answers at most (`shrinkage_`). If they are more probable if people share
-        their mistakes, the matrix of all people takes the place of the coin and counts as 5 (`shared_`)
+    prior_strength : weight of the prior; 0: none, as in 1979. Each person starts with a "coin": right in four
+        of five answers for any class, with errors spread evenly. The coin is then fitted to the person's
+        answers. Each row of their confusion matrix is the shares of their answers on that class, shrunk to
+        their coin: it counts as many answers as they gave on that class, at least 2, times `prior_strength`.
+        So it does not outweigh what is known of a rare class. If the votes are more probable so, which they
+        are where people have mistakes of their own, it counts as 20 answers at most (`shrinkage_`). If they
+        are more probable if people share their mistakes, the matrix of all people takes the place of the coin
+        and counts as 5 (`shared_`)
     max_iter : rounds at most
-    random_state : kept for tools that set it on every estimator; nothing is drawn, the same votes give the same fit
+    random_state : unused, for API compatibility; the fit is deterministic
 
     After `fit`: label_distributions_ (n, m), 0 outside the candidates; rows without votes have all their candidates
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
@@ -202,7 +206,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, votes: VotesLike, candidates: LabelsLike | None = None) -> DawidSkene:
-        """Fit to votes and, where given, candidates of the n rows: forms and errors as in `plcore.crowd.read_votes`."""
+        """Fit to votes and, optionally, candidates of the n rows. Forms and errors as in
+        `plcore.crowd.read_votes`."""
         read = read_votes(votes, candidates)
         self._fit(read.rows, read.who, read.masks, read.candidates, read.annotators)
         self.classes_ = read.classes
@@ -211,7 +216,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def fit_masks(
         self, rows: IntArray, annotators: IntArray, masks: BoolArray, candidates: BoolArray
     ) -> DawidSkene:
-        """The same from arrays: rows, annotators int (v,), masks bool (v, m), candidates bool (n, m).
+        """Fit from arrays: rows, annotators int (v,), masks bool (v, m), candidates bool (n, m).
 
         Annotators are any numbers, and the keys of confusion_; classes_ are 0..m-1. Of several votes of one annotator
         on a row the last counts. Raises ValueError where sides do not match, a row is not in 0..n-1 or a mask is empty.
@@ -224,7 +229,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         return self
 
     def posterior(self, votes: VotesLike, candidates: LabelsLike | None = None) -> FloatArray:
-        """(n, m) distributions of rows by their votes, with people and classes as they were fitted: nothing is learnt.
+        """Return label distributions (n, m) of rows from their votes, with the fitted confusions and masses
+        (no learning).
 
         votes, candidates : as for `fit`, of the same classes. People who were not in the fit get the
         pooled confusion of the others (pooled_confusion_). Rows of the fit, with the same votes and candidates, get
@@ -244,12 +250,12 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def posterior_masks(
         self, rows: IntArray, annotators: IntArray, masks: BoolArray, candidates: BoolArray
     ) -> FloatArray:
-        """The same from arrays, as for `fit_masks`; who is not among annotators_ takes pooled_confusion_."""
+        """Return `posterior` from arrays, as for `fit_masks`. Unknown annotators get pooled_confusion_."""
         check_is_fitted(self)
         rows, annotators, masks, candidates = _check_masks(rows, annotators, masks, candidates)
         known = {name: place for place, name in enumerate(self.annotators_)}
         who = np.array([known.get(name, len(known)) for name in annotators.tolist()], dtype=np.int64)
-        # Strangers share one matrix, and are different people all the same: two of them on a row are two votes.
+        # Unknown annotators share one matrix but remain different people: two of them on a row are two votes.
         kept = last_votes(rows, annotators)
         return self._posterior(rows[kept], who[kept], masks[kept], candidates)
 
@@ -289,8 +295,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         )
 
     def parameters(self) -> dict[str, FloatArray]:
-        """The inputs of `posterior`: masses (m,) and confusions (people + 1, said, true), the last of anyone who is not
-        known."""
+        """Return the parameters of `posterior`: masses (m,) and confusions (people + 1, said, true), the last
+        one for unknown annotators."""
         check_is_fitted(self)
         return {"masses": self.class_masses_, "confusions": self._confusions}
 
@@ -298,8 +304,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def from_parameters(
         cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
     ) -> DawidSkene:
-        """A model that predicts as the one whose `parameters` these are. It has none of the other results of a fit,
-        such as label_distributions_. annotators : its annotators_"""
+        """Rebuild a model from its `parameters`, for prediction only: other results of a fit, such as
+        label_distributions_, are missing. annotators : its annotators_"""
         model = cls()
         model._learnt(annotators, masses, confusions)
         model.classes_ = np.arange(len(masses))

@@ -1,4 +1,4 @@
-"""Detect guessing and much too fast annotators: rules that tell with their evidence in plain figures.
+"""Detect annotators who guess or answer much too fast, and report the evidence.
 
 **Guessing.** Every answer is held against what is known of its row from elsewhere: the truth, what the others say, or
 a model. Someone who guesses is right as often as chance c has it among the choices that were shown; someone honest
@@ -31,10 +31,11 @@ from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.votes import CrowdVotes, VotesLike, read_votes
 
 TOLD_AT = 200.0
-"""How many times likelier of a guess: at most one honest person in this many is ever told of by it."""
+"""Likelihood ratio of guessing at which a person is reported: at most one honest person in this many is ever
+reported."""
 
 LOOK_AT, TOLD_THEN = 30, 3.0
-"""At this answer this many times likelier is enough."""
+"""At this number of answers, this smaller likelihood ratio is enough."""
 
 SKILL = 0.6
 """For the way from chance to always right that the worst honest person goes; with few choices more, for there a
@@ -88,15 +89,15 @@ class PaceCheck:
 
 
 def least_honest(chance: ArrayLike) -> FloatArray:
-    """How often the worst honest person is right where chance is right so often: 0.875 at two choices alike, 0.73 at
-    three, 0.70 at four, 0.64 at ten. Equal to chance, so that nothing is reported, where chance is right in 0.6 or
-    more."""
+    """Return how often the worst honest person is right, given how often chance is: 0.875 at two choices
+    alike, 0.73 at three, 0.70 at four, 0.64 at ten. Equal to chance, so that nothing is reported, where
+    chance is right in 0.6 or more."""
     c = np.asarray(chance, dtype=np.float64)
     return np.where(c < SKILL, c + (1 - c) * np.maximum(SKILL, 1.5 * c), c)
 
 
 def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
-    """Hold one person's answers, in their order, against chance.
+    """Compare one person's answers, in order, with chance.
 
     right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 if the truth is known
     chance : (k,) how probable it was right if it was a guess: one over the number of choices, or the share of the class
@@ -132,7 +133,7 @@ def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
 def who_is_guessing(
     votes: VotesLike, candidates: LabelsLike | None = None, known: ArrayLike | None = None
 ) -> dict[Hashable, GuessCheck]:
-    """{annotator: check} of everyone, each held against what all but they say, in the order of the votes.
+    """Check every annotator against the answers of all others: {annotator: check}, in the order of the votes.
 
     votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown
     known : None, or (n, m) distributions from elsewhere, as the truth (1 for one class) or a model's; a row of zeros
@@ -163,8 +164,8 @@ def who_is_guessing(
 def what_they_say(
     rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray, model: DawidSkene | None = None
 ) -> FloatArray:
-    """(n, m) how probable each class of a row is by what these people say; a row of zeros if none of them has said
-    anything.
+    """Return (n, m) class probabilities of each row from these people's answers; zeros if none of them
+    answered.
 
     rows, who, masks, candidates : as for `DawidSkene.fit_masks`, who from 0
     model : fitted to these votes and others, of the same people; None: to these alone
@@ -173,7 +174,7 @@ def what_they_say(
     """
     model = model or DawidSkene().fit_masks(rows, who, masks, candidates)
     apart = model.posterior_masks(rows, who, masks, candidates)
-    strangers = -1 - who  # numbers that no one has: each of them is taken for one of the others
+    strangers = -1 - who  # unused numbers: each of these people is replaced by an average other person
     alike = model.posterior_masks(rows, strangers, masks, candidates)
     said = np.bincount(rows, minlength=len(candidates)) > 0
     return np.asarray((apart + alike) / 2 * said[:, None])
@@ -184,7 +185,7 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
     of: IntArray = np.flatnonzero((read.who == place) & (known[read.rows].sum(axis=1) > 0))
     rows, masks = read.rows[of], read.masks[of]
     shown = read.candidates[rows]
-    # One row's worth on all classes alike: one that no one has named is no proof of guessing.
+    # One row spread evenly over all classes: a class that no one has named is no proof of guessing.
     shares = known.sum(axis=0) + 1 / known.shape[1]
     weights = shares * shown
     right = (known[rows] * masks).sum(axis=1) / known[rows].sum(axis=1)
@@ -194,12 +195,12 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
 
 
 def too_fast(seconds: ArrayLike, others_seconds: ArrayLike) -> PaceCheck:
-    """Whether one person's answers take so little time that they can hardly have looked.
+    """Check whether one person answers too fast to have looked at the rows.
 
     seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
-    Told where the median is under a third of the others' and under the time that 95% of the others' answers took,
-    on at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times that are no positive
-    numbers are left out.
+    Reported if the median is under a third of the others' median and under the time that 95% of the others'
+    answers took, with at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times
+    that are no positive numbers are left out.
     """
     own, others = _times(seconds), _times(others_seconds)
     mine, theirs = (float(np.median(times)) if len(times) else np.nan for times in (own, others))

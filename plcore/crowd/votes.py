@@ -1,8 +1,7 @@
-"""Votes of several annotators: one written convention, and the check at the door.
+"""Votes of several annotators: the input convention and its validation.
 
-A vote is (row, annotator, labels): the number of a row from 0, who, and what they said: the name of a class, or a set
-of names where they narrowed it down or ruled something out. Of several votes of one annotator on one row the last
-counts, as in a log where an answer was corrected.
+A vote is (row, annotator, labels): the row number from 0, the annotator, and the name of a class, or a set of
+names if the annotator narrowed the choice down. Of several votes of one annotator on one row the last counts.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class CrowdVotes:
 
     @property
     def shared(self) -> IntArray:
-        """The rows, ascending, that two or more people have answered."""
+        """Return the rows, ascending, that two or more people have answered."""
         return np.flatnonzero(np.bincount(self.rows, minlength=len(self.candidates)) >= 2)
 
 
 def read_votes(
     votes: VotesLike, candidates: LabelsLike | None = None, classes: Iterable[Hashable] | None = None
 ) -> CrowdVotes:
-    """Check votes and bring them into one form.
+    """Validate votes and convert them to one form.
 
     votes : DataFrame with the columns row, annotator, labels; or a sequence of (row, annotator, labels)
     candidates : None, or of the n rows what their label may be, in any form that `fit` of a classifier takes; where
@@ -90,7 +89,7 @@ def read_votes(
 
 
 def last_votes(rows: IntArray, who: IntArray) -> IntArray:
-    """The places, ascending, of the last vote of each annotator on each row. rows, who (v,)"""
+    """Return the places, ascending, of the last vote of each annotator on each row. rows, who (v,)"""
     people, numbers = np.unique(who, return_inverse=True)
     pairs = rows * max(len(people), 1) + numbers
     _, from_behind = np.unique(pairs[::-1], return_index=True)
@@ -214,11 +213,11 @@ def _with_columns(
 # Majority vote.
 
 SAME = 1e-9
-"""Sums of shares that differ by less are the same: three thirds are one."""
+"""Sums of shares that differ by less are equal, so that three thirds are one."""
 
 
 def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray:
-    """(n,) the class with most votes of each row; None if classes are tied, and where no one has voted.
+    """Return (n,) the class with most votes of each row; None for ties and for rows without votes.
 
     A vote for several classes counts for each in equal shares. With candidates only classes inside them count, and a
     set is shared by those of its classes; a vote with none inside counts nothing. Forms and errors as in `read_votes`.
@@ -236,7 +235,7 @@ def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray
     return found
 
 
-# Answers about label vectors as votes: every label is a question of its own, with the classes yes and no.
+# Answers about label vectors as votes: every label is a separate question with the classes yes and no.
 
 YES, NO = "yes", "no"
 VECTOR_COLUMNS = ("row", "annotator", "label", "value")
@@ -245,7 +244,7 @@ VALUES = {1: YES, 0: NO}
 
 
 def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable, str]]]:
-    """{label: votes} from what people said of single labels, labels in the order they first come.
+    """Convert answers about single labels to {label: votes}, labels in order of first appearance.
 
     cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
         yes, 0 or False for no, -1, None or NaN if it was not asked, which is not a vote

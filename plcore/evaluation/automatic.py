@@ -1,4 +1,4 @@
-"""AutoPLClassifier: the best of several learners, found without a clean label."""
+"""AutoPLClassifier: the best of several learners, selected without clean labels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIGURES = ("consistency", "kappa", "accuracy")
 
 
 def _winner_has(name: str) -> Callable[[AutoPLClassifier], bool]:
-    """Whether the learner that was chosen has this method; before there is one, whether all learners have."""
+    """Return whether the chosen learner has this method; before `fit`, whether all learners have it."""
 
     def has(automatic: AutoPLClassifier) -> bool:
         if hasattr(automatic, "estimator_"):
@@ -145,7 +145,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         return self
 
     def _take_over(self, *names: str) -> None:
-        """Findings of the learner about the training rows; what it has not, an earlier fit's must not stay."""
+        """Copy the learner's attributes about training rows; delete those of an earlier fit that it lacks."""
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)
@@ -161,17 +161,18 @@ class AutoPLClassifier(PartialLabelClassifier):
         return np.asarray(getattr(self.estimator_, method)(X))
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(n,) the predictions of `estimator_`, members of `classes_`."""
+        """Return (n,) the predictions of `estimator_`, members of `classes_`."""
         return self._ask("predict", X)
 
     @available_if(_winner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """(n, m) scores of `estimator_`, for m = 2 (n,) = s1 - s0; learners have scales of their own."""
+        """Return (n, m) scores of `estimator_`, for m = 2 (n,) = s1 - s0. The scale depends on the
+        learner."""
         return self._ask("decision_function", X)
 
     @available_if(_winner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) probabilities, where `estimator_` has them."""
+        """Return (n, m) probabilities, if `estimator_` has `predict_proba`."""
         return self._ask("predict_proba", X)
 
 

@@ -1,4 +1,4 @@
-"""Learners compared on held-out rows, without a clean label if there is none."""
+"""Compare learners on held-out rows, with or without clean labels."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def compare_learners(
     members_only: ArrayLike | None = None,
     imported: LabelsLike | None = None,
 ) -> pd.DataFrame:
-    """Which learner is best on these rows: one row of figures for each, the best one marked.
+    """Compare learners on these rows: a table with one row of figures for each, the best one marked.
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
     often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
@@ -361,8 +361,8 @@ def compare_learners(
     accuracy : share of true ones where the truth is known (`wilson_interval` gives its interval), NaN without
     seconds : CPU seconds of this thread for all its fits and predictions
     chosen : bool, True for one learner at most, for none if nothing could be measured
-    note : what is to be said of it, "" for nothing: why it has no figures or some settings were left out (the time
-        budget, or the learner's error in its own words), and what its fits warned of
+    note : "" or why it has no figures or lacks some settings (the time budget, or the learner's error
+        message), and the warnings of its fits
     Figures are NaN if there are none. Raises CandidateError for candidates or weights that break the convention,
     ValueError for other arguments that are wrong; errors of a learner are in its note.
     """
@@ -438,7 +438,8 @@ def _try_here(
 
 
 def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArray:
-    """(n,) the column of each true label, UNKNOWN if it is missing, m for a label that is none of the classes.
+    """Return (n,) the column of each true label, UNKNOWN if it is missing, m for a label that is none of the
+    classes.
 
     Raises ValueError for another length, and where labels are known and none is a class.
     """

@@ -27,7 +27,7 @@ def contaminate(
     *,
     classes: ArrayLike | None = None,
 ) -> BoolArray:
-    """False candidates added to exact labels; the true label always stays.
+    """Add false candidates to exact labels; the true label always stays.
 
     y : label vector (n,); the m columns of the result are its sorted distinct labels, or `classes`
     model : "random": with probability p a row is contaminated, then each other label joins with probability

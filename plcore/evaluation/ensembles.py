@@ -19,7 +19,7 @@ class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore
     """scikit-learn's `VotingClassifier` for candidate sets: its parameters, methods and attributes.
 
     Every learner is fitted on the same candidate matrix, so all have the same classes; voting="soft" needs
-    `predict_proba` of all. Only the reading of y and `score`, which is `candidate_accuracy` for candidates, are others.
+    `predict_proba` of all. Only the reading of y and `score` (`candidate_accuracy` for candidates) differ.
     """
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
@@ -32,7 +32,7 @@ class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore
         require_y(self, y)
         candidates, self.classes_ = check_candidates(y)
         check_consistent_length(X, candidates)
-        self.le_ = LabelEncoder()  # by which predictions, columns of the matrix, become classes
+        self.le_ = LabelEncoder()  # maps predictions (columns of the matrix) to classes
         self.le_.classes_ = self.classes_
         super(VotingClassifier, self).fit(X, candidates, **fit_params)
         return self

@@ -1,4 +1,4 @@
-"""The honest estimate: accuracy over all rows, and its interval, from control rows alone.
+"""Unbiased estimate of the accuracy over all rows, with its interval, from control rows alone.
 
 Control rows are a uniform sample that no model learns from. Rows that were ambiguous at first enter only when they
 are asked, the others at once, so the two kinds are strata: each is weighted by its share of the rows, not by its
@@ -39,7 +39,8 @@ LEVEL = 0.95
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """(low, high) of the share seen in n trials, arrays of one shape; NaN if n is 0 or the share is NaN.
+    """Return the Wilson interval (low, high) of a share seen in n trials, arrays of one shape; NaN if n is 0
+    or the share is NaN.
 
     share : in [0, 1]      n : may be no whole number, as an effective sample size is
     Wilson (1927): unlike the normal interval it never leaves [0, 1]. Raises ValueError unless 0 < level < 1.
@@ -55,7 +56,8 @@ def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tup
 
 
 def exact_interval(right: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """(low, high) of the share behind `right` hits in n trials, arrays of one shape; [0, 1] where n is 0.
+    """Return the Clopper-Pearson interval (low, high) for `right` hits in n trials, arrays of one shape; [0,
+    1] if n is 0.
 
     Clopper and Pearson (1934), by quantiles of the Beta distribution: at least `level` for every n and share.
     Raises ValueError unless 0 <= right <= n and 0 < level < 1.
@@ -81,7 +83,8 @@ def _check_level(level: float) -> None:
 
 @dataclass(frozen=True)
 class ControlCounts:
-    """How many control rows the model gets right: of those answered, and of those that had one candidate anyway."""
+    """Counts of control rows that the model gets right: of those answered, and of those with one candidate at
+    import."""
 
     right_asked: int = 0
     asked: int = 0
@@ -101,7 +104,7 @@ class Estimate(NamedTuple):
 
 
 def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, level: float = LEVEL) -> Estimate:
-    """The weighted mean of the accuracies of s strata, with its interval.
+    """Compute the weighted mean of the accuracies of s strata, with its interval.
 
     right, n : (p, s) hits and trials, p points of a curve      weights : (s,) shares of the strata, sum 1
     The interval joins the exact ones of the strata by the squares of their distances (MOVER: Zou and Donner 2008,
@@ -134,7 +137,7 @@ def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, leve
 def control_accuracy(
     counts: Sequence[ControlCounts], share_ambiguous: float, level: float = LEVEL
 ) -> Estimate:
-    """Accuracy over all rows that control rows are drawn from, for each point of a curve.
+    """Estimate the accuracy over all rows that control rows are drawn from, for each point of a curve.
 
     counts : p of them, see `plcore.ControlCounts`      share_ambiguous : of the pool
     """
@@ -145,8 +148,9 @@ def control_accuracy(
 
 
 def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: float) -> FloatArray:
-    """(p,) how many rows that all count the same would measure as well as these controls do; 0 while a stratum that
-    counts has no answer. Arguments as for `control_accuracy`."""
+    """Return (p,) the effective sample size: the number of equally weighted rows that would measure as
+    precisely as these controls; 0 while a stratum that counts has no answer. Arguments as for
+    `control_accuracy`."""
     asked = np.array([one.asked for one in counts], dtype=np.float64)
     free = np.array([one.free for one in counts], dtype=np.float64)
     spread = np.zeros(len(counts))
@@ -161,7 +165,7 @@ def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: floa
 
 @dataclass(frozen=True)
 class Progressive:
-    """Predictions before each row was learnt, and the mean errors so far.
+    """Predictions made before each row was learnt, and running mean errors.
 
     predictions : (n,) members of the classes
     ambiguous_error : (n,) running share of predictions outside of their candidates (L_A of the paper, Eq. 1)
@@ -184,16 +188,16 @@ def progressive_validation(
 ) -> Progressive:
     """Predict each row in turn, compare, then learn it with `partial_fit`.
 
-    estimator : anything with `predict` and `partial_fit(X, y, classes=)`; those with `predict_then_learn` are run
-        through that, which says the same much faster
+    estimator : anything with `predict` and `partial_fit(X, y, classes=)`; those with `predict_then_learn` use
+        that, with the same result but much faster
     X (n, d), dense or CSR      y : candidate matrix (n, m), sets of class names or label vector (n,), as the
         estimator takes it
     truth : (n,) true labels, members of the classes; any other is an error
     classes : (m,) names of the classes; None: those of an estimator that continues, else the columns of a matrix, or
         the sorted labels of sets or of a label vector
     copy : a fresh clone learns; False: the estimator itself continues from where it is
-    Where nothing was learnt yet the first class counts as predicted. Raises ValueError for lengths that differ,
-    CandidateError for candidates that break the convention, and what the estimator raises.
+    Before anything was learnt, the first class counts as predicted. Raises ValueError for lengths that
+    differ, CandidateError for candidates that break the convention, and what the estimator raises.
     """
     candidates, names = check_candidates(y)
     model = clone(estimator) if copy else estimator
@@ -227,7 +231,7 @@ def progressive_validation(
 def _one_by_one(
     model: BaseEstimator, X: FeatureMatrix, y: LabelsLike, names: AnyArray, fresh: bool
 ) -> AnyArray:
-    """The predictions (n,), each made just before its row was learnt."""
+    """Return the predictions (n,), each made just before its row was learnt."""
     found = []
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
     for row in rows:
@@ -238,5 +242,5 @@ def _one_by_one(
 
 
 def _running(errors: AnyArray) -> FloatArray:
-    """(n,) mean of the errors up to each row."""
+    """Return (n,) the mean of the errors up to each row."""
     return np.asarray(np.cumsum(errors) / np.arange(1, len(errors) + 1))

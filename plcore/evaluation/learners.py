@@ -1,4 +1,4 @@
-"""The learners that are compared, each with the few settings it is tried at; the cheapest first.
+"""The learners to compare, each with a few settings to try; the cheapest first.
 
 A name is that of the model in `plcore.loop.registry` if there is one. A new learner is one more entry; it is among
 those compared by default only where its entry says so.
@@ -48,7 +48,7 @@ from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.trees.forest import PLForest
 
 STAY = "kernelridge"
-"""The learner that is kept where another is hardly better, and taken if nothing can be measured."""
+"""The learner to keep if another is hardly better, and the default if nothing can be measured."""
 
 EVERY = "all"
 LearnersLike: TypeAlias = str | Iterable[str] | Mapping[str, BaseEstimator] | None
@@ -70,7 +70,7 @@ class LearnerEntry:
     by_default: bool = True
 
     def fixing(self, parameters: Mapping[str, object]) -> LearnerEntry:
-        """The same learner with these parameters in each of its settings."""
+        """Return the same learner with these parameters in each of its settings."""
         return replace(self, settings=tuple({**one, **parameters} for one in self.settings))
 
     def make(
@@ -141,7 +141,7 @@ def read_learners(learners: LearnersLike) -> list[LearnerEntry]:
 
 
 def last_step(model: BaseEstimator) -> BaseEstimator:
-    """The learner itself: the last step of a pipeline."""
+    """Return the learner itself: the last step of a pipeline."""
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
@@ -176,7 +176,8 @@ WITHIN = 0.02  # kappa by which another learner must be better than the one to s
 
 
 def kappa(candidates: BoolArray, predicted: IntArray) -> float:
-    """(c - e) / (1 - e) of predicted columns (n,) for candidates (n, m); 0 if e is 1, at most 1, may be below 0."""
+    """Return (c - e) / (1 - e) of predicted columns (n,) for candidates (n, m); 0 if e is 1, at most 1, may
+    be below 0."""
     n, m = candidates.shape
     shares = np.bincount(predicted, minlength=m) / n
     expected = float((candidates @ shares).mean())
@@ -185,7 +186,7 @@ def kappa(candidates: BoolArray, predicted: IntArray) -> float:
 
 
 def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None) -> int | None:
-    """The number of the best of p learners; None if none was measured.
+    """Return the number of the best of p learners; None if none was measured.
 
     kappas : (p,) NaN for a learner that was not measured
     right : bool (p, t) whether each is right on t held-out rows whose true label is known, the same rows for all. Those
@@ -279,7 +280,7 @@ def precise_folds(
     partial: bool = True,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[tuple[IntArray, IntArray]]:
-    """Train and test rows of each fold, tested on rows with one candidate only: what `GridSearchCV(cv=...)` takes.
+    """Return folds tested only on rows with one candidate, for `GridSearchCV(cv=...)`.
 
     y : label vector (n,) or candidate matrix (n, m)      random_state : of the order the rows are dealt in
     partial : the rows with several candidates are in every training part, so that what is tried is what will be

@@ -1,4 +1,4 @@
-"""Learning curves: accuracy against answers, fitted and carried on, with the doubt there is about both.
+"""Learning curves: accuracy against answers, fitted and extrapolated, with uncertainty.
 
     accuracy(t) = top - rise * g(t; shape),   g = (1 + t / s)^-c  (inverse power law)  or  exp(-t / s)
 
@@ -58,9 +58,9 @@ _DRAWS = 1000
 
 
 class Reach(NamedTuple):
-    """Answers until a goal is reached, counted from the first; infinite where the curve never gets there.
+    """Answers until a goal is reached, counted from the first; infinite if the curve never reaches it.
 
-    value : the median of what may be      low, high : the interval
+    value : the median      low, high : the interval
     """
 
     value: float
@@ -70,7 +70,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """A fitted curve: draws of what it may be, given the points, each as likely as the others.
+    """A fitted curve: equally likely posterior draws, given the points.
 
     top, rise, speed : (d,)      power : (d,) of the inverse power law, infinite of an exponential
     """
@@ -81,13 +81,13 @@ class LearningCurve:
     power: FloatArray
 
     def draws(self, answers: ArrayLike) -> FloatArray:
-        """(d, p) accuracy after this many answers (p,), by each draw; in [0, 1]."""
+        """Return (d, p) the accuracy after this many answers (p,) of each draw; in [0, 1]."""
         t = np.asarray(answers, dtype=np.float64)[None]
         shape = _shape(t, self.speed[:, None], self.power[:, None])
         return np.clip(self.top[:, None] - self.rise[:, None] * shape, 0.0, 1.0)
 
     def at(self, answers: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(p,) each: median, and the ends of the interval, of the accuracy after this many answers."""
+        """Return median, low and high, (p,) each, of the accuracy after this many answers."""
         low, value, high = np.quantile(self.draws(answers), [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
         return value, low, high
 
@@ -98,7 +98,7 @@ class LearningCurve:
         return _inverse(missing, self.speed, self.power)
 
     def reach(self, goal: float, level: float = LEVEL) -> Reach:
-        """When the goal, a share in (0, 1), is reached over all rows, with its interval."""
+        """Return when the goal, a share in (0, 1), is reached over all rows, with its interval."""
         check_share("goal", goal)
         return reach_of(self.answers_to(goal), level)
 
@@ -118,7 +118,7 @@ class LearningCurve:
 
 
 def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
-    """Median and interval of draws (d,), some of which may be infinite."""
+    """Return median and interval of draws (d,), some of which may be infinite."""
     ordered, last = np.sort(answers), len(answers) - 1
     places = (0.5, (1 - level) / 2, (1 + level) / 2)
     return Reach(*(float(ordered[round(place * last)]) for place in places))
@@ -127,8 +127,8 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 def fit_learning_curve(
     answers: ArrayLike, accuracy: ArrayLike, measured: ArrayLike, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
-    """The curve through points; None if they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
-    so far that none of the curves, which rise, is near them.
+    """Fit a curve to points; None if they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or
+    fall so much that no rising curve is near them.
 
     answers : (p,) ascending      accuracy : (p,) shares, NaN if there is none
     measured : rows that each is measured on, a number or (p,); the rows of a point are among those of later ones. May

@@ -24,7 +24,7 @@ def check_ties(ties: str) -> None:
 def error_rate(
     winners: ArrayLike, y_true: LabelsLike, ties: str = "error", *, classes: ArrayLike | None = None
 ) -> float:
-    """Share of targets decided wrong, in [0, 1], when the decision is a *set* of winners (Eq. 1).
+    """Compute the share of targets decided wrong, in [0, 1], when the decision is a *set* of winners (Eq. 1).
 
     winners : bool or 0/1 (T, m), as `plcore.query.winners`; a target without winners is an error
     y_true : (T,) true labels, members of `classes`; any other label is an error
@@ -52,7 +52,7 @@ def error_rate(
     return float(1 - (np.where(size == 1, chance, 0.0) if ties == "error" else chance).mean())
 
 
-# Truths that are none of the candidates: how often, and which rows are at risk.
+# Truths outside the candidates: how often, and which rows are at risk.
 #
 # Every learner here takes the candidate sets at their word. Rows that people are asked about at random say how often
 # they are wrong: "none of these" on blind checks. By that rate, and by what a model says of all classes of a row from
@@ -60,7 +60,8 @@ def error_rate(
 
 
 class OutsideRate(NamedTuple):
-    """outside : of so many `checks` had their truth outside of the candidates      low, high : interval of the share"""
+    """outside : number of the `checks` whose truth is outside of the candidates
+    low, high : interval of the share"""
 
     outside: int
     checks: int
@@ -80,7 +81,7 @@ def outside_rate(outside: int, checks: int, level: float = LEVEL) -> OutsideRate
 
 
 def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float) -> FloatArray:
-    """(n,) how likely the truth of each row is none of its candidates.
+    """Return (n,) the probability that the truth of each row is none of its candidates.
 
     shares : (n, m) what a model says of all classes of each row, by other rows alone      candidates : bool (n, m)
     rate : of truths outside, in [0, 1), as blind checks have it
@@ -107,7 +108,7 @@ RIGHT, WRONG, OPEN = 1, 0, -1
 
 @dataclass(frozen=True)
 class ScoredCandidates:
-    """Every candidate that came with a score, d of them, and what people have made of it.
+    """The d candidates with an imported score, and people's verdicts on them.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class ScoredCandidates:
 
 @dataclass(frozen=True)
 class Precision:
-    """How many candidates there are, how many of them people have looked at, and how many of these are right.
+    """Counts of candidates: all, checked by people, and right among the checked.
 
     share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN if none was
     """
@@ -142,7 +143,7 @@ class Precision:
 def scored_candidates(
     scores: FloatArray, before: BoolArray, after: BoolArray, confirmed: BoolArray, drawn: BoolArray
 ) -> ScoredCandidates:
-    """The candidates of n rows and m classes that have a score above 0.
+    """Return the candidates of n rows and m classes that have a score above 0.
 
     scores : (n, m)      before, after : (n, m) the candidates as they came and as they are now
     confirmed : (n,) rows whose one candidate people have named      drawn : (n,), see `ScoredCandidates`
@@ -158,12 +159,12 @@ def scored_candidates(
 
 
 def precision_above(found: ScoredCandidates, threshold: float) -> Precision:
-    """For all candidates whose score is at least the threshold."""
+    """Return the precision of all candidates whose score is at least the threshold."""
     return _counted(found, found.scores >= threshold, np.zeros(len(found.scores), dtype=np.int64), 1)[0]
 
 
 def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> list[Precision]:
-    """The same of each of the m classes."""
+    """Return the precision above the threshold for each of the m classes."""
     return _counted(found, found.scores >= threshold, found.labels, m)
 
 

@@ -1,4 +1,4 @@
-"""A labelling run replayed against known truth: how far does a strategy get with a budget of answers?"""
+"""Simulated labelling runs against known truth: how far a strategy gets with a budget of answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class Replay:
 
 
 def ask_oracle(strategy: Strategy, truth: IntArray, budget: int) -> Iterator[int]:
-    """Answer the questions of a fitted strategy with the true label, one by one; yields the rows as answered.
+    """Answer the questions of a fitted strategy with the true label, one by one; yield the rows as they are
+    answered.
 
     truth : int (n,) true column of each row      budget : most questions; it ends earlier with nothing left to ask
     """
@@ -82,7 +83,7 @@ def replay(
     ties: str = "error",
     random_state: int | None = None,
 ) -> Replay:
-    """Replay a labelling run: ask by the strategy, answer with the truth, measure the learner's error.
+    """Simulate a labelling run: ask by the strategy, answer with the truth, measure the learner's error.
 
     X (n, d), candidates : training rows, as the learner's `fit`
     y : (n,) their true labels, known to the oracle alone; an answer leaves the true label as the only candidate,

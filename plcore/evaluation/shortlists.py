@@ -1,4 +1,4 @@
-"""Shortlists that hold the truth as often as was promised: split conformal prediction by rows with known truth.
+"""Shortlists with guaranteed coverage: split conformal prediction by rows with known truth.
 
 A row j whose truth is known, and which no model has learnt from, has the score s_j = 1 - p_j(y_j), p_j the model's
 shares of its candidates. With m such rows, drawn at random, the threshold q of the miss rate a is the
@@ -43,7 +43,8 @@ from plcore.neighbors.classifier import PLKNeighborsClassifier
 
 
 def checks_needed(miss: float) -> int:
-    """How many rows with known truth it takes before anything can be left out: m >= 1 / miss - 1, for 0.05 it is 19.
+    """Return the number of rows with known truth needed before any label can be left out: m >= 1 / miss - 1,
+    19 for 0.05.
 
     miss : the share of lists that may lack the truth, in (0, 1). Raises ValueError.
     """
@@ -51,7 +52,7 @@ def checks_needed(miss: float) -> int:
 
 
 def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
-    """(c,) the scores 1 - p(y) of rows with known truth.
+    """Return (c,) the scores 1 - p(y) of rows with known truth.
 
     shares : (c, m) the model's, inside the candidates of each row as they were before anyone answered
     truth : (c,) class numbers; -1 if the truth is none of the candidates: the score is then infinite
@@ -70,8 +71,8 @@ def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
 
 
 def conformal_threshold(scores: ArrayLike, miss: float) -> float:
-    """q, the largest score of a label that is on the shortlist; infinite if nothing may be left out: there are too
-    few scores, or too many of them are infinite.
+    """Return q, the largest score of a label on the shortlist; infinite if nothing may be left out because
+    there are too few scores, or too many infinite ones.
 
     scores : (c,) as `conformity_scores` gives them, in any order      miss : in (0, 1)
     Raises ValueError.
@@ -90,7 +91,7 @@ STRATA = 3
 
 @dataclass(frozen=True)
 class MarginThresholds:
-    """Thresholds by how sure the model is of a row.
+    """Thresholds by the model's margin for a row.
 
     cuts : (k - 1,) margins, ascending: a row is in the stratum after those that are not above its own
     thresholds : (k,) one a stratum, as of `conformal_threshold`
@@ -119,8 +120,8 @@ class MarginThresholds:
 
 
 def conformal_sets(shares: ArrayLike, candidates: LabelsLike, threshold: float | FloatArray) -> BoolArray:
-    """(n, m) the labels on the shortlist of each row, all of them candidates; the likeliest alone if none is within
-    the threshold.
+    """Return (n, m) the labels on the shortlist of each row, all of them candidates; only the likeliest if
+    none is within the threshold.
 
     shares : (n, m) the model's, inside the candidates      candidates : bool (n, m)
     threshold : of all rows, or (n,) of each
@@ -203,18 +204,18 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
         return self
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) softmax(scores / temperature_)."""
+        """Return (n, m) softmax(scores / temperature_)."""
         check_is_fitted(self)
         return _shares(_scores(self.estimator_, X), self.temperature_)
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(n,) as the learner predicts."""
+        """Return (n,) the learner's predictions."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
     @property
     def n_features_in_(self) -> int:
-        """For the fitted learner."""
+        """The number of features seen by the fitted learner."""
         return int(self.estimator_.n_features_in_)
 
     def __sklearn_tags__(self) -> Tags:

@@ -39,7 +39,7 @@ from plcore.labels.weights import ClassMasses
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
-SET_MASSES = (1.0, 0.5, 0.0)  # the first if nothing speaks against it
+SET_MASSES = (1.0, 0.5, 0.0)  # default: the first
 # Candidate accuracy hardly sees what set masses gain: at one standard error chance turned them off in two of ten folds
 # of MSRCv2, which cost 0.03. Where sets follow from labels it falls by more than that.
 DOUBT = 2.0  # paired standard errors
@@ -97,20 +97,20 @@ class Grid:
 
     @property
     def single(self) -> bool:
-        """Whether there is nothing to choose."""
+        """Return whether there is nothing to choose."""
         given = None not in (self.mass, self.set_mass) and not self.doubts
         return len(self.kernels) == len(self.alphas) == 1 and given
 
     @property
     def middle(self) -> Chosen:
-        """Fallback if nothing can be tried."""
+        """Return the fallback if nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
         return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, self.start, np.nan, self.doubt)
 
     @property
     def start(self) -> float:
-        """The temperature that is taken before another is tried."""
+        """Return the temperature to use before another is tried."""
         return SHARP if self.temperature is None else self.temperature
 
 
@@ -139,7 +139,8 @@ class Rows:
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """So many of these rows, ascending; about this many if there are sources, which are drawn whole."""
+        """Draw `count` of these rows, ascending; about as many if there are sources, which are drawn as a
+        whole."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
         return take_whole(self.sources, rows, count, random)
@@ -155,7 +156,8 @@ class Rows:
 
     @cached_property
     def are_many(self) -> bool:
-        """Whether they are fitted by normal equations, and their settings chosen with few points and rounds."""
+        """Return whether rows are fitted by normal equations, with settings chosen on few points and
+        rounds."""
         learnt = self.weights > 0
         count = np.count_nonzero(learnt)
         if count < MANY_ROWS or count > MOST_ROWS:
@@ -170,7 +172,7 @@ class Rows:
 
     @property
     def sets(self) -> Sets:
-        """The inputs of doubts."""
+        """Return the inputs of the doubts."""
         answered = np.zeros(len(self.candidates), dtype=bool) if self.answered is None else self.answered
         return Sets(self.candidates, self.prior, self.imported, answered, self.sources)
 
@@ -295,7 +297,8 @@ class _Setting(NamedTuple):
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
-    """The best of the grid; its middle if there is nothing to choose, or fewer than two rows of weight a fold.
+    """Choose the best settings of the grid; its middle if there is nothing to choose, or if a fold would have
+    fewer than two rows with weight.
 
     Rows of weight 0 are never left out: they stay in their sources, whatever fold these are in. The same seed gives the
     same folds and the same choice. progress : as for `Rounds.settle`, after every round
@@ -355,7 +358,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
 
 
 def uneven(sets: BoolArray) -> bool:
-    """Whether false candidates are not spread evenly over the classes of sets (n, m).
+    """Return whether false candidates are not spread evenly over the classes of sets (n, m).
 
     Spread evenly they put every class in a share (mean size - 1)/(m - 1) of the sets at least, and flatten the class
     masses as counted. If a class is in less than half of that, by more than three standard errors, they go with the
@@ -395,8 +398,8 @@ def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: l
 
 
 def by_content(rows: Rows) -> IntArray:
-    """(n,) an order of the rows that is the same in whatever order they come, so that these get the same folds; rows
-    that are alike are in any order among themselves."""
+    """Return (n,) an order of the rows by content, so that folds do not depend on the input order; equal rows
+    are in any order among themselves."""
     random = np.random.RandomState(0)
     places, sets = (
         values @ random.standard_normal(values.shape[1]) for values in (rows.X, rows.candidates.astype(float))
@@ -443,6 +446,6 @@ def _race(
 
 
 def standard_error(values: FloatArray, weights: FloatArray) -> float:
-    """For the weighted mean of values (n,)."""
+    """Return the standard error of the weighted mean of values (n,)."""
     shares = weights / weights.sum()
     return float(np.sqrt(shares**2 @ (values - shares @ values) ** 2))

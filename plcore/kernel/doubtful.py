@@ -36,11 +36,12 @@ PASS_ROUNDS = 15  # of each pass but the last
 OUTSIDE_TEMPERATURES = (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0)
 FIRST_RATE, EM_ROUNDS, PRIOR_ROWS = 0.05, 30, 20.0
 DOUBTED = 0.5
-"""Rows are doubted in the next pass above this probability."""
+"""Rows whose probability exceeds this are doubted in the next pass."""
 SINGLES = 0.8
 """How far single candidates are doubted at the start, where the choice allows it."""
 FEWEST_CHECKS, CLEAR = 10, 0.2
-"""Blind checks of single candidates from which their wrong share is the start, and the share from which they decide."""
+"""Number of blind checks of single candidates from which their wrong share decides the start, and the minimum
+share."""
 
 
 class OutsideEstimate(NamedTuple):
@@ -65,19 +66,19 @@ class Sets:
 
     @property
     def possible(self) -> BoolArray:
-        """(m,) classes that are a candidate of some row."""
+        """Return (m,) the classes that are a candidate of some row."""
         return np.asarray(self.candidates.any(axis=0))
 
     @property
     def open(self) -> BoolArray:
-        """(n,) rows whose truth may be outside: not answered, and some class is not a candidate."""
+        """Return (n,) rows whose truth may be outside: not answered, and some class is not a candidate."""
         return ~self.answered & ~self.candidates[:, self.possible].all(axis=1)
 
 
 def estimate_outside(
     scores: FloatArray, candidates: BoolArray, weights: FloatArray, doubtable: BoolArray
 ) -> OutsideEstimate:
-    """The EM above.
+    """Run the EM described above.
 
     scores : (n, m) left-out      candidates : (n, m); classes that no row has are left out of it
     weights : (n,) of the rows in the rates      doubtable : (n,) rows that may be outside; 0 for the others
@@ -113,7 +114,8 @@ def estimate_outside(
 def settle_in_doubt(
     rounds: Rounds, sets: Sets, start: float, max_iter: int, progress: RoundProgress | None = None
 ) -> tuple[Rounds, Settled, FloatArray]:
-    """The rounds of the last pass, what they settle in, and how likely the truth of each row is outside (n,).
+    """Run all passes; return the rounds of the last pass, their final state, and the outside probabilities
+    (n,).
 
     rounds : without doubts      start : how far open single candidates are doubted in the first pass, in [0, 1]
     max_iter : rounds of the last pass; those before have up to 15      progress : as for `Rounds.settle`
@@ -158,7 +160,7 @@ def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) ->
 
 
 def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], float | None]:
-    """Starts that held-out sets are to judge, in turn; and the one that blind checks decide, None for none.
+    """Return the starts to try in turn on held-out sets, and the start that blind checks decide, or None.
 
     checks : of single candidates that were drawn at random and checked, how many are wrong and how many there are.
         Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start at least 0.2, and below
@@ -171,7 +173,7 @@ def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], fl
 
 
 def read_checks(checks: tuple[int, int] | None) -> tuple[int, int] | None:
-    """The checks, or ValueError where they are not two counts, wrong <= checked."""
+    """Return the checks. Raises ValueError unless they are two counts, wrong <= checked."""
     if checks is None:
         return None
     try:
@@ -187,8 +189,8 @@ def read_checks(checks: tuple[int, int] | None) -> tuple[int, int] | None:
 
 
 def read_answered(answered: object, prior: FloatArray, imported: FloatArray) -> BoolArray:
-    """(n,) which rows a person answered: those given, and those whose candidates are not the imported ones, by their
-    soft labels (n, m).
+    """Return (n,) which rows a person answered: those given, and those whose candidates differ from the
+    imported ones, judged by their soft labels (n, m).
 
     Raises ValueError where `answered` is not bool (n,).
     """

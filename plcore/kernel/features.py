@@ -24,14 +24,14 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 
 KERNELS = ("rbf", "laplace", "linear")
-RANK_TOLERANCE = 1e-11  # of the largest diagonal entry: what a point must add to be kept
+RANK_TOLERANCE = 1e-11  # minimum contribution of a point, relative to the largest diagonal entry
 # The same for plain features. Their normal equations K'K are rounded to about 1e-9, and the penalty of a point that
 # adds less would drown in that; the kernel of other rows is off by far more than 1e-7 beyond n_components rows.
 PLAIN_TOLERANCE = 1e-7
-WIDTH_ROWS = 1000  # rows whose distances give the width of a kernel
-CENTRE_ROWS = 10  # rows a centre that k-means looks at
+WIDTH_ROWS = 1000  # rows sampled to find the width of a kernel
+CENTRE_ROWS = 10  # rows per centre that k-means uses
 CENTRE_ROUNDS = 5
-BLOCK = 4096  # rows whose kernel is taken at a time
+BLOCK = 4096  # rows whose kernel is computed at a time
 # Where plain features cannot have all rows as points they have so much of n_components. At 10,000 rows 0.7 halves the
 # time; accuracy falls by 0.001 to 0.0018 (rbf and laplace on Gaussian classes and pendigits, three draws), at 0.6 by
 # more
@@ -57,7 +57,8 @@ class KernelFeatures:
         self.plain = plain
 
     def fit(self, X: FeatureMatrix, weights: FloatArray, random: np.random.RandomState) -> FeatureMatrix:
-        """Z (n, r) of X (n, d), dense or CSR; rows of weight 0 change nothing but get their features."""
+        """Fit and return Z (n, r) of X (n, d), dense or CSR; rows of weight 0 have no influence but get
+        features."""
         present = np.flatnonzero(weights > 0)
         self.width = self._find_width(X, weights, present, random)
         self.points = self.penalty = None
@@ -75,7 +76,7 @@ class KernelFeatures:
         return self.transform(X)
 
     def transform(self, X: FeatureMatrix) -> FeatureMatrix:
-        """Z (q, r) of rows X (q, d); sparse where X is and no points are needed."""
+        """Return Z (q, r) of rows X (q, d); sparse if X is sparse and no points are needed."""
         if self.points is None:
             return X / self.width
         Z = np.empty((X.shape[0], self.points.shape[0]))
@@ -124,7 +125,7 @@ class KernelFeatures:
         if self.kernel == "rbf":
             return np.asarray(euclidean_distances(A, B))
         if is_sparse(A) or is_sparse(B):
-            # It sorts a sparse matrix in place: not the caller's own.
+            # Copy, because the call sorts a sparse matrix in place.
             return np.asarray(
                 manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
             )
@@ -170,11 +171,11 @@ def _spread(X: FeatureMatrix, weights: FloatArray) -> float:
     squares = X.multiply(X).sum(axis=1) if is_sparse(X) else (X * X).sum(axis=1)
     size, mean = float(shares @ np.asarray(squares).ravel()), np.asarray(X.T @ shares).ravel()
     spread = size - float(mean @ mean)
-    return spread if spread > 1e-12 * size else 0.0  # what rounding leaves of equal rows is no distance
+    return spread if spread > 1e-12 * size else 0.0  # rounding differences between equal rows are no distance
 
 
 def _move_to_means(centres: FloatArray, X: FloatArray, weights: FloatArray) -> FloatArray:
-    """Some rounds of k-means from these centres (r, d); a centre that is nearest to no row stays."""
+    """Run some rounds of k-means from these centres (r, d); a centre that is nearest to no row stays."""
     for _ in range(CENTRE_ROUNDS):
         nearest = pairwise_distances_argmin(X, centres)
         member = sparse.csr_matrix((weights, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))

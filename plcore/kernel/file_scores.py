@@ -1,4 +1,4 @@
-"""Scores of a file next to what a kernel ridge says: how much each is to count for the labels of the rows.
+"""Combine scores of a file with a kernel ridge: how much each counts for the labels of the rows.
 
 In the rounds the scores w of a row's candidates are a factor of its soft label, next to exp(F / 0.05): scores that are
 nearly always right are overruled there by a regression that is right less often. A pool of both has a temperature T of
@@ -32,17 +32,17 @@ TEMPERATURES = np.geomspace(0.6, 12.0, 14)
 """For the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
 POWERS = np.linspace(0.0, 4.0, 17)
 MOST_ROWS = 2000
-"""About this many ambiguous rows, evenly spaced, that a pool is fitted to."""
+"""Approximate number of ambiguous rows, evenly spaced, that a pool is fitted to."""
 GOOD = 0.98
-"""Scores that are right this often must win."""
+"""Scores that are right this often must decide."""
 REJECTED = chi2.ppf(0.95, 1) / 2
 """Nats by which the best accuracy must be likelier than GOOD for GOOD to be ruled out: a test at level 0.05."""
 FEWEST_CHECKS = 10
-"""Blind checks from which on they choose the rule."""
+"""Minimum number of blind checks that choose the rule."""
 
 
 class ScoreRule(StrEnum):
-    """By what the labels of rows with a file's scores go."""
+    """How rows with a file's scores get their labels."""
 
     ROUNDS = "rounds"
     """By the rounds, in which the scores are a factor."""
@@ -51,7 +51,7 @@ class ScoreRule(StrEnum):
     SCORES = "scores"
     """By the file's scores alone."""
     IGNORED = "ignored"
-    """By rounds without the scores, which have nothing to do with the rows."""
+    """By rounds without the scores, if the scores are unrelated to the rows."""
 
 
 CHECKED = (ScoreRule.ROUNDS, ScoreRule.POOL, ScoreRule.SCORES)
@@ -95,7 +95,8 @@ class ScorePool:
 
     @property
     def tells(self) -> bool:
-        """Whether file and regression agree by more than two fitted numbers do by chance (a penalty of log n)."""
+        """Return whether file and regression agree by more than two fitted parameters would by chance (a
+        penalty of log n)."""
         return self.rows > 0 and self.power > 0 and self.gain > np.log(self.rows)
 
     def labels(self, own: FloatArray, prior: FloatArray) -> FloatArray:
@@ -123,7 +124,8 @@ def _winners_right(shares: FloatArray, prior: FloatArray) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class WeighedScores:
-    """The result of a file's scores. rule : that was taken      labels : (n, m) by it, 0 outside of the sets
+    """The result of weighing a file's scores. rule : the rule chosen      labels : (n, m) by that rule, 0
+    outside of the sets
 
     right : how many of the checks each rule has right, {} if there are fewer than FEWEST_CHECKS
     """
@@ -140,8 +142,9 @@ def weigh(
     pool: ScorePool,
     checks: tuple[FloatArray, FloatArray, IntArray] | None = None,
 ) -> WeighedScores:
-    """The labels of rows by the rule that blind checks find best, or, before there are ten of them, by the pool where
-    file and regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else by the rounds.
+    """Label the rows by the rule that blind checks find best. With fewer than ten checks: by the pool if file
+    and regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else by the
+    rounds.
 
     own, prior : (n, m) as for `ScorePool.fit`      pool : as that gave it
     checks : the same two (c, m) of rows that did not train, and their true columns (c,); -1 is outside and is wrong.

@@ -1,4 +1,4 @@
-"""PLKernelRidge: a kernel regression on soft labels and the soft labels inside the candidate sets, in turns."""
+"""PLKernelRidge: alternate a kernel regression on soft labels with soft labels inside the candidate sets."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ from plcore.labels.set_masses import SetMasses, as_rows, read_sources, same_sets
 from plcore.labels.training import check_training, check_update
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 
-# More rows than memory is to hold the features of: the regression learns from drawn ones, the others follow.
+# More rows than features fit in memory for: the regression learns from a sample of rows, the others follow.
 #
 # Their soft labels use scores of a regression that has not seen them, as the leave-one-out scores of the drawn rows
 # do.
 
-MOST_RESIDENT = 200_000  # rows up to which all are learnt from: features of 1,000 points take 800 MB
+MOST_RESIDENT = 200_000  # up to this many rows all are learnt from: features of 1,000 points take 800 MB
 DRAWN = 50_000
-FEW = 50  # rows of a class up to which all of them are drawn
-BLOCK = 4096  # rows whose scores are made at a time
+FEW = 50  # up to this many rows of a class, all of them are drawn
+BLOCK = 4096  # rows scored at a time
 
 
 def draw(rows: Rows, seed: int) -> IntArray | None:
-    """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes,
-    each with the other rows of its source."""
+    """Draw the rows to learn from, ascending: None for all, else DRAWN rows with weight and all rows of rare
+    classes, each with the other rows of its source."""
     candidates = rows.candidates
     if len(candidates) <= MOST_RESIDENT:
         return None
@@ -89,7 +89,7 @@ def follow(
     score: Callable[[FeatureMatrix], FloatArray],
     scaler: TransformerMixin | None,
 ) -> FloatArray:
-    """(n, m) soft labels of all rows, given those of the drawn ones (r, m).
+    """Return soft labels (n, m) of all rows, given those of the drawn rows (r, m).
 
     rounds : of the regression      score : its scores (q, m) of rows (q, d)
     scaler : of the rows before they are scored, None for none
@@ -299,12 +299,10 @@ class PLKernelRidge(SoftLabelClassifier):
         return self
 
     def _find_sources(self, groups: ArrayLike | None, rows: Rows) -> IntArray | None:
-        """(n,) the source of each row, None if set masses are off or nothing shows any."""
+        """Return (n,) the source of each row, None if set masses are off or no sources are found."""
         imported = rows.imported > 0
         if groups is not None:
-            sources = read_sources(
-                groups, len(imported)
-            )  # said to be wrong if they are, also if they are not used
+            sources = read_sources(groups, len(imported))  # validate groups even if they are not used
             return None if self.set_mass == 0 else sources
         if self.set_mass == "auto":
             return sources_by_set(imported, rows.X, rows.weights)
@@ -318,7 +316,7 @@ class PLKernelRidge(SoftLabelClassifier):
         checks: tuple[int, int] | None,
         progress: RoundProgress | None,
     ) -> None:
-        """All that is learned from rows that are checked."""
+        """Fit on validated rows."""
         scaler = fit_scaler(self.scaling, rows.X, rows.weights)
         rows = replace(rows, X=scaled(scaler, rows.X))
         chosen = choose(rows, self._grid(rows.X, checks), seed, progress)
@@ -350,7 +348,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self._calibrate(ridge, settled.labels, rows.candidates)
 
     def _settle(self, rounds: Rounds, sets: Sets, progress: RoundProgress | None) -> Settled:
-        """Final state of the rounds, with or without doubts; sets `rounds_` and `outside_`."""
+        """Run the rounds to the end, with or without doubts; set `rounds_` and `outside_`."""
         self.outside_ = None
         if self.outside_start_ is None:
             settled = rounds.settle(sets.prior, self.max_iter, progress=progress)
@@ -369,7 +367,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature_)
 
     def _grid(self, X: Matrix, checks: tuple[int, int] | None) -> Grid:
-        """Parameters left open for rows like X."""
+        """Return the grid of the parameters left open, for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
             kernels = ("linear",) if is_sparse(X) else ("rbf", "laplace")
@@ -386,7 +384,7 @@ class PLKernelRidge(SoftLabelClassifier):
         return Grid(kernels, alphas, mass, set_mass, *sizes, doubt, doubts)
 
     def _take(self, candidates: BoolArray, prior: FloatArray, settled: Settled) -> None:
-        """Have these candidates and their soft labels, and all that follows from them."""
+        """Store these candidates, their soft labels, and the attributes that follow from them."""
         ridge = self.rounds_.ridge
         self._keep(candidates, prior, settled.labels)
         self.objective_ = np.array(settled.changes)
@@ -399,7 +397,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.transduction_ = self.classes_[np.where(candidates, labels, -1.0).argmax(axis=1)]
 
     def _check_resident(self) -> None:
-        """Raise ValueError where the features of the training rows were not kept."""
+        """Raise ValueError if the features of the training rows were not kept."""
         check_is_fitted(self)
         if len(self.candidates_) > len(self.rounds_.ridge.rows):
             raise ValueError(
@@ -450,7 +448,8 @@ class PLKernelRidge(SoftLabelClassifier):
         return self
 
     def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
-        """Replace the candidates of some training rows, after answers or undo, and take it in by three warm rounds.
+        """Replace the candidates of some training rows, after answers or undo, and update the model by three
+        warm rounds.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
@@ -476,7 +475,8 @@ class PLKernelRidge(SoftLabelClassifier):
     def weigh_scores(
         self, checks: tuple[MatrixLike, LabelsLike, MatrixLike, ArrayLike] | None = None
     ) -> WeighedScores:
-        """How much the `candidate_weights` of the fit are to count for the labels of the training rows, and these.
+        """Choose how much the `candidate_weights` of the fit count for the labels of the training rows;
+        return the rule and the labels.
 
         In the rounds they are a factor next to a sharp softmax, which overrules scores that are nearly always right.
         This chooses among the rounds, a pool with a temperature and a power fitted without truth, and the scores alone
@@ -505,7 +505,7 @@ class PLKernelRidge(SoftLabelClassifier):
             own = rounds.class_scores(labels, even)
             pool = ScorePool.fit(own, self._prior)
             if not pool.tells and pool.power < 1:
-                # They say nothing of the rows: then they must not have led the rounds either.
+                # The scores are unrelated to the rows, so the rounds must not use them either.
                 labels = rounds.settle(even, self.max_iter).labels
                 own = rounds.class_scores(labels, even)
                 return WeighedScores(ScoreRule.IGNORED, labels, pool, {})
@@ -513,7 +513,8 @@ class PLKernelRidge(SoftLabelClassifier):
         return replace(weighed, labels=labels) if weighed.rule is ScoreRule.ROUNDS else weighed
 
     def coordinates(self, X: Matrix) -> FloatArray:
-        """(q, r) where rows X (q, d) are in the axes of the regression, as `rounds_.ridge.rows` has the training rows.
+        """Return the coordinates (q, r) of rows X (q, d) in the axes of the regression, like
+        `rounds_.ridge.rows` for the training rows.
 
         `rounds_.ridge.scores(label_distributions_, ...)` of them are their scores, whatever `relabel` and `update` have
         changed since: so the kernel of rows that are scored again and again is computed once.
@@ -523,7 +524,8 @@ class PLKernelRidge(SoftLabelClassifier):
         return np.asarray(self._smoother.turn(Z, self.rounds_.ridge.rows.dtype))
 
     def effect_scores(self) -> FloatArray:
-        """(n,) how much an answer about each training row would move the predictions of uncertain rows.
+        """Return (n,) how much an answer about each training row would move the predictions of uncertain
+        rows.
 
         effect_i = u_i sum_j |H_ji| u_j, u = 1 - margin of `label_distributions_`, H the smoother: its column i is what
         every row feels of a change of row i. 0 if one candidate is left. The sum runs over the 1,000 most uncertain
@@ -537,6 +539,6 @@ class PLKernelRidge(SoftLabelClassifier):
         return np.asarray(self._features.transform(X) @ self._outer + self._shift)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """softmax(F / probability_temperature_)"""
+        """Return softmax(F / probability_temperature_)."""
         even = np.broadcast_to(self._possible.astype(float), scores.shape)
         return softmax_inside(scores, self.probability_temperature_, even)

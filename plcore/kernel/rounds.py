@@ -1,4 +1,5 @@
-"""The rounds: a regression on soft labels and the soft labels inside the candidates in turns, until they settle."""
+"""The rounds: alternate a regression on soft labels and soft labels inside the candidates until
+convergence."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Settled:
 
 @dataclass(frozen=True, eq=False)
 class Doubts:
-    """How far the truth of each row is taken to be outside of its set (`plcore.kernel.doubtful`).
+    """The degree to which the truth of each row is assumed to be outside of its set
+    (`plcore.kernel.doubtful`).
 
     shares : (n,) of each row's label outside      temperature : of the softmax there, at least that of the rounds
     beyond : (n, m) the classes outside of each set
@@ -49,7 +51,8 @@ class Doubts:
         return np.flatnonzero(self.shares > 0)
 
     def mix(self, labels: FloatArray, scores: FloatArray, temperature: float) -> FloatArray:
-        """Soft labels (n, m) inside the sets, of doubted rows mixed with the softmax of their scores (n, m) outside."""
+        """Return soft labels (n, m) inside the sets; for doubted rows, mixed with the softmax of their scores
+        (n, m) outside."""
         rows, mixed = self.rows, labels.copy()
         outside = softmax_rows(scores[rows] / max(temperature, self.temperature), self.beyond[rows])
         part = self.shares[rows][:, None]
@@ -57,7 +60,7 @@ class Doubts:
         return mixed
 
     def without(self, rows: IntArray) -> Doubts:
-        """The same, but for rows (r,) that were answered."""
+        """Return these doubts without rows (r,) that were answered."""
         shares = self.shares.copy()
         shares[rows] = 0.0
         return replace(self, shares=shares)
@@ -79,7 +82,7 @@ ANNEALED_FROM, COOLING = 0.5, 0.75
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """The inputs of the rounds, whatever the candidates of the rows are now.
+    """The inputs of the rounds, except the current candidates of the rows.
 
     masses, mass : the class masses, and the power of the pull towards them      temperature : of the softmax
     sources, set_mass : the set masses, and the power of the pull towards them; None and 0 for none
@@ -95,8 +98,8 @@ class Rounds:
     doubts: Doubts | None = None
 
     def answered(self, candidates: BoolArray, rows: IntArray | None = None) -> Rounds:
-        """The same for other candidates (n, m), of which the set masses take the rows with one for answers; the rows
-        (r,) that have changed, if given, are no longer doubted."""
+        """Return the rounds for other candidates (n, m): set masses count rows with one candidate as answers;
+        the rows (r,) that have changed, if given, are no longer doubted."""
         doubts = self.doubts if self.doubts is None or rows is None else self.doubts.without(rows)
         if doubts is not None:
             candidates = candidates | (doubts.shares > 0)[:, None]
@@ -110,7 +113,8 @@ class Rounds:
         start: FloatArray | None = None,
         progress: RoundProgress | None = None,
     ) -> Settled:
-        """Both in turns, from the prior (n, m) or from `start` (n, m), until no row changes by TOLERANCE.
+        """Alternate both steps, from the prior (n, m) or from `start` (n, m), until no row changes by
+        TOLERANCE.
 
         The plain turns can go to and fro between two states for ever: once the largest change stops falling, each
         round goes half of the way only. Rows of weight 0 follow; they neither stop the rounds nor keep them going.
@@ -144,7 +148,8 @@ class Rounds:
         return Settled(labels, changes)
 
     def update(self, labels: FloatArray, rows: IntArray, prior: FloatArray) -> Settled:
-        """A few warm rounds, from soft labels (n, m) that were settled before some rows (r,) got other candidates.
+        """Run a few warm rounds from soft labels (n, m) that had converged before some rows (r,) got other
+        candidates.
 
         These rows start from what their soft labels give to the candidates they have now, or, where that is nothing,
         from their prior; prior (n, m) is that of all rows now.
@@ -156,7 +161,8 @@ class Rounds:
         return self.settle(prior, UPDATE_ROUNDS, start)
 
     def class_scores(self, labels: FloatArray, prior: FloatArray) -> FloatArray:
-        """(n, m) what the rounds say of every class of a training row, its candidates or not, by settled soft labels.
+        """Return scores (n, m) for every class of each training row, candidate or not, from converged soft
+        labels.
 
         Logarithms of shares, up to a constant of each row: their softmax inside the candidates is what one round more
         makes of the labels. prior : (n, m) as for `settle`; outside of the candidates it tells nothing
@@ -166,8 +172,8 @@ class Rounds:
         return np.asarray(self.pulled_scores(labels, prior) + told)
 
     def pulled_scores(self, labels: FloatArray, prior: FloatArray) -> FloatArray:
-        """(n, m) as `class_scores`, but for what the prior makes of the candidates: classes inside and outside of them
-        can be compared."""
+        """Return scores (n, m) as `class_scores` but without the prior, so that classes inside and outside of
+        the candidates can be compared."""
         scores = self.ridge.left_out_scores(labels)
         soft = softmax_inside(scores, self.temperature, prior)
         if self.doubts is not None:
@@ -178,7 +184,7 @@ class Rounds:
         return np.asarray(scores / self.temperature + pulled)
 
     def effects(self, scores: FloatArray, candidates: BoolArray) -> FloatArray:
-        """(n,) the effect scores of the rows by their `class_scores` inside the candidates (n, m)."""
+        """Return (n,) the effect scores of the rows by their `class_scores` inside the candidates (n, m)."""
         return effects(self.ridge, 1.0 - margins(softmax_rows(scores, candidates)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
@@ -201,7 +207,7 @@ class Rounds:
         """Output of `to_arrays`. Raises KeyError where something is missing."""
         ridge = Ridge(arrays["rows"], arrays["weights"], arrays["shrink"])
         masses = ClassMasses(arrays["mass_weights"], arrays["mass_targets"])
-        set_mass = float(arrays.get("set_mass", 0.0))  # files of before know of none
+        set_mass = float(arrays.get("set_mass", 0.0))  # older files have none
         sources = SetMasses.from_arrays(arrays) if set_mass > 0 else None
         doubts = Doubts.from_arrays(arrays) if "doubt_shares" in arrays else None
         mass, temperature = float(arrays["mass"]), float(arrays["temperature"])
@@ -209,7 +215,8 @@ class Rounds:
 
 
 def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> float:
-    """Share of the leave-one-out predictions inside their sets, by weight: candidate accuracy without held-out rows."""
+    """Return the weighted share of leave-one-out predictions inside their sets: candidate accuracy without
+    held-out rows."""
     scores = ridge.left_out_scores(labels)
     scores[:, ~candidates.any(axis=0)] = -np.inf
     inside = candidates[np.arange(len(candidates)), scores.argmax(axis=1)]
@@ -223,7 +230,7 @@ TEMPERATURES = (0.02, 2.0)
 def probability_temperature(
     ridge: Ridge, labels: FloatArray, candidates: BoolArray, otherwise: float
 ) -> float:
-    """The temperature T at which leave-one-out scores F make the candidate sets (n, m) most probable.
+    """Return the temperature T at which leave-one-out scores F make the candidate sets (n, m) most probable.
 
     It raises sum_i s_i log sum_{c in S_i} softmax(F_i / T)_c, s the weights of the rows: no clean label is seen. That
     of the rounds is sharper, for it is to tell candidates of one row apart. otherwise : where no set rules a class out

@@ -21,7 +21,7 @@ from scipy.linalg import blas, lapack
 from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, Matrix, is_sparse
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
-BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
+BLOCK = 4096  # rows transformed at a time, so that there are never two full copies
 # OpenBLAS takes products of this many multiplications as they come, without packing: 0.6 of the time with few classes.
 SMALL, FEWEST = 500_000, 16  # and rows from which that pays
 FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
@@ -46,7 +46,7 @@ class Smoother:
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
     def turn(self, Z: Matrix, kind: DTypeLike = np.float64) -> AnyArray:
-        """(q, r) of this float type: features Z (q, d), less the mean, in the axes."""
+        """Return (q, r), of this float type: centred features Z (q, d) in the axes."""
         rows = np.empty((Z.shape[0], len(self.values)), dtype=kind)
         axes, shift = self.axes.astype(kind), (self.mean @ self.axes).astype(kind)
         for start in range(0, len(rows), BLOCK):
@@ -55,7 +55,7 @@ class Smoother:
         return rows
 
     def ridge(self, alpha: float) -> Ridge:
-        """The regression with this ridge."""
+        """Return the regression with this ridge."""
         return Ridge(self.rows, self.weights, 1.0 / (self.values + alpha))
 
     def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -80,7 +80,7 @@ class FactoredSmoother:
     ) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
-        # What rounding of the sum may take from the least eigenvalues is added again.
+        # Add back what rounding of the sum may take from the smallest eigenvalues.
         rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding
@@ -153,7 +153,7 @@ class Ridge:
 
     @cached_property
     def own(self) -> FloatArray:
-        """(n,) t h: the part of a row's own label in its score."""
+        """Return (n,) t h: the part of a row's own label in its score."""
         leverage = np.full(len(self.rows), 1.0 / self.total)
         for start in range(0, len(self.rows), BLOCK):
             leverage[start : start + BLOCK] += np.square(self.rows[start : start + BLOCK]) @ self.shrink
@@ -178,19 +178,20 @@ class Ridge:
         return found
 
     def left_out_scores(self, labels: FloatArray) -> FloatArray:
-        """(n, m) of each training row by the regression that has not seen it."""
+        """Return leave-one-out scores (n, m): of each training row by the regression without it."""
         own = self.own[:, None]
         return np.asarray((self.scores(labels, self.rows) - own * labels) / np.maximum(1.0 - own, 1e-12))
 
 
-# How much an answer about a row would move the others: effect scores on the regression's own neighbourhoods.
+# Effect scores on the regression's own neighbourhoods: how much an answer about a row would move the others.
 
 MOST_TARGETS = 1000  # rows that the sums run over
 EFFECTS_BLOCK = 512  # rows of H made at a time
 
 
 def effects(ridge: Ridge, unsure: FloatArray) -> FloatArray:
-    """(n,) u_i sum_j |H_ji| u_j for u = unsure (n,), 1 less the margin between the two largest shares of each row.
+    """Return (n,) u_i sum_j |H_ji| u_j for u = unsure (n,), 1 minus the margin between the two largest shares
+    of each row.
 
     H_ji is what row j feels of a change of row i. What is sure, u = 0, neither moves nor is to be asked, and a row of
     weight 0 is no one's concern. The sum runs over the MOST_TARGETS most unsure rows: time grows with n, not n^2.

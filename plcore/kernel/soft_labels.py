@@ -33,7 +33,7 @@ SCALING: list[object] = [StrOptions({"standard", "minmax"}), None]
 
 
 def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> TransformerMixin | None:
-    """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" uses; None for none.
+    """Return a scaler fitted on rows X (n, d), or None. weights : (n,) used by "standard" only
 
     "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
     are never shifted.
@@ -47,7 +47,7 @@ def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> Tr
 
 
 def scaled(scaler: TransformerMixin | None, X: FeatureMatrix) -> FeatureMatrix:
-    """Rows X (q, d), dense or CSR, by a scaler that `fit_scaler` gave."""
+    """Scale rows X (q, d), dense or CSR, by a scaler from `fit_scaler`."""
     if scaler is None:
         return X
     if is_sparse(X) and not get_tags(scaler).input_tags.sparse:  # it shifts, as for dense rows
@@ -63,8 +63,8 @@ class SoftLabelClassifier(ScoreClassifier):
     classes_ (m,), n_features_in_
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
-    objective_ : what the rounds bring down, after each of them; n_iter_ rounds; converged_ : whether their own test
-        was met.
+    objective_ : the minimised quantity after each round; n_iter_ : rounds; converged_ : whether the stopping
+        criterion was met.
     """
 
     classes_: AnyArray
@@ -111,7 +111,7 @@ class SoftLabelClassifier(ScoreClassifier):
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) what the scores say of each class, rows sum to 1; 0 for a class that was never a candidate."""
+        """Return class probabilities (n, m), rows sum to 1; 0 for a class that was never a candidate."""
         return self._probabilities(self._scores(X))
 
 
@@ -121,7 +121,7 @@ FREQUENT = 0.97
 
 
 def softmax_inside(scores: FloatArray, temperature: float, prior: FloatArray) -> FloatArray:
-    """(n, m) prior * exp(scores / temperature), rows scaled to 1; 0 if the prior is 0."""
+    """Return (n, m) prior * exp(scores / temperature), rows scaled to 1; 0 if the prior is 0."""
     logs, inside = logs_inside(prior)
     return np.asarray(softmax_rows(scores / temperature + logs, inside))
 
@@ -150,9 +150,10 @@ def imported_labels(
 
 
 def frequent_classes(candidates: BoolArray) -> BoolArray:
-    """(m,) whether a class is in more than 0.97 of the sets that say something, where some of them are ambiguous.
+    """Return (m,) whether each class is in more than 0.97 of the informative sets, some of which are
+    ambiguous.
 
-    There every learner is poor: what all rows may be is the easiest thing to say of each.
+    Every learner does badly there: the class that all rows may have is the easiest prediction.
     """
     known = candidates.any(axis=0)
     sizes = candidates.sum(axis=1)
@@ -163,7 +164,8 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
 
 
 def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
-    """Warn (UserWarning) the caller of the caller where `frequent_classes` finds some, by their names (m,)."""
+    """Warn (UserWarning), at the caller's caller, about the names (m,) of classes found by
+    `frequent_classes`."""
     frequent = frequent_classes(candidates)
     if frequent.any():
         names = listed([str(name) for name in classes[frequent]])

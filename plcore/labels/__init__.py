@@ -1,4 +1,5 @@
-"""Known labels: candidate matrices and label vectors with holes, their checks, accuracy without truth."""
+"""Known labels: candidate matrices and label vectors with missing entries, their checks, accuracy without
+truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How often predictions lie inside their candidate sets: what every `score` of a classifier returns."""
+"""Candidate accuracy: the share of predictions inside their candidate sets, which classifiers' `score`
+returns."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def candidate_accuracy(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of predictions that are inside their candidate set.
+    """Compute the share of predictions that are inside their candidate set.
 
     candidates : candidate matrix (n, m), sets of class names or label vector, as `check_candidates` takes them
     y_pred : (n,) predicted labels, members of `classes`; any other label is outside of every set
@@ -78,8 +79,7 @@ def candidate_accuracy(
 def score_of(
     predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None
 ) -> float:
-    """The value that `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix
-    or sets.
+    """Compute `score(X, y)` of a classifier: accuracy for labels, `candidate_accuracy` for a matrix or sets.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
     Raises CandidateError for a DataFrame none of whose columns is a class, for missing labels, and as
@@ -94,7 +94,7 @@ def score_of(
             )
         return candidate_accuracy(y, predicted, sample_weight=sample_weight)
     plain = _kind(classes) in ("text", "numbers", "bools")
-    if plain and holds_sets(y):  # held-out rows may have names that no training row had
+    if plain and holds_sets(y):  # held-out rows may have class names that no training row had
         return candidate_accuracy(y, predicted, sample_weight=sample_weight)
     vector = (
         isinstance(y, (np.ndarray, pd.Series)) and y.ndim == 1
@@ -114,7 +114,7 @@ def score_of(
 
 
 def _kind(labels: AnyArray) -> str:
-    """These labels, in the words of a user."""
+    """Return the kind of these labels, in words for users."""
     found = pd.api.types.infer_dtype(labels, skipna=False)
     kinds = {"string": "text", "integer": "numbers", "floating": "numbers", "boolean": "bools"}
     return kinds.get(found, f"values of type {found}")
@@ -126,7 +126,7 @@ def _shown(labels: AnyArray) -> str:
     return shown + (", ..." if len(labels) > 6 else "")
 
 
-# Folds for candidate matrices: every class, as far as the sets tell, as much in one fold as in another.
+# Folds for candidate matrices: every class, as far as the sets tell, is spread evenly over the folds.
 
 
 class PartialKFold(KFold):  # type: ignore[misc]
@@ -136,7 +136,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     every fold gets one of them, in the way that leaves the folds' sums of each class most alike. Sizes differ by one
     row at most. For a label vector this is stratification.
 
-    n_splits : at least 2      shuffle : rows of equal sets are taken in a random order, not in theirs
+    n_splits : at least 2      shuffle : whether rows with equal sets are dealt in random order
     random_state : of that order; None draws again each time, an int gives the same folds every time
     """
 
@@ -152,10 +152,10 @@ class PartialKFold(KFold):  # type: ignore[misc]
     def split(
         self, X: MatrixLike, y: LabelsLike | None = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Train and test rows of each fold. y : label vector (n,) or candidate matrix (n, m).
+        """Yield train and test rows of each fold. y : label vector (n,) or candidate matrix (n, m).
 
-        Raises ValueError where y is missing or there are fewer rows than folds, CandidateError for candidates that
-        break the convention.
+        Raises ValueError if y is missing or there are fewer rows than folds, CandidateError for candidates
+        that break the convention.
         """
         if y is None:
             raise ValueError(
@@ -174,7 +174,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
 
 
 def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | None) -> IntArray:
-    """(n,) the fold of each row of candidates (n, m). random : of the order of rows with equal sets."""
+    """Return (n,) the fold of each row of candidates (n, m). random : orders rows with equal sets."""
     n, m = candidates.shape
     soft = candidates / candidates.sum(axis=1, keepdims=True)
     order = _rare_first(
@@ -194,8 +194,8 @@ def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | No
 def deal_whole(
     candidates: BoolArray, sources: IntArray | None, n_folds: int, random: np.random.RandomState | None
 ) -> IntArray:
-    """(n,) a fold for each row, the same for all rows of a source (n,); as `deal` without sources, or with fewer than
-    two for each fold, or where one source has more rows than a fold."""
+    """Return (n,) a fold for each row, the same for all rows of a source (n,). As `deal` without sources,
+    with fewer than two sources per fold, or if one source has more rows than a fold."""
     if sources is None:
         return deal(candidates, n_folds, random)
     _, first, codes, sizes = np.unique(sources, return_index=True, return_inverse=True, return_counts=True)
@@ -203,7 +203,7 @@ def deal_whole(
         return deal(candidates, n_folds, random)
     folds = np.arange(len(first)) % n_folds
     dealt = np.empty_like(folds)
-    # In the order of their first rows: what number a source has says nothing.
+    # In the order of their first rows: source numbers carry no meaning.
     dealt[np.argsort(first)] = folds if random is None else random.permutation(folds)
     return np.asarray(dealt[codes])
 

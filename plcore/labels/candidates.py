@@ -1,11 +1,11 @@
-"""The candidate matrix: one written convention, and the check at the door.
+"""The candidate matrix: the input convention and its validation.
 
 `candidates` is bool, (n_samples, n_classes): True = "may be the label of this row". Every row has at least
 one True. Columns are in `classes_` order. A label vector is the special case of one candidate in each row.
 
-Sets of class names, one a row, say the same. A sequence of lists or tuples holds names where a text or a set is in it.
-Lists of nothing but numbers and bools are the rows of a matrix: class numbers are written as sets, [{0, 2}, {1}].
-What mixes the two is refused. An array of two dimensions is always a matrix.
+Sets of class names, one for each row, are equivalent. A sequence of lists or tuples holds names if any
+element is a text or any row is a set. Lists of only numbers and bools are the rows of a matrix; write class
+numbers as sets, [{0, 2}, {1}]. Mixtures are refused. A two-dimensional array is always a matrix.
 """
 
 from __future__ import annotations
@@ -27,22 +27,24 @@ from plcore.arrays.words import listed, shortened
 Rows: TypeAlias = list[Any] | tuple[Any, ...] | AnyArray
 """Rows as they were passed, each a set, a list or an array."""
 SETS = (set, frozenset)
-ROWS_NAMED = 10  # an error names at most this many rows, then counts the others
+ROWS_NAMED = 10  # an error names at most this many rows and counts the others
 
 
 class CandidateError(ValueError):
-    """Candidates (or labels) that break the convention; the message names the rows, counted from 0."""
+    """Raised for candidates (or labels) that break the convention; the message names the rows, counted from
+    0."""
 
 
 def name_rows(rows: IntArray) -> str:
-    """The rows as a person reads them: 'row 3', 'rows 3, 7', 'rows 0, 1, ... and 90 more'."""
+    """Name rows for a message: 'row 3', 'rows 3, 7', 'rows 0, 1, ... and 90 more'."""
     named = ", ".join(str(row) for row in rows[:ROWS_NAMED].tolist())
     more = f" and {len(rows) - ROWS_NAMED} more" if len(rows) > ROWS_NAMED else ""
     return f"row{'s' if len(rows) > 1 else ''} {named}{more} (counted from 0)"
 
 
 def is_candidate_matrix(y: LabelsLike) -> bool:
-    """Whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m); other than bool, (n, 1) is a label column."""
+    """Return whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m). A non-bool (n, 1) is a label
+    column."""
     if isinstance(y, pd.DataFrame) or is_sparse(y):
         return True
     if holds_sets(y):
@@ -52,9 +54,10 @@ def is_candidate_matrix(y: LabelsLike) -> bool:
 
 
 def holds_sets(y: LabelsLike) -> bool:
-    """Whether `y` is a sequence of sets or lists of class names, one a row, as the head of this module says.
+    """Return whether `y` is a sequence of sets or lists of class names, one for each row (see the module
+    docstring).
 
-    Raises CandidateError, naming rows, where some rows are such sets and others are not.
+    Raises CandidateError, naming rows, if some rows are such sets and others are not.
     """
     rows = _rows_of(y)
     if rows is None:
@@ -122,7 +125,8 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
 
 
 def kept_candidates(y: LabelsLike | CandidateSets, *, copied: bool = True) -> BoolArray:
-    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such. copied : also read-only bool ones"""
+    """Return `check_candidates`, or a copy of `CandidateSets` as such. copied : also copy read-only bool
+    candidates"""
     fits = isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.size > 0
     if isinstance(y, np.ndarray) and fits and not copied and not y.flags.writeable:
         refuse_empty_rows(y)
@@ -131,7 +135,7 @@ def kept_candidates(y: LabelsLike | CandidateSets, *, copied: bool = True) -> Bo
 
 
 def column_names(frame: pd.DataFrame) -> AnyArray:
-    """(m,) the names of the columns: numbers as numbers, also where the index calls them objects.
+    """Return (m,) the column names: numbers as numbers, even if the index has dtype object.
 
     Raises CandidateError for a name that is missing: NaN, which equals nothing, is not a class.
     """
@@ -157,7 +161,8 @@ def refuse_empty_rows(candidates: BoolArray) -> None:
 
 
 def as_array(y: LabelsLike) -> AnyArray:
-    """y as an array; objects where a list holds text next to other values, which NumPy would make text: "nan"."""
+    """Return y as an array; of objects if a list mixes text with other values, which NumPy would convert to
+    text ("nan")."""
     rows = _rows_of(y)
     try:
         array = np.asarray(y if rows is None else list(rows))
@@ -180,7 +185,8 @@ def as_array(y: LabelsLike) -> AnyArray:
 
 
 def _rows_of(y: LabelsLike) -> Rows | None:
-    """The rows of a list, tuple or vector of objects that begins with a set, a list or an array; None of others."""
+    """Return the rows of a list, tuple or object vector that begins with a set, a list or an array; else
+    None."""
     if isinstance(y, (np.ndarray, pd.Series)) and y.dtype == object and y.ndim == 1:
         y = np.asarray(y)
     elif not isinstance(y, (list, tuple)):
@@ -203,13 +209,13 @@ def _read_sets(rows: Rows) -> tuple[BoolArray, AnyArray]:
     names = infer_labels(np.fromiter(chain.from_iterable(rows), dtype=object, count=sizes.sum()))
     of = np.repeat(np.arange(len(sizes)), sizes)
     _refuse_odd_labels(names, of)
-    if names.dtype.kind == "f":  # of others it would only warn that many classes are few names each
+    if names.dtype.kind == "f":  # for other types it would only warn about many classes with few rows each
         check_classification_targets(names)
     return _place(names, of)
 
 
 def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
-    """A label vector as a candidate matrix with one candidate in each row."""
+    """Return a label vector as a candidate matrix with one candidate in each row."""
     if y.ndim not in (1, 2):
         raise CandidateError(
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got an array with {y.ndim} dimensions."
@@ -230,7 +236,7 @@ def _place(labels: AnyArray, rows: IntArray) -> tuple[BoolArray, AnyArray]:
 
 
 def infer_labels(labels: AnyArray) -> AnyArray:
-    """The labels (n,) as numbers or bools where objects hold nothing else; text and mixtures stay objects."""
+    """Return labels (n,) as numbers or bools if objects hold nothing else; text and mixtures stay objects."""
     return np.asarray(pd.Series(labels).infer_objects()) if labels.dtype == object else labels
 
 
@@ -291,7 +297,7 @@ def _as_bool(array: AnyArray, classes: AnyArray) -> BoolArray:
 
 def _sparse_as_bool(y: LabelsLike) -> BoolArray:
     """A dense bool matrix from a sparse one whose stored values are bool or 0/1."""
-    stored = sparse.csr_matrix(y, copy=True)  # to add up what is stored twice is to change it
+    stored = sparse.csr_matrix(y, copy=True)  # summing duplicate entries would modify it
     stored.sum_duplicates()
     if stored.dtype != np.bool_:
         wrong = ~((stored.data == 0) | (stored.data == 1))
@@ -305,11 +311,11 @@ def _sparse_as_bool(y: LabelsLike) -> BoolArray:
     return np.asarray(stored.astype(bool).toarray())
 
 
-# Labels and candidates brought to classes that are known already: of a fit, of a first chunk, of an updated model.
+# Align labels and candidates with known classes: of a fit, of a first chunk, of an updated model.
 
 
 def candidates_among(y: LabelsLike, classes: AnyArray) -> BoolArray:
-    """bool (n, m) what y says of the rows, its columns those of `classes` (m,).
+    """Return the candidates of y as bool (n, m) with the columns of `classes` (m,).
 
     y : labels, a candidate matrix or sets of class names, as `check_candidates` reads them
     Raises CandidateError for a matrix with other columns, for names that are no class, naming their rows, and for
@@ -339,7 +345,8 @@ def candidates_among(y: LabelsLike, classes: AnyArray) -> BoolArray:
 
 
 def refuse_other_columns(name: str, frame: pd.DataFrame, classes: AnyArray) -> None:
-    """Raise CandidateError where the columns of a DataFrame, called `name`, are not the classes (m,) in their order."""
+    """Raise CandidateError unless the columns of a DataFrame, called `name`, are the classes (m,) in
+    order."""
     if list(column_names(frame)) != list(classes):
         raise CandidateError(
             f"The columns of {name} must be the classes, in their order: {listed([str(one) for one in classes])}. "

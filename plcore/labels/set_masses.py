@@ -20,22 +20,23 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matri
 
 STEPS = 3
 EVEN = 4.0
-"""How many answers the candidates of a source, spread evenly, weigh as much as."""
+"""Weight of a source's candidates, spread evenly, as a number of answers."""
 SLACK = 0.5
-"""Rows added to what a class has and is to have: what has next to nothing is not pulled without bound."""
+"""Rows added to a class's current mass and target, so that classes with almost no mass are not pulled without
+bound."""
 LEAST_SHARE, LEAST_Z = 0.5, 10.0
 """Share of neighbouring rows with equal sets, and standard errors beyond chance, above which their order shows
 sources."""
 SETS_A_CLASS = 3
 """Different sets for each class: where sets follow from labels, there are about as many as labels."""
-BLOCK = 65536  # rows that are compared at a time
+BLOCK = 65536  # rows compared at a time
 
 
 def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
-    """(n,) a number for the source of each row, one of its own if none is given (None, NaN, an empty text); None
-    if no source has two rows.
+    """Return (n,) a number for the source of each row, a unique one if none is given (None, NaN, an empty
+    text); None if no source has two rows.
 
-    Raises ValueError where there are not n of them.
+    Raises ValueError unless there are n groups.
     """
     names = pd.Series(groups, dtype=object)
     if len(names) != n_rows:
@@ -136,7 +137,7 @@ def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.
 
 @dataclass(frozen=True, eq=False)
 class SetMasses:
-    """How many rows of each source each class is to have. Sources of one row are left out.
+    """The target number of rows of each class in each source. Sources with one row are left out.
 
     rows (r,) : the rows of sources that have several, ascending      of (r,) : their source, 0..g-1
     weights (r,) : of these rows      shares (g, m) : the mean of their soft labels as imported

@@ -1,4 +1,4 @@
-"""One number that makes probabilities of scores: softmax(s / T), T by the likelihood of candidate sets.
+"""Temperature scaling: probabilities softmax(s / T), T fitted by the likelihood of candidate sets.
 
     T = argmax of  sum_i s_i (t log q_i + (1 - t) log(1 - q_i)),    q_i = sum over k in Y_i of softmax(scores_i / T)_k
 
@@ -22,10 +22,12 @@ RANGE = np.log(1e3)  # T is sought from a thousandth of the scores' spread to a 
 def fit_temperature(
     scores: FloatArray, candidates: BoolArray, weights: FloatArray | None = None, *, smoothed: bool = False
 ) -> float:
-    """T of held-out rows with scores (n, m), -inf for classes that cannot be, candidates (n, m) and weights (n,).
+    """Fit T on held-out rows with scores (n, m), -inf for impossible classes, candidates (n, m) and weights
+    (n,).
 
     weights : None for even ones      smoothed : Platt's t in place of 1
-    A row says nothing if its set holds all of the classes that can be, or none; 1 if no row says anything.
+    A row whose set holds all possible classes, or none, is not informative. Returns 1 if no row is
+    informative.
     """
     inside, outside = np.where(candidates, scores, -np.inf), np.where(candidates, -np.inf, scores)
     telling = (inside.max(axis=1) > -np.inf) & (outside.max(axis=1) > -np.inf)

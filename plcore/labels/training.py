@@ -48,7 +48,7 @@ def require_y(estimator: object, y: LabelsLike, wanted: str = CANDIDATES) -> Non
 def check_features(
     estimator: object, X: MatrixLike, *, reset: bool, dtype: DTypeLike = np.float64, finite: bool = True
 ) -> FeatureMatrix:
-    """X (n, d) in C order, or CSR, as numbers of `dtype`.
+    """Validate features; return X (n, d) in C order, or CSR, with this `dtype`.
 
     reset : whether the number and the names of the features are stored in the estimator, as `fit` does, or held
         against what it has stored      finite : whether `require_finite` is asked, too
@@ -113,9 +113,10 @@ def check_training(
 
 
 class CandidateScoreMixin(ClassifierMixin):  # type: ignore[misc]
-    """A classifier whose `score` reads labels and candidates, so that `GridSearchCV` selects without a clean label.
+    """Mixin whose `score` accepts labels and candidates, so that `GridSearchCV` can select without clean
+    labels.
 
-    It is before other bases from scikit-learn, whose `score` is that of label vectors alone.
+    List it before other scikit-learn bases, whose `score` accepts label vectors only.
     """
 
     classes_: AnyArray

@@ -1,6 +1,8 @@
-"""The answering loop: log entries, what they make of each row, the next question, when to stop.
+"""The active-learning loop: log entries, the state of each row that they lead to, the next question, stopping
+rules.
 
-Here is what all kinds of project share; `plcore.loop.one_label` and `plcore.loop.label_vectors` are the two kinds.
+This package holds the code shared by all kinds of project; `plcore.loop.one_label` and
+`plcore.loop.label_vectors` are the two kinds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code shared by the loops of all kinds of project: the pool of rows, and the verbs of a learner."""
+"""Code shared by the loops of all kinds of project: the pool of rows, and the interface of a learner."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from plcore.loop.entry_fold import EntryFold
 from plcore.loop.standings import Standings
 
 CONTROL = "control"
-"""Strategy of a blind question, which is asked to measure the model."""
+"""Strategy name of a blind check, which is asked to measure the model."""
 
 
 class Drawing(Protocol):
-    """The part of the settings by which a `Pool` draws rows."""
+    """The settings with which a `Pool` draws rows."""
 
     @property
     def seed(self) -> int: ...
@@ -32,7 +32,7 @@ class Drawing(Protocol):
 
 
 OVERLAP = "overlap"
-"""Strategy of a question about a row that others have answered and one more person is to."""
+"""Strategy name of a question about a row that others have answered and that waits for another person."""
 
 TableT_co = TypeVar("TableT_co", covariant=True)
 SettingsT = TypeVar("SettingsT", bound=Drawing)
@@ -40,10 +40,11 @@ FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 
 
 def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
-    """The rows of the import and of each addition. n : how many rows there are      starts : the first of each addition
+    """Return the rows of the import and of each addition. n : number of rows      starts : the first row of
+    each addition
 
-    An addition of no rows, which gave those that were there embeddings, is no batch.
-    Raises ValueError where an addition begins beyond the rows there are.
+    An addition without rows (one that only added embeddings) is no batch. Raises ValueError if an addition
+    begins beyond the last row.
     """
     edges = [0, *starts, n]
     if 0 in starts or any(a > b for a, b in pairwise(edges)):
@@ -52,18 +53,18 @@ def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
 
 
 class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
-    """How every row of a table stands after the entries applied so far. All of it follows from table, settings and
-    log alone.
+    """The state of every row of a table after the entries applied so far, determined by table, settings and
+    log.
 
     seq : number of the last entry applied      answers : entries that are answers and were not withdrawn
-    test_rows : bool (n,), rows held out to measure the model; no one is asked about them
+    test_rows : bool (n,), rows held out to measure the model; they are never asked
     bad : bool (n,), rows that people marked as bad items
-    batches : the rows of the import, and of each time that more came; each has draws of its own
-    changed_until : seq of the latest change of classes or rows that the pool was made under; 0 for none
+    batches : the rows of the import and of each later addition; each batch has its own random draws
+    changed_until : seq of the latest change of classes or rows before the pool was created; 0 for none
     """
 
     KINDS: tuple[str, ...]
-    """Kinds of entries about rows that such a pool applies."""
+    """Kinds of entries about rows that this pool applies."""
 
     table: TableT_co
     settings: SettingsT
@@ -90,108 +91,111 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         self.fold.check(entry)
 
     def takes_change(self, seq: int) -> bool:
-        """Whether the pool has classes and rows as the change written in entry `seq` leaves them; that entry then
-        counts as applied."""
+        """Return whether the pool already includes the change of classes or rows of entry `seq`; if so, mark
+        the entry as applied."""
         if seq > self.changed_until:
             return False
         self.seq = seq
         return True
 
     def pass_over(self, seq: int) -> None:
-        """Count entry `seq` as applied: it is of kind "model", and says nothing of rows or classes."""
+        """Mark entry `seq` as applied: it is of kind "model" and concerns neither rows nor classes."""
         self.seq = seq
 
     @abstractmethod
     def apply(self, entry: Entry) -> object | None:
-        """Take in one entry and return what it changed for models, something false if nothing. Raises AnswerError,
-        and changes nothing, if the entry is impossible."""
+        """Apply one entry and return the change that models must learn, or a falsy value for none. Raises
+        AnswerError, and changes nothing, if the entry is impossible."""
 
-    # Rights to be asked
+    # Which questions may be asked
 
     @abstractmethod
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether people can be asked about the row, or this label of it: something of it is not known yet."""
+        """Return whether the row, or this label of it, can be asked about: some of it is still unknown."""
 
     def places_left(self, place: Place) -> int:
-        """How many people may have the place before them now."""
+        """Return how many people may be asked about the place at the same time."""
         return int(self.is_open(*place))
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """Whether this annotator can be asked about the place: it is open, and they have not said that they are unsure
-        about it. What they only skipped can be asked again."""
+        """Return whether this annotator can be asked about the place: it is open, and they did not answer
+        "unsure". Skipped places can be asked again."""
         aside = self.standings.unsure(annotator)
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
     def control_is_due(self, ahead: int = 0) -> bool:
-        """Whether the next question is a blind check: with probability `control_share`, redrawn for each entry.
+        """Return whether the next question is a blind check: with probability `control_share`, redrawn for
+        each entry.
 
-        ahead : the question after this many further entries is meant
+        ahead : look ahead to the question after this many further entries
         """
         share = self.settings.control_share
         return bool(
             share and np.random.default_rng([self.settings.seed, 3, self.seq + ahead]).random() < share
         )
 
-    # How things stand
+    # State
 
     @property
     @abstractmethod
     def n_answered(self) -> int:
-        """How many rows, or labels of rows where questions are about these, have an answer and are not open."""
+        """Return the number of rows (or labels, if questions are about labels) that are answered and not
+        open."""
 
     @property
     @abstractmethod
     def n_open(self) -> int:
-        """How many of these can still be asked about, blind checks among them."""
+        """Return the number of rows (or labels) that can still be asked about, including blind checks."""
 
     @property
     def n_to_ask(self) -> int:
-        """How much a person could be asked about before any answer."""
+        """Return the number of rows (or labels) that could be asked about before any answer."""
         return self.n_open
 
     @property
     @abstractmethod
     def answered_rows(self) -> BoolArray:
-        """(n,) rows that have an answer."""
+        """Return bool (n,) the rows that have an answer."""
 
     @property
     @abstractmethod
     def open_rows(self) -> BoolArray:
-        """(n,) rows of which something can still be asked."""
+        """Return bool (n,) the rows that can still be asked about, at least in part."""
 
     @property
     @abstractmethod
     def blind_rows(self) -> BoolArray:
-        """(n,) rows that are, or have, a blind check."""
+        """Return bool (n,) the rows that are, or contain, a blind check."""
 
-    # Labels that are safe to show: never other people's answers while annotators answer independently.
+    # Labels that are safe to show: never the answers of others while annotators answer independently.
 
     @abstractmethod
     def shown_to_all(self) -> BoolArray:
-        """(n,) a new array: rows whose answered labels anyone may see, also next to a question; no held-out row and no
-        blind check among them."""
+        """Return a new array bool (n,): rows whose answered labels anyone may see, even next to a question;
+        held-out rows and blind checks are excluded."""
 
     @abstractmethod
     def answered_labels(self, row: int) -> tuple[str, ...]:
-        """The labels that people have given such a row."""
+        """Return the labels that people have given a row of `shown_to_all`."""
 
     @abstractmethod
     def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """The labels that each of these rows may have, as anyone may see them; none of a bad item."""
+        """Return the possible labels of each of these rows that anyone may see; none for a bad item."""
 
     @abstractmethod
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
-        """The labels that the log stores as `before`, or `after`, of an entry while the pool is as it is now."""
+        """Return the labels that the log stores as `before` or `after` of an entry, for the current state of
+        the pool."""
 
     def check_row(self, row: int) -> int:
-        """The row number as an int. Raises AnswerError where there is no such row."""
+        """Return the row number as an int. Raises AnswerError if there is no such row."""
         n = len(self.test_rows)
         if not is_whole(row) or not 0 <= row < n:
             raise AnswerError(f"row must be in 0..{n - 1}. Got {row!r}.")
         return int(row)
 
     def check_asked(self, row: int) -> int:
-        """As `check_row`. Raises AnswerError for test rows and bad items too: no one is asked about them."""
+        """As `check_row`. Raises AnswerError for test rows and bad items too, which are never asked."""
         row = self.check_row(row)
         if self.test_rows[row] or self.bad[row]:
             raise AnswerError(
@@ -200,22 +204,23 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         return row
 
     def _draw_test_rows(self, eligible: BoolArray) -> BoolArray:
-        """(n,) bool, a seeded share of the eligible rows (n,); at least one row is left to learn from."""
+        """Draw test rows, bool (n,): a seeded share of the eligible rows (n,). At least one row is left for
+        training."""
         first, *later = (self._drawn(eligible, batch, self.settings.test_share) for batch in self.batches)
         test = np.zeros(len(eligible), dtype=bool)
         test[np.concatenate([first[: len(self.batches[0]) - 1], *later])] = True
         return test
 
     def _drawn_for_several(self) -> BoolArray:
-        """(n,) the rows that several people are to answer: a seeded share of all."""
+        """Draw the rows (n,) that several people will answer: a seeded share of all."""
         drawn = np.zeros(len(self.test_rows), dtype=bool)
         for batch in self.batches:
             drawn[self._drawn(~drawn, batch, self.settings.overlap_share, 4)] = True
         return drawn
 
     def _drawn(self, eligible: AnyArray, batch: range, share: float, *purpose: int) -> IntArray:
-        """A seeded share of the eligible places (n, ...) in the rows of one batch, by flat index, in random order. The
-        rows of a later batch change nothing in the draws of those before."""
+        """Draw a seeded share of the eligible places (n, ...) in the rows of one batch: flat indices in
+        random order. Later batches do not change earlier draws."""
         within = np.zeros(eligible.shape, dtype=bool)
         within[batch.start : batch.stop] = eligible[batch.start : batch.stop]
         places = np.flatnonzero(within)
@@ -225,7 +230,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
 
 class Learner(Protocol):
-    """The loop over a pool in two verbs, `apply(entry)` and `next_question(annotator)`. No database, no clock.
+    """The loop over a pool: `apply(entry)` and `next_question(annotator)`. It uses no database and no clock.
 
     The same table, settings and entries, with the same models, always give the same state and the same next question.
     """
@@ -242,19 +247,20 @@ class Learner(Protocol):
     def model_version(self) -> int: ...
     @property
     def waits(self) -> bool:
-        """Whether neighbours are found elsewhere, and another learner takes the place of this one then."""
+        """Whether the neighbour search runs elsewhere; a learner with the neighbours will replace this
+        one."""
 
     @property
     def has_model(self) -> bool:
-        """Whether the model says anything yet."""
+        """Whether the model can predict yet."""
 
     @property
     def proves_done(self) -> bool:
-        """Whether `share_settled` is proved about predictions; else it is a share of rows or labels."""
+        """Whether `share_settled` is a proof about predictions; otherwise it is a share of rows or labels."""
 
     @property
     def version_published(self) -> int | None:
-        """The entry up to which the model in place was trained as a whole; None before the first such model."""
+        """The last entry in the training data of the current model version; None before the first version."""
 
     @property
     def seq(self) -> int: ...
@@ -276,11 +282,12 @@ class Learner(Protocol):
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...
     def checkpoint(self) -> dict[str, AnyArray]:
-        """The state from which another learner of the same table, settings and changes continues."""
+        """Return the state from which another learner of the same table, settings and changes can
+        continue."""
 
     @property
     def share_settled(self) -> float:
-        """The share, in [0, 1], of the work that is done."""
+        """Return the share, in [0, 1], of the work that is done."""
 
     def state(self, row: int) -> Any: ...
     def progress(self) -> Any: ...

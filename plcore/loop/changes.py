@@ -1,5 +1,5 @@
-"""Changes of what a project's entries are about, as entries of its log say them: of its classes, of its rows where more
-came later, and of whose answers count."""
+"""Changes recorded in a project's log other than answers: of its classes, of its rows (later additions), and
+of whose answers count."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from plcore.loop.entries import Entry, EntryKind
 
 ROWS = "rows"
-"""Kind of the change that brings more rows, with the classes that were new in them added before."""
+"""Kind of the change that adds rows; entries that add their new classes come right before it."""
 ASIDE = "aside"
-"""Kind of the change after which a person's answers, earlier and later ones, do not count."""
+"""Kind of the change that excludes all answers of a person, earlier and later ones."""
 NAMES_TAKEN = {
     "add": ("name",),
     "rename": ("old", "new"),
@@ -21,16 +21,16 @@ NAMES_TAKEN = {
     "back": (),
 }
 NO_ROW = -1
-"""The row number in entries about classes, which are about no row."""
+"""The row number in entries that are about no row, such as changes of classes."""
 
 
 class ClassError(ValueError):
-    """A change of classes that is impossible after those before it; nothing was changed by it."""
+    """A change of classes that is impossible after the changes before it; nothing was changed."""
 
 
 @dataclass(frozen=True)
 class ClassChange:
-    """One change.
+    """One change of classes, rows or excluded annotators.
 
     names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows there were |
         ("aside") the annotator | ("back") none
@@ -51,7 +51,7 @@ class ClassChange:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """As the log keeps it: the kind, then the names."""
+        """The labels stored in the log: the kind, then the names."""
         return (self.kind, *self.names)
 
 
@@ -72,8 +72,8 @@ def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
 
 
 def changed_at(changes: Iterable[ClassChange]) -> int:
-    """Seq of the latest change of classes or rows, 0 without any. That someone's answers are excluded, or count
-    again, changes neither."""
+    """Return the seq of the latest change of classes or rows, 0 without any. Excluding or restoring a
+    person's answers changes neither."""
     asides: set[int | None] = set()
     latest = 0
     for change in changes:
@@ -85,12 +85,13 @@ def changed_at(changes: Iterable[ClassChange]) -> int:
 
 
 def batches_of(changes: Iterable[ClassChange]) -> tuple[int, ...]:
-    """How many rows there were before each time that more were added."""
+    """Return the number of rows before each addition."""
     return tuple(int(change.names[0]) for change in changes if change.kind == ROWS)
 
 
 def asides_after(changes: Iterable[ClassChange]) -> dict[str, int]:
-    """{annotator: seq of the change by which their answers do not count} after these changes."""
+    """Return the excluded annotators after these changes: {annotator: seq of the change that excludes
+    them}."""
     standing: dict[int | None, str] = {}
     for change in changes:
         if change.kind == ASIDE:
@@ -101,5 +102,5 @@ def asides_after(changes: Iterable[ClassChange]) -> dict[str, int]:
 
 
 def aside_after(changes: Iterable[ClassChange]) -> frozenset[str]:
-    """The annotators whose answers do not count after these changes."""
+    """Return the annotators whose answers are excluded after these changes."""
     return frozenset(asides_after(changes))

@@ -1,11 +1,11 @@
-"""The classes of a project over time: added, renamed, merged, each change an entry of the log; and its rows, where
-more came later.
+"""The classes of a project over time: each addition, renaming or merge is an entry of the log, as is each
+addition of rows.
 
-A class as it first came in, at import or by an `add`, is a *root*; a class is a set of roots under a name. A name
-that was ever used belongs to its roots for good, so that it means the same class wherever it is written: no second
-class can take it. What was asked and answered under earlier classes keeps its meaning (see
-`plcore.loop.one_label.fold`). Taking back the latest change restores the names and sets before it; a name that
-a rename gave stays known as a name of its class.
+A class as first introduced, at import or by an `add`, is a *root*; a class is a set of roots under a name. A
+name once used belongs to its roots for good, so it means the same class in every entry and no other class can
+take it. Questions and answers under earlier classes keep their meaning (see `plcore.loop.one_label.fold`).
+Withdrawing the latest change restores the names and sets before it; a name that a rename gave stays known as
+a name of its class.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from plcore.arrays.candidate_sets import CandidateSets
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
-# Move statements about classes to other classes: where classes are merged, renamed, added and withdrawn.
+# Map values per class to other classes, after classes are merged, renamed, added or withdrawn.
 
 NAMED = 20
-"""Classes that a message names; the others are counted."""
+"""Number of classes named in a message; the others are counted."""
 MOST_HELD = 5_000_000
-"""Names that a map holds when rows bring new classes: each change keeps those of its time, 16 bytes each. Some 3,150
-classes can be added to three, 49 to 100,000."""
+"""Maximum number of names in a map when rows add classes: each change stores the names of its time, 16 bytes
+each. About 3,150 classes can be added to three, 49 to 100,000."""
 
 
 def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
-    """(..., m) the sum of what is said of all classes that go to each place; of bools whether any is set.
+    """Return (..., m): for each new class the sum of the values of the classes mapped to it; for bools,
+    whether any is set.
 
-    values : (..., k), or `CandidateSets`      places : (k,) where each class goes, -1 for nowhere
+    values : (..., k), or `CandidateSets`      places : (k,) the new number of each class, -1 to drop it
     """
     if isinstance(values, CandidateSets):
         return values.mapped(places, m)
@@ -53,22 +54,22 @@ def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
 
 
 def class_names(names: Sequence[str]) -> str:
-    """The names of classes in a message."""
+    """Return the names of classes for a message."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
 
 class Era(NamedTuple):
-    """The classes from the entry after `seq` on, until the next change."""
+    """The classes from the entry after `seq` until the next change."""
 
     seq: int
     names: tuple[str, ...]
     roots: tuple[frozenset[int], ...]  # of each class
-    n_known: int  # roots 0..n_known-1 had come in by then
+    n_known: int  # roots 0..n_known-1 existed by then
 
 
 class ClassMap:
-    """The effective classes after these changes, and what every earlier name means now.
+    """The effective classes after these changes, and the current meaning of every earlier name.
 
     classes : those of the table: the class names at import, and, where rows came later, those that were added until
         then and may be candidates of these rows
@@ -82,8 +83,8 @@ class ClassMap:
     seq : of the latest change, 0 without any.
     latest : the change that can be withdrawn now, or None.
     aside : the annotators whose answers do not count.
-    taken_back : seq of the latest entry that took a change back, 0 without any. Names shown before it may have meant
-        more classes than they do now.
+    taken_back : seq of the latest withdrawal of a change, 0 without any. Names shown before it may have meant
+        more classes than now.
     """
 
     def __init__(self, classes: Sequence[str], changes: Iterable[ClassChange] = ()) -> None:
@@ -126,11 +127,12 @@ class ClassMap:
         return aside_after(self.changes)
 
     def changed(self, change: ClassChange) -> ClassMap:
-        """The map after one more change. Raises ClassError; this one stays as it is."""
+        """Return the map after one more change; this one is not modified. Raises ClassError."""
         return ClassMap(self.tabled, (*self.changes, change))
 
     def now(self, name: str) -> str:
-        """The effective name of the class that this name, earlier or present, belongs to. Raises ClassError."""
+        """Return the effective name of the class that this earlier or current name belongs to. Raises
+        ClassError."""
         root = self._root.get(name)
         if root is None:
             raise ClassError(
@@ -139,12 +141,12 @@ class ClassMap:
         return self.classes[int(self.columns[root])]
 
     def names_of(self, name: str) -> tuple[str, ...]:
-        """Every name, present one included, that the class with this effective name ever had."""
+        """Return every name, including the current one, that the class with this effective name ever had."""
         return self._names_of.get(name, ())
 
     @property
     def known_names(self) -> KeysView[str]:
-        """Every name that is or was a class's."""
+        """Return every name that is or was the name of a class."""
         return self._root.keys()
 
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -159,7 +161,8 @@ class ClassMap:
                 )
 
     def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
-        """Current names of the classes that had these names when the entry with this seq was written.
+        """Return the current names of the classes that had these names when the entry with this seq was
+        written.
 
         None if one of them is no longer the same class: merged since, or withdrawn.
         """
@@ -182,11 +185,12 @@ class ClassMap:
         return {name: tuple(names) for name, names in found.items()}
 
     def era(self, seq: int) -> Era:
-        """The classes under which the entry with this seq was written."""
+        """Return the classes under which the entry with this seq was written."""
         return self.eras[max(0, bisect_left(self.eras, seq, key=lambda era: era.seq) - 1)]
 
     def roots(self, names: Iterable[str], era: Era) -> BoolArray:
-        """(n_roots,) bool, the roots of these classes of an era. Raises ClassError for what was no class then."""
+        """Return bool (n_roots,) the roots of these classes of an era. Raises ClassError for a name that was
+        no class then."""
         mask = np.zeros(len(self.columns), dtype=bool)
         for name in names:
             if name not in era.names:
@@ -205,7 +209,8 @@ class ClassMap:
 
     @property
     def n_addable(self) -> int:
-        """Classes that rows may still add, each by a change of its own, until the map holds MOST_HELD names."""
+        """Number of classes that rows may still add, each by its own change, until the map holds MOST_HELD
+        names."""
         m = len(self.classes)
         left = max(0, MOST_HELD - sum(len(era.names) for era in self.eras))
         return (isqrt((2 * m + 1) ** 2 + 8 * left) - 2 * m - 1) // 2  # k m + k (k + 1) / 2 <= left
@@ -292,7 +297,7 @@ class ClassMap:
             )
         taken, earlier = self._standing.pop()
         self.taken_back = change.seq
-        if taken.kind == "add":  # as if it had never been
+        if taken.kind == "add":  # as if it had never been made
             self._dead.add(earlier.n_known)
             self._root = {name: root for name, root in self._root.items() if root not in self._dead}
         self._begin(change, earlier.names, earlier.roots, self.eras[-1].n_known)
@@ -343,9 +348,9 @@ TableT = TypeVar("TableT")
 
 
 def with_classes(table: TableT, class_map: ClassMap) -> TableT:
-    """The table under the effective classes: a merged class is a candidate where any of its classes was, with the sum
-    of their weights, an added one nowhere, and true labels are mapped. A new dataclass of the same type with the same
-    cells. `table.classes` must be those of the import."""
+    """Return the table under the effective classes: a merged class is a candidate if any of its classes was,
+    with the sum of their weights; an added class is never a candidate; true labels are mapped. A new
+    dataclass of the same type with the same cells. `table.classes` must be those of the import."""
     if not class_map.changes:
         return table
     given: Any = table
@@ -365,5 +370,6 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
 
 
 def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
-    """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
+    """Return the effective names of these classes, in class order, each once. Raises ClassError for unknown
+    names."""
     return tuple(dict.fromkeys(class_map.now(label) for label in labels))

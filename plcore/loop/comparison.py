@@ -1,4 +1,4 @@
-"""Result of a model comparison, and the model a project should use from now on."""
+"""The result of a model comparison, and the model that a project should use."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from plcore.arrays.types import WORDS
 from plcore.evaluation.learners import WITHIN
 
 FEWEST_AHEAD = 6
-"""Rows by which it must be ahead, too. Of five rows that one model alone has right nothing follows: the exact paired
-test gives 2 / 2**5 = 0.06 even where the other model alone has none.
+"""Rows by which a model must also be ahead. Five rows that only one model has right prove nothing: the exact
+paired test gives 2 / 2**5 = 0.06 even if the other model alone has none right.
 """
 FEWEST_ROWS = 20
-"""Held-out rows below which no models are compared: the figures of any two differ by chance, and hundreds of fits would
-choose none."""
+"""Held-out rows below which models are not compared: differences would be due to chance, so hundreds of fits
+would be wasted."""
 
 
 class TooFewRowsError(ValueError):
-    """A table has too few rows to compare models on: nothing is wrong with it."""
+    """The table has too few rows to compare models, but is otherwise valid."""
 
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """Result of held-out rows for one model; None if it could not be measured, and then `note` says why.
+    """The figures of one model on held-out rows; None if it could not be measured: `note` says why.
 
-    C : the value of its parameter C at which it stands, None for its default or where it has none
+    C : the value of its parameter C for these figures, None for its default or if it has none
     consistency : share of its predictions inside their candidate sets      kappa : the same beyond chance
-    accuracy : share of right ones where the truth is known, None if it is known nowhere
+    accuracy : share of correct predictions among rows with known truth, None if there are none
     seconds : CPU seconds of all its fits
     """
 
@@ -43,17 +43,17 @@ class ModelFigures:
 
 
 FEWEST_ANSWERED = 40
-"""Answered rows below which no features are chosen. Consistency with the candidates must not choose them: it favours
-the features that the candidates were made by."""
+"""Answered rows below which features are not compared. Candidate consistency cannot compare them: it favours
+the features that the candidates were made with."""
 BELOW_WORDS = 0.01
 """Allowed loss of accuracy of the current features against the built-in ones."""
 
 
 @dataclass(frozen=True)
 class FeatureComparison:
-    """Sets of features compared on the same answered rows, each held out once from a model that learns by them.
+    """Feature sets compared on the same answered rows, each row held out once.
 
-    accuracy : share of the rows that are predicted as they were answered, by the name of the set, one of
+    accuracy : share of the rows predicted as answered, by name of the feature set, one of
         `plcore.arrays.types.FEATURE_SETS`      model : by whose fits      rows : how many
     """
 
@@ -62,8 +62,8 @@ class FeatureComparison:
     rows: int
 
     def choice(self, in_force: str) -> str:
-        """The features to learn from. Those in force stay unless others have FEWEST_AHEAD rows more right, or they are
-        more than BELOW_WORDS less accurate than the built-in ones."""
+        """Return the features to use. The current ones stay unless others have FEWEST_AHEAD more rows right,
+        or the current ones are more than BELOW_WORDS less accurate than the built-in ones."""
         shares = self.accuracy
         if self.rows < FEWEST_ANSWERED or not {in_force, WORDS} <= set(shares):
             return in_force
@@ -78,7 +78,7 @@ class ModelComparison:
     """Models compared on the same held-out rows.
 
     figures : in the order tried      best : by the criterion; None if nothing could be measured
-    rows : how many were held out in turn      checks : rows of known truth among them; 0: kappa alone has chosen
+    rows : number of held-out rows      checks : those with known truth; 0: kappa alone decides
     features : None if there is nothing to choose, or too few rows are answered
     """
 
@@ -89,11 +89,11 @@ class ModelComparison:
     features: FeatureComparison | None = None
 
     def of(self, model: str) -> ModelFigures:
-        """The figures of a model; of one that was not compared there are none."""
+        """Return the figures of a model; all None if it was not compared."""
         return next((one for one in self.figures if one.model == model), ModelFigures(model))
 
     def choice(self, in_force: str | None) -> str | None:
-        """The model to learn by from now on; None if nothing could be measured.
+        """Return the model to use; None if nothing could be measured.
 
         in_force : the one that an earlier comparison has chosen, None before the first. It stays where the best is
             ahead by no more than noise: of kappa by WITHIN, or inside its sets on fewer than FEWEST_AHEAD rows more;
@@ -114,7 +114,7 @@ class ModelComparison:
         return (best.accuracy - now.accuracy) * self.checks < FEWEST_AHEAD - 0.5
 
     def lines(self) -> str:
-        """The comparison as lines of text for a terminal, columns parted by tabs, the best model first."""
+        """Return the comparison as lines of tab-separated text for a terminal, the best model first."""
         lines = ["model\tkappa\taccuracy\tseconds\tnote"]
         for one in sorted(self.figures, key=lambda one: math.inf if one.kappa is None else -one.kappa):
             shares = ["" if share is None else f"{share:.3f}" for share in (one.kappa, one.accuracy)]

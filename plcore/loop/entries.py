@@ -1,4 +1,4 @@
-"""Log entries: their kinds and their form, whatever a project is about."""
+"""Log entries: their kinds and their form, for all kinds of project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plcore.arrays.types import is_whole
 
 
 class EntryKind(StrEnum):
-    """Possible kinds of entry of the log, in projects of every kind. The log holds the values, which never change."""
+    """Kinds of log entries, for all kinds of project. The log stores the values, which never change."""
 
     IS = "is"
     """It is this label."""
@@ -26,7 +26,7 @@ class EntryKind(StrEnum):
     NO = "no"
     """These labels of the row are not right."""
     BAD = "bad"
-    """The item is no good; nothing is learnt from the row."""
+    """The item is bad; models do not learn from the row."""
     UNSURE = "unsure"
     """This person cannot tell."""
     SKIP = "skip"
@@ -34,36 +34,38 @@ class EntryKind(StrEnum):
     WITHDRAW = "withdraw"
     """An earlier entry is withdrawn."""
     CLASS = "class"
-    """The classes of the project change; about no row."""
+    """The classes of the project change; the entry is about no row."""
     ROWS = "rows"
-    """More rows came in; about no row that was there."""
+    """Rows are added; the entry is about no existing row."""
     VERDICT = "verdict"
-    """A reviewer settles what the row is, whatever people have answered: one of these labels; without any, a bad
+    """A reviewer resolves the row, overriding all answers: it is one of these labels; without labels, a bad
     item."""
     RIGHT = "right"
-    """A reviewer settles that these labels of the row are right."""
+    """A reviewer decides that these labels of the row are right."""
     WRONG = "wrong"
-    """A reviewer settles that these labels of the row are not right."""
+    """A reviewer decides that these labels of the row are wrong."""
     ASIDE = "aside"
-    """A person's answers do not count; about no row."""
+    """A person's answers are excluded; the entry is about no row."""
     MODEL = "model"
-    """Another model answers from here on, or who chooses it changes; about no row, and nothing that a model learns."""
+    """The model changes, or the way it is chosen; the entry is about no row, and models do not learn from
+    it."""
 
 
 PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
-"""Kinds of entries that say nothing about the labels of a row."""
+"""Kinds of entries that give no information about the labels of a row."""
 
 VERDICTS: tuple[str, ...] = (EntryKind.VERDICT, EntryKind.RIGHT, EntryKind.WRONG)
-"""Kinds of entries by which a reviewer settles something, whatever people have answered."""
+"""Kinds of entries of reviewers, which override all answers."""
 
 
 class AnswerError(ValueError):
-    """An entry that is impossible after those before it; nothing was changed by it."""
+    """An entry that is impossible after the entries before it; nothing was changed."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` withdraws."""
+    """An entry of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` entry
+    withdraws."""
 
     seq: int
     kind: str
@@ -74,7 +76,7 @@ class Entry:
 
 
 def check_form(entry: Entry, kinds: Collection[str]) -> None:
-    """Raise AnswerError unless the entry is of one of these kinds and its parts are what `Entry` says they are."""
+    """Raise AnswerError unless the entry is of one of these kinds and its fields are valid (see `Entry`)."""
     if not is_whole(entry.seq):
         raise AnswerError(f"The seq of an entry must be an int. Got {entry.seq!r}.")
     where = f"Entry {entry.seq}"
@@ -92,7 +94,7 @@ def check_form(entry: Entry, kinds: Collection[str]) -> None:
         )
 
 
-# Places: what a question can be about, in a project of any kind.
+# Places: the possible subjects of a question, in all kinds of project.
 
 
 class Place(NamedTuple):

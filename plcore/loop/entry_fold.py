@@ -1,4 +1,4 @@
-"""The fold of all entries of a table: what those of each row make of it, whatever a project is about."""
+"""The fold of all entries of a table: the state of each row after its entries, for all kinds of project."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from plcore.arrays.types import AnyArray, IntArray
 from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.packed import packed, unpacked
 
-# The entries that a fold has applied, found by row and by seq.
-#
-# Those that came with a checkpoint stay in columns, and become entries where someone asks for their row: most of a
-# long log is never looked at again.
+# The entries that a fold has applied, indexed by row and by seq.
+# Entries from a checkpoint stay in columns until their row is needed: most of a long log is never read again.
 
 
 class EntryLog:
-    """arrays : what `to_arrays` gave, to begin with; None: no entry
+    """arrays : output of `to_arrays` to start from; None: no entries
 
     withdrawn : seqs of the entries that were withdrawn. A withdrawal is no entry here.
     """
@@ -31,21 +29,21 @@ class EntryLog:
         self.withdrawn: set[int] = set() if arrays is None else set(arrays["withdrawn"].tolist())
 
     def add(self, entry: Entry) -> None:
-        """Take in an entry that comes after all so far."""
+        """Add an entry that comes after all others."""
         if entry.row not in self._rows:
             self._rows[entry.row] = [] if self._past is None else self._past.of_row(entry.row)
         self._rows[entry.row].append(entry)
         self._new[entry.seq] = entry
 
     def of_row(self, row: int) -> Sequence[Entry]:
-        """The entries of a row in order, those withdrawn among them."""
+        """Return the entries of a row in order, including withdrawn ones."""
         found = self._rows.get(row)
         if found is None and self._past is not None and (past := self._past.of_row(row)):
             found = self._rows[row] = past
         return found or ()
 
     def get(self, seq: int) -> Entry | None:
-        """The entry with this seq; None if there is none."""
+        """Return the entry with this seq; None if there is none."""
         found = self._new.get(seq)
         return self._past.get(seq) if found is None and self._past is not None else found
 
@@ -115,11 +113,11 @@ FoldedT = TypeVar("FoldedT")
 
 
 class Merger(Protocol[FoldedT]):
-    """Makes one fold of what several people say of a row (`several.Several` of each kind)."""
+    """Merges the answers of several people about a row into one fold (`several.Several` of each kind)."""
 
     @property
     def since(self) -> int:
-        """Seq of the last entry before people answered for themselves."""
+        """Seq of the last entry before people answered independently."""
 
     def merge(
         self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]
@@ -128,17 +126,18 @@ class Merger(Protocol[FoldedT]):
 
 
 class EntryFold(ABC, Generic[FoldedT]):
-    """The entries of all rows. What those of one row make of it, its fold, is what each kind of project adds to this.
+    """The entries of all rows. Each kind of project adds the fold: how the entries of a row determine its
+    state.
 
     first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
-    merger : makes one of the answers of several people; None: each answer counts after those before it, no matter
-    who gave it
-    aside : annotators whose answers do not count
+    merger : merges the answers of several people; None: each answer builds on the previous ones, no matter
+        who gave them
+    aside : annotators whose answers are excluded
     """
 
     ANSWERS: ClassVar[tuple[str, ...]]
-    """Kinds of entries that say something about the labels of a row."""
+    """Kinds of entries that carry information about the labels of a row."""
 
     def __init__(
         self,
@@ -155,27 +154,28 @@ class EntryFold(ABC, Generic[FoldedT]):
         self._log = EntryLog()
 
     def entries(self, row: int) -> list[Entry]:
-        """The unwithdrawn entries of a row, in order."""
+        """Return the entries of a row that were not withdrawn, in order."""
         withdrawn = self._log.withdrawn
         return [entry for entry in self._log.of_row(row) if entry.seq not in withdrawn]
 
     def is_untouched(self, row: int) -> bool:
-        """Whether no entry is about the row, not even one that was withdrawn."""
+        """Return whether no entry, not even a withdrawn one, is about the row."""
         return not self._log.of_row(row)
 
     def entry(self, seq: int) -> Entry:
-        """The entry with this seq (withdrawals are not kept)."""
+        """Return the entry with this seq (withdrawals are not stored)."""
         entry = self._log.get(seq)
         if entry is None:
             raise KeyError(seq)
         return entry
 
     def fold(self, row: int) -> FoldedT:
-        """The result of the unwithdrawn entries of a row."""
+        """Return the fold of the entries of a row that were not withdrawn."""
         return self.fold_of(row, self.entries(row))
 
     def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
-        """The answers about a row that count: neither withdrawn nor excluded; in order. aside : these too"""
+        """Return the answers about a row that count (not withdrawn, not excluded), in order. aside : also
+        exclude these"""
         entries = self.entries(row)
         return [one for one in entries if one.kind in self.ANSWERS] if aside else self._counted(entries)
 
@@ -197,29 +197,30 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     @abstractmethod
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """The result of these entries alone for a row, unchecked; changes nothing."""
+        """Return the fold of these entries alone for a row, without checks; changes nothing."""
 
     @abstractmethod
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """The result of these entries for a row, each after those before it, no matter who gave them."""
+        """Return the fold of these entries for a row, each building on the previous ones, no matter who gave
+        them."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:
-        """Raise AnswerError where the labels of an entry, which is no withdrawal, do not fit."""
+        """Raise AnswerError if the labels of an entry (not a withdrawal) do not fit."""
 
     def add(self, entry: Entry) -> None:
-        """Take in an entry that `check` has let pass."""
+        """Add an entry that has passed `check`."""
         if entry.kind == EntryKind.WITHDRAW and entry.target is not None:
             self._log.withdrawn.add(entry.target)
         else:
             self._log.add(entry)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """All entries applied, for a checkpoint."""
+        """Return all applied entries as arrays, for a checkpoint."""
         return self._log.to_arrays()
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
-        """Take in what `to_arrays` gave, in place of every entry so far, unchecked."""
+        """Replace all entries by the output of `to_arrays`, without checks."""
         self._log = EntryLog(arrays)
 
     def check(self, entry: Entry) -> None:

@@ -1,4 +1,4 @@
-"""The models that a project of one true label can learn with, in the order people see them, the default first.
+"""The models for projects with one true label, in the order users see them, the default first.
 
 A new model is a scikit-learn classifier and an entry in `MODEL_ENTRIES`, which settings, learner, forms and tests read;
 `docs/first-change.md` names the few other places. Strategies have theirs in `plcore.query.registry`, what concerns
@@ -24,21 +24,22 @@ class Upkeep(StrEnum):
     """How a model is kept up to date while answers come in."""
 
     VOTES = "at once"
-    """By integer votes of the neighbours, which an answer changes at once."""
+    """By integer votes of the neighbours, updated at once by each answer."""
     ONLINE = "online"
     """By one step of learning for each answer, at once."""
     TRAINED = "trained"
-    """By fits of the whole, in the background: to fit it after every answer would take too long."""
+    """By full refits in the background: a refit after every answer would take too long."""
 
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model: its name in stored settings, its words for people, and what the loop must know of it.
+    """A model: its name in stored settings, its description for users, and the properties that the loop
+    needs.
 
     estimator : its class      options : with which it is made for a project. Of trained models they are for fits
         between two answers: nearly the same objective as by default, in about half of the time
     c_option : the option that the setting C sets, None if there is none      c_inverse : it is set to 1 / C
-    seeded : whether it draws at random, and then takes the seed of the project
+    seeded : whether it draws at random; it then gets the seed of the project
     proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
     uses_scores : whether the `fit` of its class takes prior weights of the candidates (`candidate_weights`)
     relabels : whether a fitted one takes other candidates of its rows at the cost of some rounds (`relabel`). Learners
@@ -47,7 +48,7 @@ class ModelEntry:
     leaves_out : whether what it says of a row that trains comes from the other rows alone, as what any model says of
         a held-out row does: what these tell of it holds for that row too
     strategy : what the strategy "automatic" stands for under this model
-    plain : what it does in two words, for people who do not know the method; "": no such words
+    plain : what it does in two words, for users who do not know the method; "": none
     """
 
     name: str

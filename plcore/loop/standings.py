@@ -1,4 +1,5 @@
-"""Which places an annotator is not asked about: those they are unsure about, and for a while those they skipped."""
+"""The places an annotator is not asked about: those they are unsure about and, for a while, those they
+skipped."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ SKIP_LASTS = 20
 
 
 class Standings:
-    """For each annotator the places they are not to be asked about. Their latest unwithdrawn entry about a place
-    decides.
+    """For each annotator, the places not to ask them about. Their latest entry about a place that was not
+    withdrawn decides.
 
     about : gives the labels of its row that an entry is about; None among them stands for the row as a whole
     rests : kinds of entries after which a place rests: it comes back after SKIP_LASTS further entries, for the
@@ -44,7 +45,7 @@ class Standings:
         self._latest: dict[str, int] = {}  # annotator -> row
 
     def record(self, entry: Entry) -> None:
-        """Take note of an entry that the fold has already applied."""
+        """Record an entry that the fold has already applied."""
         self._count[entry.annotator] = self._number[entry.seq] = self._count.get(entry.annotator, 0) + 1
         touched = entry if entry.target is None else self._fold.entry(entry.target)
         annotator, row = touched.annotator, touched.row
@@ -71,7 +72,7 @@ class Standings:
                 resting[place] = standing.seq
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """How all stands, for a checkpoint."""
+        """Return the state as arrays, for a checkpoint."""
         numbers = self._number
         return {
             "counts": packed(self._count),
@@ -83,7 +84,7 @@ class Standings:
         }
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
-        """Take in what `to_arrays` gave, in place of every entry so far."""
+        """Replace the state by the output of `to_arrays`."""
         self._count, self._latest = unpacked(arrays["counts"]), unpacked(arrays["latest"])
         self._number = dict(zip(*arrays["numbers"].tolist(), strict=True))
         in_vain, unsure, resting = (unpacked(arrays[name]) for name in ("in_vain", "unsure", "resting"))
@@ -92,23 +93,24 @@ class Standings:
         self._resting = {who: {Place(*one): seq for one, seq in places} for who, places in resting.items()}
 
     def count(self, annotator: str) -> int:
-        """How many entries this annotator has made, those that they withdrew among them."""
+        """Return the number of entries by this annotator, including withdrawn ones."""
         return self._count.get(annotator, 0)
 
     def latest(self, annotator: str) -> int | None:
-        """The row of the last entry that this annotator has made or withdrawn; None before the first."""
+        """Return the row of the last entry that this annotator made or withdrew; None before the first."""
         return self._latest.get(annotator)
 
     def unsure(self, annotator: str) -> set[Place]:
-        """Places that this annotator is never asked about again: they are unsure, or what they said does not count."""
+        """Return the places not to ask this annotator again: they are unsure, or their answers are
+        excluded."""
         return self._unsure.get(annotator, set()) | self._in_vain.get(annotator, set())
 
     def unsure_by_anybody(self) -> set[Place]:
-        """Places that someone is unsure about."""
+        """Return the places that at least one annotator is unsure about."""
         return set().union(*self._unsure.values())
 
     def put_aside(self, annotator: str) -> set[Place]:
-        """Places that this annotator is not asked about now."""
+        """Return the places that this annotator is not asked about now."""
         return self.unsure(annotator).union(self.resting(annotator))
 
     def resting(self, annotator: str) -> list[Place]:
@@ -127,23 +129,23 @@ def _named(place: Place) -> tuple[int, str]:
     return place.row, place.label or ""
 
 
-# Several people at the same questions: what projects of every kind share of it.
+# Several people answering the same questions: code shared by all kinds of project.
 
 EVERYBODY = np.iinfo(np.int64).max
 """How many people a question asks for that is for all of them."""
 
 
 class OverlapSettings:
-    """The part of the settings by which several people answer the same. The settings of a kind are a dataclass that has
+    """The settings for several annotators per row. The settings of each kind of project are a dataclass with
     these fields.
 
     overlap, overlap_share : how many people answer each question about a share in (0, 1] of the rows, drawn at random;
         one person answers each of the others
-    agree : as soon as so many of them say the same, no one else is asked; None: all are
+    agree : once this many of them agree, no one else is asked; None: always ask all
     checks_by_all : whether blind checks are asked of everyone
     fold : by which rule several answers become one; the first of the kind's rules is "latest"
-    own_since : seq of the entry after which people answer for themselves and see nothing of what others said; None:
-        each answer counts after those before it
+    own_since : seq of the entry after which people answer independently, without seeing other answers; None:
+        each answer builds on the previous ones
     """
 
     overlap: int
@@ -170,7 +172,7 @@ class OverlapSettings:
 
     @property
     def several(self) -> bool:
-        """Whether people answer for themselves: several of them a question, or their answers become one by a rule."""
+        """Return whether people answer independently: several per question, or answers merged by a rule."""
         return self.own_since is not None or self._wants_several
 
     @property
@@ -179,7 +181,8 @@ class OverlapSettings:
 
     @property
     def is_latest_of_several(self) -> bool:
-        """Whether the latest of several people's answers counts, though they may differ: a doubt to ask about."""
+        """Return whether the latest of several answers counts although they may differ, which deserves a
+        warning."""
         return self.overlap > 1 and self.fold == "latest"
 
     def beginning(self, earlier: Self, seq: int) -> Self:

@@ -1,4 +1,4 @@
-"""When to stop asking: rules over the curve, joined by "or". They only say so; people decide whether to continue."""
+"""Stopping rules over the curve, joined by "or". They only give advice; people decide whether to continue."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 from plcore.arrays.types import FloatArray, IntArray, check_int, check_names, is_real
 
 LEAST_MEASURED = 30
-"""Rows an accuracy must be measured on before a flat curve means anything: fewer stay flat by chance."""
+"""Rows an accuracy must be measured on before a flat curve means anything: with fewer it is flat by
+chance."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The words for what the rules count. The defaults are for predictions of one label for each row.
+    """The words for the quantities in the rules. The defaults are for predictions of one label for each row.
 
     figure : what the flat rule looks at      measured_on : what that figure is measured on
     counted, given : what the budget counts, and what those are that it has counted ("40 answers are given")
@@ -82,7 +83,7 @@ class StopRules:
 
 @dataclass(frozen=True)
 class Verdict:
-    """State of one rule: "goal", "settled", "flat" or "budget"."""
+    """The verdict of one rule: "goal", "settled", "flat" or "budget"."""
 
     rule: str
     reached: bool
@@ -100,7 +101,7 @@ def judge(
     given: int | None = None,
     terms: Terms = PREDICTIONS,
 ) -> tuple[Verdict, ...]:
-    """Verdict of each active rule on a curve; any one that is reached is reason to stop.
+    """Return the verdict of each active rule on a curve; any rule that is reached is a reason to stop.
 
     answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN if it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
@@ -124,8 +125,8 @@ def judge(
 
 
 def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | None:
-    """Largest minus smallest accuracy over the latest `over` answers; None before there are so many, or where any
-    of it is unknown."""
+    """Return the largest minus the smallest accuracy over the latest `over` answers; None if there are fewer
+    answers or an accuracy is unknown."""
     begun = int(answers[-1]) - over
     if begun < answers[0]:
         return None
@@ -151,7 +152,7 @@ def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Ve
 def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
     if done:
         return Verdict("settled", True, terms.done)
-    # Rounded down: 100% is said only where it is true.
+    # Rounded down: 100% is shown only when it is exact.
     words = f"{np.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 

@@ -1,4 +1,4 @@
-"""Code shared by all margin learners: reading the data, scores, predictions, and the classes no one may have."""
+"""Code shared by all margin learners: reading the data, scores, predictions, and impossible classes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PreparedFit:
 class MarginClassifier(ScoreClassifier):
     """Base of the margin learners, which add a solver. Scores are s = W z(x), z the features of the kernel.
 
-    Parameters, which mean the same in every learner that has them
+    Parameters (the same in every learner that has them)
     ----------
     C : weight of the mean loss against 1/2 |W|^2. Features should be scaled (`StandardScaler` in a pipeline).
     kernel, degree, gamma, coef0 : "linear"; "poly", (gamma x.x' + coef0)^degree, gamma None = 1; "rbf",
@@ -111,11 +111,11 @@ class MarginClassifier(ScoreClassifier):
         fit_intercept=False "poly" is the homogeneous kernel of PL-SVM's paper.
     fit_intercept : append a constant 1 to x before the kernel; it is regularised.
     warm_start : start from the solution of the fit before, when classes and features are the same.
-    probability : whether `predict_proba` is there. `fit` then takes about 1.7 times as long: another fit on two thirds
-        of the rows scores the third that `temperature_` is found on (`plcore.margin.base`); `progress` is told
-        of it first. It changes nothing else. Off by default, as in scikit-learn's SVC: most uses need no more than
-        the order of the scores.
-    What to try for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
+    probability : whether to enable `predict_proba`. `fit` then takes about 1.7 times as long: another fit on
+        two thirds of the rows scores the third that `temperature_` is found on (`plcore.margin.base`);
+        `progress` is told of it first. It changes nothing else. Off by default, as in scikit-learn's SVC:
+        most uses need no more than the order of the scores.
+    Grids for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
 
     Attributes
     ----------
@@ -233,7 +233,8 @@ class MarginClassifier(ScoreClassifier):
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) softmax(scores / temperature_), 0 for a class that was never a candidate. See `calibration`."""
+        """Return (n, m) softmax(scores / temperature_), 0 for a class that was never a candidate. See
+        `calibration`."""
         check_is_fitted(self, "temperature_")
         return probabilities(self._scores(X), self.temperature_, self._possible)
 

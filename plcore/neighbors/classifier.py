@@ -21,7 +21,7 @@ from plcore.neighbors.votes import ScaledVoteTable, VoteTable, scale_bits, vote_
 
 
 def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray:
-    """Votes (r, m) of the rows' own neighbourhoods -> (r, m) probabilities inside their candidates.
+    """Convert votes (r, m) of the rows' own neighbourhoods to probabilities (r, m) inside their candidates.
 
     Rows whose candidates got no vote are spread evenly over them; rows without candidates are all 0.
     """
@@ -48,8 +48,8 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         takes long (above 1e5 rows of 64 features). The approximate search is seeded: same data, same neighbours.
     class_mass : power with which `label_distributions_` are pulled towards the class masses of the sets, M, three times
         Q_ic (M_c / sum_i Q_ic)^class_mass, as `PLKernelRidge` does; 0, the paper's, none. Predictions stay votes. .5
-        names 0.015 to 0.05 more of the training rows right on Lost, MSRCv2 and BirdSong; it harms where classes are
-        unbalanced and sets large.
+        raises the accuracy on training rows by 0.015 to 0.05 on Lost, MSRCv2 and BirdSong; it harms if
+        classes are unbalanced and sets large.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
     ) -> PLKNeighborsClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,), candidate matrix (n, m) or n sets of class names.
 
-        sample_weight : (n,) s_i >= 0, a row's votes count s_i times; with 0 it votes nothing, but keeps its place among
-            the K
+        sample_weight : (n,) s_i >= 0, a row's votes count s_i times; with 0 it has no vote, but keeps its
+            place among the K
         candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts, columns as
             `classes_`. A row votes in full for its likeliest candidate, for the others in proportion; None and even
             ones for all in full. Votes are integers all the same: what a row counts for a label is rounded once, to 20
@@ -174,17 +174,18 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return self._disambiguate(np.unique(np.concatenate(touched)))
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(n,) the label with most votes, a member of `classes_`; ties go to the first class."""
+        """Predict (n,) the label with most votes, a member of `classes_`; ties go to the first class."""
         votes, _ = self._votes(X)
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, m) votes divided by their sum over the classes."""
+        """Return probabilities (n, m): votes divided by their sum over the classes."""
         votes, _ = self._votes(X)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """(n, m) share of the neighbours' weight that votes for each class; for m = 2 (n,) = s1 - s0."""
+        """Return (n, m) the share of the neighbours' weight that votes for each class; for m = 2 (n,) = s1 -
+        s0."""
         votes, weight = self._votes(X)
         if votes.shape[1] == 2:
             return np.asarray((votes[:, 1] - votes[:, 0]) / weight)

@@ -1,4 +1,4 @@
-"""Nearest neighbours and their weights: what PL-KNN and the query scores are made of.
+"""Nearest neighbours and their weights, the basis of PL-KNN and the query scores.
 
 `.search` finds the neighbours; here features are scaled, a training row becomes its own first neighbour, and
 distances become fixed-point weights. The same data give the same neighbours and weights, in any batch.
@@ -37,7 +37,7 @@ VERSION = 7  # of what a stored graph means; raised when the same table and sett
 
 
 def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
-    """Fixed-point weights int64 (q, K) of neighbours at `distances` (q, K).
+    """Return fixed-point weights int64 (q, K) of neighbours at `distances` (q, K).
 
     "linear": w = 1 - d / sum d; all distances 0 (duplicates) or K = 1: equal weights. "uniform": w = 1.
     """
@@ -53,7 +53,8 @@ def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
 
 
 def make_scaler(scaling: str | None, is_sparse: bool) -> TransformerMixin | None:
-    """An unfitted scaler, or None. Sparse features are never shifted and stay sparse: max-abs for "minmax"."""
+    """Return an unfitted scaler, or None. Sparse features are never shifted and stay sparse: max-abs for
+    "minmax"."""
     if scaling is None:
         return None
     if scaling == "standard":
@@ -88,7 +89,8 @@ class NeighborGraph:
         self.recall = self._search.recall
 
     def neighbors_of(self, X: FeatureMatrix) -> tuple[IntArray, IntArray]:
-        """(neighbors int32, weights int64) (q, K) of new rows X (q, d), dense or CSR, nearest first."""
+        """Return (neighbors int32, weights int64) (q, K) of new rows X (q, d), dense or CSR, nearest
+        first."""
         if is_sparse(X) != is_sparse(self.X):  # the scaler and the search read one form alone
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = X if self.scaler is None else self.scaler.transform(X)
@@ -98,9 +100,9 @@ class NeighborGraph:
     def own_neighbors(
         self, rows: IntArray | None = None, tell: ShareProgress = untold
     ) -> tuple[IntArray, IntArray]:
-        """(neighbors int32, weights int64) (q, K) of training rows, each its own first neighbour.
+        """Return (neighbors int32, weights int64) (q, K) of training rows, each its own first neighbour.
 
-        rows : None for all, of which `tell` learns how far it is
+        rows : None for all; `tell` is then called with the progress
         """
         n_others = self.n_neighbors - 1
         if rows is None and n_others:
@@ -138,7 +140,7 @@ class GraphSettings(Protocol):
 
 
 def graph_key(settings: GraphSettings) -> str:
-    """Inputs of a learner's graph in addition to its table, as part of a file name."""
+    """Return the inputs of a learner's graph in addition to its table, as part of a file name."""
     shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
     test, control = (share.replace(".", "_").replace("+", "") for share in shares)
     features = "" if settings.features_in_force == BOTH else f"-{settings.features_in_force}"
@@ -149,7 +151,7 @@ def graph_key(settings: GraphSettings) -> str:
 
 @dataclass(frozen=True)
 class Graph:
-    """The neighbours a learner works with, found once and kept.
+    """The neighbours a learner works with, found once and stored.
 
     neighbors int32, weights int64 (n_train, K) : of the training rows, each its own first neighbour
     test_neighbors int32, test_weights int64 (n_test, K) : of the held-out rows, among the training rows
@@ -164,7 +166,7 @@ class Graph:
     recall: float
 
     def check(self, n_train: int, n_test: int, n_neighbors: int) -> None:
-        """Raise ValueError unless the graph is one of this many rows, with K = n_neighbors or all of them."""
+        """Raise ValueError unless the graph has this many rows, with K = n_neighbors or all of them."""
         width = min(n_neighbors, n_train)
         if self.neighbors.shape != (n_train, width) or self.test_neighbors.shape != (n_test, width):
             raise ValueError(
@@ -173,7 +175,7 @@ class Graph:
             )
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """Named arrays for `np.savez`, none of them an object: no pickle."""
+        """Return named arrays for `np.savez`; no object arrays, so no pickle."""
         return {
             "version": np.array(VERSION),
             "neighbors": self.neighbors,
@@ -186,9 +188,10 @@ class Graph:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:
-        """The graph that `to_arrays` gave, as `np.load` returns it.
+        """Rebuild the graph from the output of `to_arrays`, as `np.load` returns it.
 
-        Raises ValueError for arrays of another version, damaged or incomplete ones: the graph is then found again.
+        Raises ValueError for arrays of another version and for damaged or incomplete ones; callers then build
+        the graph again.
         """
         missing = sorted({*cls.__dataclass_fields__, "version"} - set(arrays))
         if missing:
@@ -221,9 +224,10 @@ def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray
 def find_graph(
     X: MatrixLike, unseen: MatrixLike | None, settings: GraphSettings, tell: ShareProgress = untold
 ) -> Graph:
-    """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
+    """Find the graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
 
-    Both are finite float64, dense or CSR, already scaled. tell : how far the search among the training rows is
+    Both are finite float64, dense or CSR, already scaled. tell : called with the progress of the search among
+    training rows
     """
     search = NeighborGraph(X, settings.n_neighbors, settings.weights, scaling=None, seed=settings.seed)
     neighbors, weights = search.own_neighbors(tell=tell)

@@ -1,4 +1,4 @@
-"""The labels near each target: a target's neighbours have few of many classes, and nothing else matters to its votes.
+"""The labels near each target: its neighbours have few of many classes, and only these matter to its votes.
 
 Votes, label sets and effects of a target follow from weights and from which labels its neighbours share, whatever these
 are called. Up to FEW_CLASSES classes sets are bit masks of one word; of more, they are `CandidateSets`, and targets are
@@ -19,14 +19,14 @@ from plcore.kernels.near import count_labels, number_labels
 from plcore.kernels.votes import fill_masks
 
 MOST_WORDS = 2**21
-"""Words of masks that are made at a time: 16 MB."""
+"""Words of masks built at a time: 16 MB."""
 
 Kept = IntArray | CandidateSets
-"""Candidates as the compiled loops take them: bit masks int64 (n, words), or sets."""
+"""Candidates in the form of the compiled loops: bit masks int64 (n, words), or sets."""
 
 
 class NearGraph(NamedTuple):
-    """A neighbour graph as the loops over effects and label sets take it.
+    """A neighbour graph in the form of the loops over effects and label sets.
 
     targets : int64 (B,), those that are meant of the graph      neighbors, weights : (T, K)
     masks : int64 (rows, words)      n_classes : the labels there are
@@ -42,7 +42,7 @@ class NearGraph(NamedTuple):
     names: AnyArray | None
 
     def by_class(self, sets: BoolArray, n_classes: int) -> BoolArray:
-        """Sets (B, own labels) of the targets as sets (B, n_classes) of classes."""
+        """Convert sets (B, own labels) of the targets to sets (B, n_classes) of classes."""
         if self.names is None:
             return sets
         whole = np.zeros((len(sets), n_classes), dtype=bool)
@@ -52,7 +52,8 @@ class NearGraph(NamedTuple):
 
 
 def pack(candidates: BoolArray) -> IntArray:
-    """Bit masks int64 (n, words) of bool (n, m): bit l % 64 of word l // 64 = label l is a candidate."""
+    """Pack bool (n, m) into bit masks int64 (n, words): bit l % 64 of word l // 64 = label l is a
+    candidate."""
     n, m = candidates.shape
     masks: IntArray = np.zeros((n, -(-m // 64)), dtype=np.int64)
     fill_masks(np.ascontiguousarray(candidates), masks)
@@ -60,7 +61,7 @@ def pack(candidates: BoolArray) -> IntArray:
 
 
 def kept_form(candidates: BoolArray) -> Kept:
-    """Candidates (n, m) as they are kept next to a graph; a copy."""
+    """Return a copy of candidates (n, m) in the form stored with a graph."""
     if isinstance(candidates, CandidateSets):
         return candidates.copy()
     return pack(candidates) if candidates.shape[1] <= FEW_CLASSES else CandidateSets.of_mask(candidates)
@@ -69,7 +70,7 @@ def kept_form(candidates: BoolArray) -> Kept:
 def near_graphs(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, kept: Kept, n_classes: int
 ) -> Iterator[tuple[IntArray | slice, NearGraph]]:
-    """(places among the targets int64 (B,), their graph), in parts that share a width and are bounded in memory."""
+    """Yield (places among the targets int64 (B,), their graph) in parts of one width and bounded memory."""
     if not isinstance(kept, CandidateSets):
         yield slice(None), NearGraph(targets, neighbors, weights, kept, n_classes, None)
         return

@@ -36,7 +36,7 @@ LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 a
 
 
 def fixed_weights(weights: ArrayLike) -> IntArray:
-    """Weights (T, K) as int64: integers as they are, floats as `rint(w * 2**24)`.
+    """Convert weights (T, K) to int64: integers unchanged, floats as `rint(w * 2**24)`.
 
     Raises ValueError for weights that are negative, not finite, or whose sum over a target passes 2**52.
     """
@@ -68,7 +68,7 @@ def check_graph(
 ) -> tuple[AnyArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
-    copied : also candidates that no one may write to
+    copied : copy even read-only candidates
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
     C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
@@ -129,11 +129,11 @@ class SlotIndex:
         self._width = neighbors.shape[1]
 
     def of(self, row: int) -> AnyArray:
-        """The places of one row, uint32, ascending: a view."""
+        """Return the places of one row, uint32, ascending: a view."""
         return self.slots[self.start[row] : self.start[row + 1]]
 
     def places(self, row: int) -> tuple[IntArray, IntArray]:
-        """(targets, slots) of one row; the targets ascend and are distinct."""
+        """Return (targets, slots) of one row; the targets are ascending and distinct."""
         flat = self.of(row).astype(np.int64)
         targets = flat // self._width
         return targets, flat - targets * self._width
@@ -143,9 +143,10 @@ class VoteTable:
     """The votes of Eq. 1 for fixed targets, which follow candidate rows as these change.
 
     neighbors, weights : integers (T, K), checked, distinct neighbours for each target
-    candidates : bool (n, m); a row without a candidate (an item excluded) casts no vote
-    Inputs are already valid. `masks` are the candidates now, as `plcore.neighbors.near.kept_form` has them. No votes
-    are kept: those of a target are counted when someone asks, which costs no more than to keep them right.
+    candidates : bool (n, m); a row without a candidate (an excluded item) casts no vote
+    Inputs are not checked. `masks` are the current candidates in the form of
+    `plcore.neighbors.near.kept_form`. Votes are not stored: counting a target's votes on demand costs no more
+    than keeping them up to date.
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
@@ -159,25 +160,25 @@ class VoteTable:
         self.index = SlotIndex(self.neighbors, self.weights, n_rows)
 
     def beside(self, neighbors: AnyArray, weights: IntArray) -> VoteTable:
-        """Return the votes about other targets of the same rows. The candidates are stored once: a caller that tells
-        both tables of a change tells this one first."""
+        """Return the votes about other targets of the same rows. The candidates are shared: a caller that
+        updates both tables updates this one first."""
         found = copy(self)
         found._take(neighbors, weights, len(self.index.start) - 1)
         return found
 
     def copy(self) -> Self:
-        """The same votes, which do not follow what this one is told from now on; the graph is shared."""
+        """Return a copy that does not follow later updates; the graph is shared."""
         found = copy(self)
         found.masks = self.masks.copy()
         return found
 
     @property
     def votes(self) -> IntArray:
-        """(T, m) votes now, a new array."""
+        """Return the current votes (T, m), a new array."""
         return self.of(np.arange(len(self.neighbors)))
 
     def of(self, targets: IntArray) -> IntArray:
-        """(B, m) votes about these targets now."""
+        """Return the current votes (B, m) about these targets."""
         votes: IntArray = np.zeros((len(targets), self.n_classes), dtype=np.int64)
         graph = targets, self.neighbors, self.weights
         if isinstance(sets := self.masks, CandidateSets):
@@ -187,7 +188,8 @@ class VoteTable:
         return votes
 
     def most(self, targets: IntArray) -> IntArray:
-        """(B,) the class with the most votes about each of these targets, the first of several; -1 without a vote."""
+        """Return (B,) the class with most votes about each of these targets, ties to the first; -1 without a
+        vote."""
         best = np.empty(len(targets), dtype=np.int64)
         graph = targets, self.neighbors, self.weights
         if isinstance(sets := self.masks, CandidateSets):
@@ -212,10 +214,10 @@ class VoteTable:
 
 
 class ScaledVoteTable(VoteTable):
-    """Votes in which a row counts more for one label than for another: scales int64 (n, m), 0 if it does not vote.
+    """Votes in which a row may count more for some labels: scales int64 (n, m), 0 if it does not vote.
 
-    Its weight in a neighbourhood times these is what it votes, in integers, so that updates stay exact. The votes are
-    kept.
+    Its vote is its weight in a neighbourhood times its scales, in integers, so that updates stay exact. The
+    votes are stored.
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, scales: IntArray) -> None:

@@ -1,4 +1,4 @@
-"""Learners that take one row at a time: Perceptrons and Pegasos for partial labels, and streams of chunks."""
+"""Online learners: Perceptrons and Pegasos for partial labels, and streams of chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Code shared by the online learners: reading chunks, the rounds, scores, predictions, and the state to keep."""
+"""Code shared by the online learners: reading chunks, the rounds, scores, predictions, and the stored
+state."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ from plcore.online.state import EVEN, NO_ROWS, OnlineState, Rules, mean_square
 
 
 def check_classes(classes: ArrayLike) -> AnyArray:
-    """(m,) the classes as given; CandidateError unless they are distinct, one-dimensional and at least one."""
+    """Return classes (m,) as given. Raises CandidateError unless they are distinct, one-dimensional and not
+    empty."""
     names = infer_labels(np.asarray(classes))
     if names.ndim != 1 or not len(names) or not pd.Index(names).is_unique:
         raise CandidateError(
@@ -70,14 +72,20 @@ def read_first(y: LabelsLike, classes: ArrayLike | None) -> tuple[BoolArray, Any
 
 
 def read_weights(sample_weight: ArrayLike | None, X: MatrixLike) -> FloatArray:
-    """(n,) as the loops take them; ValueError for what are no weights of the rows, or none above 0."""
+    """Return weights (n,) in the form of the loops. Raises ValueError for invalid weights, or if none is
+    above 0."""
     if sample_weight is None:
         return EVEN
     return np.array(check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
 
-DTYPES = [np.float64, np.float32]  # of features: those that the loops are compiled for
-FIT_ONLY = ("transduction_", "objective_", "n_iter_", "converged_")  # about rows of `fit`, not of a stream
+DTYPES = [np.float64, np.float32]  # feature types that the loops are compiled for
+FIT_ONLY = (
+    "transduction_",
+    "objective_",
+    "n_iter_",
+    "converged_",
+)  # attributes about the rows of `fit`, not set for streams
 
 
 class OnlineClassifier(ScoreClassifier):
@@ -131,7 +139,7 @@ class OnlineClassifier(ScoreClassifier):
 
     @abstractmethod
     def _rules(self, length: float) -> Rules:
-        """How this learner updates, from its parameters and the mean |x|^2 of the rows that it began with."""
+        """Return the update rules, from the parameters and the mean |x|^2 of the first rows."""
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -142,7 +150,8 @@ class OnlineClassifier(ScoreClassifier):
         *,
         progress: RoundProgress | None = None,
     ) -> Self:
-        """Learn again: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix (n, m).
+        """Fit from scratch: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix
+        (n, m).
 
         sample_weight : (n,) s_i >= 0, with which the loss of a row is multiplied, and so the step of its round: 2 is
             one step twice as long, not two rounds. Rows of weight 0 are left out: the result is that without them.
@@ -181,9 +190,11 @@ class OnlineClassifier(ScoreClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn the rows of X (k, d) in their order; y : labels (k,) or candidates (k, m); sample_weight as in `fit`.
+        """Learn the rows of X (k, d) in order. y : labels (k,) or candidates (k, m); sample_weight as in
+        `fit`.
 
-        classes : (m,) all classes; needed in the first call where y is a label vector. A candidate matrix without
+        classes : (m,) all classes; needed in the first call if y is a label vector. A candidate matrix
+            without
         it has the classes of its columns. Later chunks have the same columns, and labels that are classes.
         Nothing is learnt when an error is raised: CandidateError for candidates or labels that do not fit,
         ValueError for wrong features, parameters, or missing classes.
@@ -192,9 +203,9 @@ class OnlineClassifier(ScoreClassifier):
         return self
 
     def predict_then_learn(self, X: MatrixLike, y: LabelsLike, classes: ArrayLike | None = None) -> AnyArray:
-        """As `partial_fit`; returns (k,) what `predict` would have said of each row just before it was learnt.
+        """As `partial_fit`; return (k,) the prediction for each row just before it was learnt.
 
-        Of the very first row, which no model has seen, that is the first class.
+        For the very first row, before anything was learnt, that is the first class.
         """
         predicted = self._learn(X, y, classes, None, predict=True)
         return np.asarray(self.classes_[predicted])
@@ -224,7 +235,9 @@ class OnlineClassifier(ScoreClassifier):
         check_consistent_length(X, candidates)
         weights = read_weights(sample_weight, X)
         state = self._begin(X, weights, len(names)) if first else self._state
-        before = state.copy() if len(candidates) > 1 else state  # one row is learnt or refused as a whole
+        before = (
+            state.copy() if len(candidates) > 1 else state
+        )  # a single row is either learnt or refused as a whole
         rules = self._rules(state.numbers[LENGTH])
         learnt, predicted = state.learn(X, candidates, rules, weights=weights, predict=predict)
         if learnt < len(candidates):
@@ -238,14 +251,14 @@ class OnlineClassifier(ScoreClassifier):
         return predicted
 
     def _begin(self, X: FeatureMatrix, weights: FloatArray, m: int) -> OnlineState:
-        """W = 0 before the first rows X (n, d) of m classes."""
+        """Initialise W = 0 before the first rows X (n, d) with m classes."""
         state = OnlineState.zero(m, X.shape[1], self.average)
         if getattr(self, self._rate) == "auto":
             state.numbers[LENGTH] = mean_square(X, weights)
         return state
 
     def _read_features(self, X: MatrixLike, y: LabelsLike, first: bool) -> FeatureMatrix:
-        """X as the loops take it; whether all numbers are finite they see themselves, in the same pass."""
+        """Return X in the form of the loops, which check for non-finite numbers themselves."""
         X = check_features(self, X, reset=first, dtype=DTYPES, finite=False)
         require_y(self, y)
         return X
@@ -264,7 +277,7 @@ class OnlineClassifier(ScoreClassifier):
         return hasattr(self, "_state")
 
     def _all_scores(self, X: MatrixLike) -> FloatArray:
-        """(n, m) scores, those of classes that were never a candidate too."""
+        """Return scores (n, m), including classes that were never a candidate."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False, dtype=DTYPES)
         return self._state.scores(X, float(self.fit_intercept))
@@ -280,7 +293,8 @@ class OnlineClassifier(ScoreClassifier):
         return scores
 
     def disambiguate(self, X: MatrixLike, y: LabelsLike) -> AnyArray:
-        """(n,) the candidate with the highest score for each row of X (n, d), y : candidates (n, m) or labels."""
+        """Return (n,) the candidate with the highest score for each row of X (n, d). y : candidates (n, m) or
+        labels."""
         scores = self._all_scores(X)
         candidates = candidates_among(y, self.classes_)
         check_consistent_length(X, candidates)
@@ -317,18 +331,19 @@ class OnlineClassifier(ScoreClassifier):
         return np.asarray(scale * V)
 
     def _used(self) -> Rules:
-        """How it updates, once it has begun."""
+        """Return the update rules in use."""
         return self._rules(float(self._begun().numbers[LENGTH]))
 
     def get_state(self) -> dict[str, AnyArray]:
-        """Copies of all that was learnt, as plain arrays for `set_state`; see `OnlineState` for their meaning."""
+        """Return copies of the learnt state as plain arrays for `set_state`; see `OnlineState` for their
+        meaning."""
         check_is_fitted(self)
         return {"classes": self.classes_.copy(), **vars(self._state.copy())}
 
     def set_state(self, stored: Mapping[str, Any]) -> Self:
-        """Continue exactly from where `get_state` of an estimator with the same parameters was called.
+        """Continue exactly from the output of `get_state` of an estimator with the same parameters.
 
-        Raises ValueError where arrays are missing or do not fit one another and `average`.
+        Raises ValueError if arrays are missing or do not fit one another and `average`.
         """
         weights = np.asarray(stored.get("weights", NO_ROWS))
         if "classes" not in stored or weights.ndim != 2 or weights.shape[1] < 2:

@@ -62,7 +62,7 @@ class PLPerceptron(OnlineClassifier):
 
     @property
     def eta0_(self) -> float:
-        """The step that is used."""
+        """The step size in use."""
         return self._used().eta0
 
     def _rules(self, length: float) -> Rules:
@@ -136,7 +136,7 @@ class PLPegasos(OnlineClassifier):
 
     @property
     def alpha_(self) -> float:
-        """The alpha that is used."""
+        """The alpha in use."""
         return self._used().alpha
 
     def _rules(self, length: float) -> Rules:
@@ -150,7 +150,7 @@ class PLPegasos(OnlineClassifier):
         )
 
 
-# Streams: chunks that come one after the other and need not fit into memory together.
+# Streams: chunks that arrive one after the other and need not fit into memory together.
 
 
 def learn_stream(
@@ -159,18 +159,18 @@ def learn_stream(
     classes: ArrayLike | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> int:
-    """Learn a stream in one pass with `partial_fit`; one chunk is held at a time. Returns the number of rows.
+    """Learn a stream in one pass with `partial_fit`, with one chunk in memory at a time. Returns the number
+    of rows.
 
     chunks : any iterable of (X (k, d), y), k at least 1, as `partial_fit` of the estimator takes them
     classes : (m,) passed with the first chunk, None if y are candidate matrices or the estimator has its classes
     progress : called after each chunk as progress(rows so far, chunks so far); what it raises ends the stream.
         `estimator.mistakes_ / estimator.rounds_` is the running ambiguous loss of an online learner
-    What is wrong with a chunk is raised as `partial_fit` raises it, with the chunk's number noted; the chunks before
-    stay learnt.
+    Raises the errors of `partial_fit` with a note that names the chunk; earlier chunks stay learnt.
     """
     rows = 0
     number = 0
-    for X, y in chunks:  # enumerate would keep the chunk before in the tuple it uses again
+    for X, y in chunks:  # enumerate would keep the previous chunk in the tuple that it reuses
         number += 1  # noqa: SIM113
         try:
             if number == 1 and classes is not None:
@@ -185,5 +185,5 @@ def learn_stream(
         rows += _num_samples(X)
         if progress is not None:
             progress(rows, number)
-        del X, y  # or two chunks would be held while the next is made
+        del X, y  # or two chunks would be in memory while the next is made
     return rows

@@ -1,4 +1,4 @@
-"""Everything an online learner knows, as plain arrays: to continue from them is to have never stopped."""
+"""The full state of an online learner as plain arrays, from which it can continue exactly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVEN: FloatArray = np.zeros(0)
 
 @dataclass(frozen=True)
 class Rules:
-    """How a learner updates.
+    """The update rules of a learner.
 
     use_max : the loss takes the best candidate (L_MPH) instead of the candidates' mean (L_APH)
     eta0 : step of the Perceptrons      alpha : lambda of Pegasos, 0 for the Perceptrons
@@ -69,7 +69,8 @@ class OnlineState:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], m: int, d: int, averaging: bool) -> OnlineState:
-        """The state of `stored`, arrays named as the attributes; ValueError where it does not fit m, d, averaging."""
+        """Read the state from `stored`, arrays named as the attributes. Raises ValueError if it does not fit
+        m, d, averaging."""
         fresh = cls.zero(m, d, averaging)
         for field in fields(cls):
             expected: AnyArray = getattr(fresh, field.name)
@@ -79,7 +80,7 @@ class OnlineState:
                 )
             given = np.array(stored[field.name])
             if not given.size and not expected.size:
-                continue  # as a list it has lost its shape
+                continue  # an empty list has lost its shape
             if given.shape != expected.shape or not np.can_cast(given.dtype, expected.dtype, "same_kind"):
                 raise ValueError(
                     f"{field.name!r} of the state must be {expected.dtype} of shape {expected.shape} for {m} classes, "
@@ -134,7 +135,7 @@ class OnlineState:
 
     @property
     def averaging(self) -> bool:
-        """Whether the mean of the iterates is kept."""
+        """Whether the mean of the iterates is computed."""
         return bool(self.correction.size)
 
     def model(self) -> tuple[FloatArray, float]:
@@ -167,7 +168,7 @@ def mean_square(X: FeatureMatrix, weights: FloatArray) -> float:
 
 
 def _fixed(array: AnyArray) -> AnyArray:
-    """The array as read-only: the kernels are compiled for this kind alone."""
+    """Return the array as read-only, the only kind that the kernels are compiled for."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -176,7 +177,7 @@ def _fixed(array: AnyArray) -> AnyArray:
 def _parts(X: sparse.csr_matrix) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Values, columns and row starts of a CSR matrix in which no cell is stored twice."""
     if not X.has_canonical_format:
-        X = X.copy()  # to add up what is stored twice is to change it
+        X = X.copy()  # summing duplicate entries would modify it
         X.sum_duplicates()
     kinds = (X.data, np.float64), (X.indices, np.int64), (X.indptr, np.int64)
     values, columns, starts = (_fixed(np.ascontiguousarray(array, dtype=kind)) for array, kind in kinds)

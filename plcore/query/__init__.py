@@ -1,4 +1,4 @@
-"""Queries: which row to ask about next, from the label sets of weighted nearest-neighbour votes."""
+"""Query strategies: which row to ask about next."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Rows that one look can confirm together: the model gives all of them the same label, is sure of each, and they lie
-near each other.
+"""Rows that can be confirmed together at one glance: the model confidently gives all of them the same label,
+and they are near each other.
 
-What a share means differs from model to model: of the rows to which one gives 0.9 nearly all are right, of those of
-another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So rows set the threshold whose
-label is known and from which the model has not learnt (`sure_from`).
+The meaning of a share differs between models: at 0.9 one model is nearly always right, another in four of
+five rows (docs/decisions/0032-many-rows-at-once.md has the figures). So the threshold is set by rows with a
+known label that the model has not learnt from (`sure_from`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from sklearn.metrics.pairwise import euclidean_distances
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, is_sparse
 
 SURE = 0.9
-"""The share from which on a row counts as sure while no one can tell how right the model is."""
+"""Confidence threshold as long as the accuracy of the model is unknown."""
 RIGHT = 0.95
-"""For the rows with a known label of which the model is sure, this many must be right."""
+"""Required share of correct predictions among confident rows with a known label."""
 AT_LEAST, DOUBT = 0.9, 0.1
-"""For all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
+"""Required share of correct predictions among all confident rows, and the level of the test for it."""
 KNOWN = 22
-"""Rows with a known label that it takes to tell: the fewest that, all of them right, leave no more doubt than that."""
+"""Minimum number of rows with a known label: the fewest that pass this test if all of them are right."""
 FEWEST = 3
-"""Rows that are worth confirming together: of fewer each is asked alone as fast."""
+"""Minimum number of rows worth confirming together: fewer are asked one by one just as fast."""
 
 
 def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
-    """The least share from which on a model is right often enough, by rows with a known label that it has not learnt.
+    """Return the smallest share above which a model is right often enough, by rows with a known label that it
+    has not learnt.
 
     shares : (k,) of the best label of each      right : bool (k,), whether that is its label
 
@@ -51,8 +52,8 @@ def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
 
 
 def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> IntArray:
-    """The rows with the label that the model is surest of, of which it is sure: places in `shares`, the surest first,
-    ties by place.
+    """Return the confident rows of the label the model is most confident of: places in `shares`, most
+    confident first, ties by place.
 
     shares : (r, m) label distributions      at_least : the least share of a row's best label, above 0.5
     fewest : a label with fewer such rows is skipped
@@ -73,8 +74,8 @@ def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> I
 
 
 def nearest_rows(X: Matrix, first: Matrix, most: int) -> IntArray:
-    """The places in X (r, d), dense or CSR, of the at most `most` rows nearest to `first` (1, d), the nearest first,
-    ties by place."""
+    """Return the places in X (r, d), dense or CSR, of up to `most` rows nearest to `first` (1, d), nearest
+    first, ties by place."""
     far = euclidean_distances(first, X)[0].round(9)
     return np.asarray(np.argsort(far, kind="stable")[:most], dtype=np.int64)
 

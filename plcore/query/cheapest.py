@@ -1,4 +1,4 @@
-r"""The cheapest question about a row: what an answer is expected to gain, for each second that it takes.
+r"""The cheapest question about a row: the expected gain of an answer per second that it takes.
 
 Of a row with candidates S and shares p of them, which sum to 1, there are the questions "which of S?", "is it k?" and
 "is it one of C?". Every answer leaves a part of S, and the parts are a partition of S: single classes after "which",
@@ -36,10 +36,11 @@ from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, che
 from plcore.kernels.scores import FAN, build_maxima, change_maxima, find_best
 
 CRITERIA = ("classes", "entropy", "error", "flips")
-"""By what gain is measured."""
+"""The possible measures of gain."""
 
 SAME = 1e-9
-"""Gains per second that differ by no more than this share of the larger are a tie: sums in another order."""
+"""Gains per second that differ by no more than this share of the larger count as ties, since summation order
+may differ."""
 
 SecondsOf = Callable[[Sequence[str], IntArray], ArrayLike]
 Changed = Callable[[BoolArray], float]
@@ -61,7 +62,7 @@ class RowQuestion:
 
     @property
     def rate(self) -> float:
-        """Gain for each second."""
+        """Gain per second."""
         return self.gain / self.seconds
 
 
@@ -76,7 +77,8 @@ def row_questions(
     n_likeliest: int = 3,
     n_first: int | None = None,
 ) -> list[RowQuestion]:
-    """All questions that may be worth asking about a row: "which", "is" of its likeliest candidates, its groups.
+    """Return the questions that may be worth asking about a row: "which", "is" of its likeliest candidates,
+    its groups.
 
     candidates : (m,) bool, those left of the row, one at least      shares : (m,) not negative; they are scaled to sum
         to 1 inside the candidates, even where all of them are 0
@@ -120,8 +122,8 @@ def row_questions(
 
 
 def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
-    """The one of `row_questions` with the largest gain for each second; of ties the first, so that a row where no
-    answer gains anything is asked as "which". Raises ValueError if there is none."""
+    """Return the question with the largest gain per second, ties to the first, so that a row where no answer
+    gains anything is asked as "which". Raises ValueError if there are none."""
     if not questions:
         raise ValueError("questions must hold one at least.")
     best = max(question.rate for question in questions)
@@ -235,7 +237,7 @@ class QuestionOrder:
         change_maxima(self._keys, self._begin, self._place_of[rows], keys)
 
     def best(self, among: BoolArray | None = None) -> int:
-        """The first row, of those in among bool (n,) if given; -1 when there is none."""
+        """Return the first row, among bool (n,) if given; -1 if there is none."""
         most = int(self._keys[self._begin[-2] :].max())
         if most < 0:
             return -1
@@ -247,7 +249,8 @@ class QuestionOrder:
 
 
 def memory_order(neighbors: ArrayLike) -> IntArray:
-    """A permutation of the rows that brings neighbours near one another in memory, for tables of a million rows.
+    """Return a permutation of the rows that puts neighbours near one another in memory, for tables of a
+    million rows.
 
     neighbors : int (T, K) as `effect_scores`, T = n, target t being row t
     Returns int64 (n,): put row order[i] at place i (`X[order]`, `candidates[order]`) before the graph is made.

@@ -25,9 +25,7 @@ from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
 RULES = ("mw", "apl", "pl")
 DECISIONS = ("set", "incumbent")
-BLOCK = (
-    2**14
-)  # targets handed to the compiled loops at once: bounded memory, and threads share the work evenly
+BLOCK = 2**14  # targets per call of the compiled loops: bounds memory, and spreads work evenly over threads
 NO_SETS: BoolArray = np.zeros((0, 0), dtype=bool)
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -45,7 +43,8 @@ class Rule(NamedTuple):
     like: AnyArray  # empty, of the type in which effects are computed
 
     def changing(self, targets: IntArray, settled: BoolArray | None = None) -> tuple[BoolArray, int]:
-        """Which neighbours of these targets count, bool (B, K), and how many searches stayed undecided.
+        """Return which neighbours of these targets count, bool (B, K), and how many searches stayed
+        undecided.
 
         settled : bool (T,), takes which of the targets are settled (NL is not empty and APL = NL: no answer can
         change anything any more, Prop. 3, B3); None: not asked for
@@ -100,13 +99,14 @@ class Rule(NamedTuple):
 
 
 def lanes_for(weights: IntArray) -> AnyArray:
-    """An empty array of the type in which sums of these weights (T, K) fit: int32 or int64."""
+    """Return an empty array of the smallest type that holds sums of these weights (T, K): int32 or int64."""
     narrow = not weights.size or int(weights.max()) * weights.shape[1] < NARROW
     return np.empty(0, dtype=np.int32 if narrow else np.int64)
 
 
 def in_blocks(targets: IntArray, n_jobs: int, work: Callable[[IntArray, int], None]) -> None:
-    """work(block of targets, number of the thread) for all blocks; each thread has one run of targets."""
+    """Call work(block of targets, number of the thread) for all blocks; each thread has one run of
+    targets."""
 
     def run(job: int) -> None:
         mine = targets[len(targets) * job // n_jobs : len(targets) * (job + 1) // n_jobs]
@@ -144,7 +144,7 @@ def add_all_scores(
 
 
 def many_candidates(masks: Kept) -> BoolArray:
-    """(n,) rows with two candidates or more."""
+    """Return bool (n,) rows with two candidates or more."""
     if isinstance(masks, CandidateSets):
         return masks.sizes >= 2
     return np.asarray(((masks & (masks - 1)) != 0).any(axis=1))
@@ -168,7 +168,8 @@ def effect_scores(
     max_nodes: int = MAX_NODES,
     n_jobs: int = 1,
 ) -> FloatArray:
-    """Share of weighted decisions that an answer about each row could change; 0 if one candidate is left.
+    """Compute the share of weighted decisions that an answer about each row could change; 0 if one candidate
+    is left.
 
     neighbors, weights : (n_targets, K) as `plcore.query.winners`      candidates : (n_samples, n_classes)
         bool

@@ -1,4 +1,4 @@
-"""Why a row is asked: which targets it decides, and which answer would change what."""
+"""Explain why a row is asked: which targets it decides, and what each answer would change."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class AnswerEffect:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a row has its score."""
+    """The explanation of a row's score."""
 
     row: int
-    score: float  # summed shares of the decisions counted by the rule
-    candidates: int  # how many labels the row may still have
+    score: float  # sum of the shares of the decisions counted by the rule
+    candidates: int  # number of candidates left
     targets: tuple[int, ...]  # targets that count this row among their neighbours
     changes: tuple[int, ...]  # those whose winners, necessary or possible labels one answer could change
     undecided: int  # targets not settled now, over all
@@ -41,7 +41,8 @@ class Explanation:
 
 
 def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
-    """Changes of these targets by each answer about a row, neighbour number slots[i] of targets[i]."""
+    """Return the changes of these targets by each answer about a row, which is neighbour number slots[i] of
+    targets[i]."""
     found: dict[int, list[AnswerEffect]] = {}
     for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
         numbers = np.arange(len(targets))[places]
@@ -83,7 +84,7 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
     ]
 
 
-# Which features tell two labels apart: what a page marks for the person who has to choose between them.
+# The features that separate two labels, highlighted for the annotator who has to choose between them.
 #
 # The score of a feature for labels a and b is the standardised difference of its means (Cohen 1988, *d*, with both
 # labels weighing the same),
@@ -130,7 +131,8 @@ def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
 
 
 def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
-    """(d,) the score of each feature for two label numbers: 0 if it says nothing, inf where it alone decides."""
+    """Return (d,) the score of each feature for two label numbers: 0 if uninformative, inf if it alone
+    decides."""
     apart = np.abs(moments.mean[first] - moments.mean[second])
     spread = np.sqrt((moments.variance[first] + moments.variance[second]) / 2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -138,7 +140,8 @@ def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray
 
 
 def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntArray:
-    """The at most n features with the highest scores, best first, ties in column order; none with score 0."""
+    """Return up to n features with the highest scores, best first, ties in column order; none with score
+    0."""
     scores = telling_scores(moments, first, second)
     order = np.argsort(-scores, kind="stable")[:n]
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
@@ -160,7 +163,8 @@ def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntA
 def speaks_for(
     X: Matrix, distributions: FloatArray, columns: IntArray, values: FloatArray, own: int | None = None
 ) -> FloatArray:
-    """(c, k) how much each column of one row speaks for each of k labels, below 0 if it speaks against it.
+    """Return (c, k) how strongly each column of one row supports each of k labels; negative values speak
+    against it.
 
     X : CSC (n, d) the rows to learn from      distributions : (n, k) their shares of the k labels, two or more
     columns, values : (c,) what the row holds      own : its number among the n rows: it does not count for itself

@@ -1,6 +1,6 @@
-"""Ask first about rows that stand for many others: coverage of the neighbour graph, greedily.
+"""Ask first about rows that represent many others: greedy coverage of the neighbour graph.
 
-With few answers it matters more where the rows lie that are asked about than how a model hesitates. MaxHerding (Bae,
+With few answers, coverage of the data matters more than model uncertainty. MaxHerding (Bae,
 Noh, Sutherland, "Generalized coverage for more robust low-budget active learning", ECCV 2024) takes one row after the
 other, each the one that adds most to the coverage of all rows by the labelled ones L,
 
@@ -44,10 +44,10 @@ from plcore.query.strategies import Baseline, allowed_rows, check_number
 from plcore.query.uncertainty import BLOCK_CELLS, learner_shares
 
 CONCERN_UNIT = 2**16
-"""The integer that stands for w = 1. Gains are sums of integers below 2**40, exact in any order."""
+"""The integer for w = 1. Gains are sums of integers below 2**40, exact in any order."""
 ANSWERS_PER_CLASS, LEAST_GAIN = 2, 0.01
 """When coverage ends; see `MaxHerding.lasts`."""
-BLOCK = 50_000  # rows whose neighbours are looked at at a time
+BLOCK = 50_000  # rows whose neighbours are processed at a time
 
 OfRows = Callable[[IntArray], FloatArray]
 
@@ -106,7 +106,7 @@ class MaxHerding(Baseline):
         self._index = SlotIndex(rows, self._near, len(known))
         return super().fit(np.zeros((len(known), 1)), known)
 
-    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002 - the graph says it all
+    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002 - the graph is enough
         n = len(self._sizes)
         self._labelled: BoolArray = np.zeros(n, dtype=bool)
         self._concern: IntArray = _fixed(1.0 - 1.0 / np.maximum(self._sizes, 1))
@@ -116,13 +116,13 @@ class MaxHerding(Baseline):
         self._stale: BoolArray = np.ones(n, dtype=bool)
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
-        """Go by what this fitted learner says of its training rows X (n, d) (`learner_shares`)."""
+        """Use the shares of this fitted learner for its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
         self.unsure = lambda rows: 1.0 - shares[rows].max(axis=1)
         self.model_changed()
 
     def model_changed(self) -> None:
-        """The model may say something else of any row now."""
+        """Handle a change of the model, which may affect any row."""
         self._stale[:] = True
 
     def _changed(self, row: int, old_size: int) -> None:  # noqa: ARG002
@@ -173,7 +173,7 @@ class MaxHerding(Baseline):
         return self._gains[rows] / float(CONCERN_UNIT * WEIGHT_UNIT)
 
     def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
-        """At most n rows to ask, one after the other, each as if those before it were labelled; ties by row number.
+        """Return up to n rows to ask, each chosen as if the previous ones were labelled; ties by row number.
 
         among : as for all strategies      claimed : rows that others are being asked about now; they count as labelled,
             and are not returned

@@ -33,7 +33,7 @@ class LabelSets(NamedTuple):
 def sets_of_targets(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: Kept, n_classes: int
 ) -> LabelSets:
-    """The sets of some targets int64 (B,) of a graph, masks as it keeps them; inputs are already valid."""
+    """Return the sets of some targets int64 (B,) of a graph, masks in its form. Inputs are not checked."""
     sets = LabelSets(*(np.empty((len(targets), n_classes), dtype=bool) for _ in range(3)))
     for places, near in near_graphs(targets, neighbors, weights, masks, n_classes):
         found = near_sets(near)
@@ -50,7 +50,7 @@ def near_sets(near: NearGraph) -> LabelSets:
 
 
 def winners(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
-    """h(t) of Eq. 1, the *set* of labels with the most weighted votes; ties are common and matter.
+    """Return h(t) of Eq. 1, the *set* of labels with the most weighted votes; ties are common and matter.
 
     neighbors : int (T, K) row numbers      candidates : bool (n, m)
     weights : (T, K), integers as they are, floats as `rint(w * 2**24)`; ties are judged on those integers
@@ -60,14 +60,15 @@ def winners(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) ->
 
 
 def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
-    """NL_t of Prop. 1: labels that win whatever the true labels of the neighbours are. Arguments as `winners`."""
+    """Return NL_t of Prop. 1: labels that win whatever the true labels of the neighbours are. Arguments as
+    `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "necessary")
 
 
 def approximate_possible_labels(
     neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike
 ) -> BoolArray:
-    """APL_t of Def. 2, an outer approximation of the possible labels. Arguments as `winners`."""
+    """Return APL_t of Def. 2, an outer approximation of the possible labels. Arguments as `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "possible")
 
 
@@ -148,8 +149,8 @@ def possible_labels(
     max_nodes: int = MAX_NODES,
     return_undecided: bool = False,
 ) -> BoolArray | tuple[BoolArray, BoolArray]:
-    """PL_t of Eq. 5 (exact) or APL_t of Def. 2 (exact=False): labels that win for some true labels of the
-    neighbours.
+    """Return PL_t of Eq. 5 (exact) or APL_t of Def. 2 (exact=False): labels that win for some true labels of
+    the neighbours.
 
     neighbors, weights, candidates : as `plcore.query.winners`
     max_nodes : placements the search may try for each label of each target. A label on which it runs out is
@@ -178,7 +179,7 @@ def check_count(name: str, value: object) -> None:
 
 
 def warn_undecided(undecided: int, max_nodes: int) -> None:
-    """Say that the exact search gave up somewhere, so that a score is never silently wrong."""
+    """Warn that the exact search gave up somewhere, so that a score is never silently wrong."""
     if undecided:
         warnings.warn(
             f"{undecided} searches for exact possible labels stopped after max_nodes={max_nodes} "

@@ -1,4 +1,4 @@
-"""EffectRanker: effect scores kept up to date while answers come in.
+"""EffectRanker: effect scores, updated after each answer.
 
 After an answer about a row only the targets that have it among their neighbours are scored again. Scores are
 sums of integer shares, so an updated ranker equals a freshly fitted one bit for bit; undo is an update back.
@@ -294,7 +294,7 @@ class EffectRanker:
         return self._scores / float(SHARE_UNIT)
 
     def score_of(self, row: int) -> float:
-        """The score of one row."""
+        """Return the score of one row."""
         return float(self._scores[self._check_row(row)] / SHARE_UNIT)
 
     @property
@@ -309,12 +309,12 @@ class EffectRanker:
 
     @property
     def n_undecided_(self) -> int:
-        """How many targets that count now are not settled."""
+        """Number of counting targets that are not settled."""
         self._check_fitted()
         return self._targets.openness(self._rule, int(self.n_jobs))[1]
 
     def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
-        """The rows to ask about now, best first: at most n of those with two candidates or more.
+        """Return the rows to ask about now, best first: up to n of those with two candidates or more.
 
         One row: the highest score, ties by row number (or the seeded permutation). A batch: one after the
         other, each with the shares of targets that earlier rows count damped, so that its questions do not
@@ -356,7 +356,8 @@ class EffectRanker:
         return int(rows[first[0]]) if len(first) else -1
 
     def top(self, n: int | None = None, among: BoolArray | None = None) -> IntArray:
-        """At most n rows (None: all) with two candidates or more by score alone, best first, as `next` one by one.
+        """Return up to n rows (None: all) with two candidates or more, by score alone, best first, as `next`
+        would one by one.
 
         For lists people read; to ask several people at once use `next(n)`.
         """
@@ -368,7 +369,7 @@ class EffectRanker:
     def update(self, row: int, candidates_row: ArrayLike) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
 
-        A row without any candidate is an item excluded: it casts no vote and is not asked.
+        A row without any candidate is an excluded item: it casts no vote and is not asked.
         Returns the targets scored again, ascending. Raises ValueError for a row out of range, CandidateError
         for values that are not m times True/False or 1/0.
         """
@@ -405,7 +406,7 @@ class EffectRanker:
         return targets
 
     def explain(self, row: int, answers: bool = True) -> Explanation:
-        """Why the row has its score: the targets that count it, which of them one answer could change, and how.
+        """Explain the row's score: the targets that count it, which of them one answer could change, and how.
 
         answers : also list what each answer would change (winners, necessary, possible labels); leave it out
         where only the counts are needed. Targets are row numbers with "ambiguous"; with "fixed" they are places
@@ -416,7 +417,7 @@ class EffectRanker:
         kept = self._targets.active(targets)
         targets, slots = targets[kept], slots[kept]
         rule = self._rule
-        if rule.rule == "mw":  # it counts decisions, whether they can change or not
+        if rule.rule == "mw":  # this rule counts decisions whether they can change or not
             rule = rule._replace(rule="apl")
         changing, _ = rule.changing(targets)
         decided = changing[np.arange(len(targets)), slots]

@@ -1,4 +1,4 @@
-"""Every way to choose the next row, in the order people see them; and any of them from its name.
+"""All query strategies, in the order users see them, and a factory that makes one by name.
 
 A new strategy is one class with the interface `Strategy` and one entry in `STRATEGY_ENTRIES`.
 """
@@ -26,11 +26,11 @@ class StrategyKind(StrEnum):
     BASELINE = "baseline"
     """Neither neighbours nor a model: made with `random_state`, and with `scaling` where it needs features."""
     MODEL = "model"
-    """Model output for the rows: made with a function that gives the margins between its shares, or its effect
-    scores, whatever the strategy needs."""
+    """Uses the model: made with a function that returns its margins or effect scores, as the strategy
+    needs."""
     OPENING = "opening"
-    """Rows for the first questions alone; then those follow that suit the model. Made with a function that gives how
-    unsure the model is of rows, and started on their neighbours."""
+    """For the first questions only; the strategy that suits the model follows. Made with a function that
+    returns the model's uncertainty of rows, and fitted on their neighbours."""
 
 
 class Need(StrEnum):
@@ -43,12 +43,12 @@ class Need(StrEnum):
     MODEL = "model"
     """A model that gives each row its shares of the candidates."""
     EFFECTS = "effects"
-    """A model that tells how far an answer about each row would move the others."""
+    """A model with effect scores: how far an answer about each row would move the others."""
 
 
 @dataclass(frozen=True)
 class StrategyEntry:
-    """A strategy: its name in stored settings, its words for people, and what it needs.
+    """A strategy: its name in stored settings, its description for users, and its needs.
 
     words : what it asks first      why : as a sentence without its full stop, why a row is asked. It is left out where
         counts can be told that say the same (`counts_say_why`)
@@ -164,10 +164,10 @@ def make_strategy(
     max_nodes: int = MAX_NODES,
     search: str = "auto",
 ) -> Strategy:
-    """An unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
+    """Return an unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
 
-    The other arguments are those of `EffectRanker`; a baseline takes those that concern it: `random_state`
-    all of them, `scaling` "act". Raises ValueError for another name.
+    The other arguments are those of `EffectRanker`; all baselines use `random_state`, "act" also uses
+    `scaling`. Raises ValueError for another name.
     """
     check_choice("strategy", name, STRATEGIES)
     entry = STRATEGY_ENTRIES[name]

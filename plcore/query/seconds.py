@@ -1,4 +1,4 @@
-"""The cost of a question: the seconds it takes, by who answers, how it is put, and how many labels it names.
+"""The cost of a question in seconds, by annotator, form of the question, and number of labels it names.
 
 People pay with seconds, not with answers. Of a person w, a form f and n labels to read
 
@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 
 FORMS = ("which", "is", "group")
-"""How a question can be put."""
+"""The forms of a question."""
 
 LONGEST = 300.0
-"""Seconds; who takes longer has had a break."""
+"""Maximum seconds of an answer; a longer time was a break."""
 
 NO_ANSWERS: FloatArray = np.zeros(0)
 N_COMMON = 4  # columns of the mean, "is", "group" and the slope
@@ -35,7 +35,7 @@ N_COMMON = 4  # columns of the mean, "is", "group" and the slope
 
 @dataclass(frozen=True)
 class SecondsPrior:
-    """Beliefs about seconds before anyone has answered; how firmly, as spreads of log seconds.
+    """The prior of seconds before any answer, with standard deviations of log seconds.
 
     which : "which of these four?" takes 4 s. An assumption: it moves with the first answers, and cancels where forms
         are compared
@@ -81,7 +81,8 @@ class SecondsPrior:
 
 
 class SecondsModel:
-    """Expected seconds of a question, fitted from answers; before `fit`, and of no answers, it is its prior.
+    """Expected seconds of a question, fitted from answers; before `fit`, or without answers, equal to its
+    prior.
 
     Attributes
     ----------
@@ -98,7 +99,7 @@ class SecondsModel:
     def fit(
         self, seconds: ArrayLike, people: Sequence[Hashable], forms: Sequence[str], shown: ArrayLike
     ) -> SecondsModel:
-        """Learn from answers, four sequences of one length; what was learnt before is forgotten.
+        """Fit from scratch on answers, four sequences of one length.
 
         seconds : (k,) floats; 0, NaN and more than 300 are dropped      people : whose answer
         forms : of `FORMS`      shown : (k,) how many labels the question named, at least 1
@@ -151,9 +152,10 @@ class SecondsModel:
         return prior + change, weights * (totals - change @ sums)
 
     def expected(self, person: Hashable | None, forms: str | Sequence[str], shown: ArrayLike) -> FloatArray:
-        """Mean seconds of questions to one person; forms and shown are single ones, or sequences of one length.
+        """Return the mean seconds of questions to one person; forms and shown are single values, or sequences
+        of one length.
 
-        person : one who has not answered yet, or None, is like all      forms : of `FORMS`
+        person : unknown persons and None are average      forms : of `FORMS`
         shown : how many labels the question names, at least 1
         The mean of a log-normal variable, exp(mean of logs + noise_ ** 2 / 2): times add up to it, not to the median.
         Raises ValueError for other forms, or fewer labels.

@@ -1,8 +1,8 @@
-"""Strategies: which row to ask about next, all behind one small interface.
+"""Query strategies (which row to ask about next) behind one small interface.
 
-A strategy is fitted once, gives the next rows and takes in answers: `fit`, `scores_`, `next`, `update`. The
-effect scores have it in `EffectRanker`; here are the baselines they are compared with (section 5 of Nguyen,
-Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
+A strategy is fitted once, returns the next rows and is updated with answers: `fit`, `scores_`, `next`,
+`update`. `EffectRanker` has this interface for effect scores; this module has the baselines they are compared
+with (section 5 of Nguyen, Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def check_number(n: object) -> int:
 
 
 def check_candidates_row(candidates_row: ArrayLike, row: int, n_classes: int) -> BoolArray:
-    """New candidates of one row, as a new bool (n_classes,). Raises CandidateError unless they are such."""
+    """Return new candidates of one row as a new bool (n_classes,). Raises CandidateError if they are
+    invalid."""
     given = np.asarray(candidates_row)
     if given.shape != (n_classes,) or not (given.dtype == np.bool_ or np.all((given == 0) | (given == 1))):
         raise CandidateError(
@@ -92,24 +93,26 @@ class Strategy(Protocol):
         """The score of one row."""
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
-        """At most n rows to ask, best first; ties by row number. among: bool (n,), rows that may be returned."""
+        """Return up to n rows to ask, best first; ties by row number. among: bool (n,), rows that may be
+        returned."""
 
     def update(self, row: int, candidates_row: ArrayLike) -> object:
         """Replace the candidates of a row (m,) after an answer or an undo."""
 
 
 class ModelStrategy(Strategy, Protocol):
-    """A strategy that uses what a model says of the rows."""
+    """A strategy that uses the model's predictions for the rows."""
 
     def model_changed(self) -> None:
         """The model may say something else of any row now."""
 
 
 class LearnerStrategy(Strategy, Protocol):
-    """A strategy that uses a fitted learner, which `plcore.evaluation.replay` brings."""
+    """A strategy that uses a fitted learner, passed in by `plcore.evaluation.replay`."""
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
-        """The learner has learnt, just now: from X (n, d), the rows of `fit`, and their candidates as they are."""
+        """Handle a newly trained learner: fitted on X (n, d), the rows of `fit`, and their current
+        candidates."""
 
 
 class Baseline:
@@ -142,7 +145,7 @@ class Baseline:
         """Prepare what `_values` needs; candidates and sizes are set."""
 
     def _changed(self, row: int, old_size: int) -> None:
-        """Take note of new candidates of a row, already stored."""
+        """Handle new candidates of a row, which are already stored."""
 
     def _values(self, rows: IntArray) -> FloatArray:
         """Scores of these rows, which have two candidates or more."""
@@ -158,12 +161,12 @@ class Baseline:
         return scores
 
     def score_of(self, row: int) -> float:
-        """The score of one row, without those of the others."""
+        """Return the score of one row, without computing the others."""
         self._check_fitted()
         return float(self._values(np.array([row]))[0]) if self._sizes[row] >= 2 else 0.0
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
-        """At most n rows to ask of those with two candidates or more, best first. among: bool (n,), None for all."""
+        """Return up to n rows with two candidates or more, best first. among: bool (n,), None for all."""
         self._check_fitted()
         return self._best(np.flatnonzero(allowed_rows(self._sizes >= 2, among)), check_number(n))
 
@@ -175,7 +178,7 @@ class Baseline:
         return rows[np.lexsort((self._tie_order[rows], -values))[:n]]
 
     def update(self, row: int, candidates_row: ArrayLike) -> None:
-        """Replace the candidates of a row (m,); all False: an item excluded, it is not asked.
+        """Replace the candidates of a row (m,); all False: an excluded item, which is not asked.
 
         Raises ValueError for a row out of range, CandidateError for values that are not m times True/False or
         1/0.
@@ -204,7 +207,7 @@ class RandomOrder(Baseline):
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         n = len(self._sizes)
-        # A stream of its own: the same seed may have drawn test rows or ties.
+        # A separate random stream: the same seed may have drawn test rows or ties.
         rank = np.random.default_rng([self.random_state or 0, 1]).permutation(n)
         self._priority: FloatArray = (n - rank) / n
 

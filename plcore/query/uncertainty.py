@@ -1,4 +1,5 @@
-"""Ask by what a model says of the rows: where it hesitates most, or where an answer would move it most."""
+"""Uncertainty sampling and related strategies: rows where the model is least certain, or where an answer
+would move it most."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from plcore.kernels.scores import margins, softmax_rows
 from plcore.labels.weights import score_columns
 from plcore.query.strategies import Baseline
 
-# Ask by any function of a fitted learner, and what learners say of their training rows.
+# Strategies by any function of a fitted learner, and learners' shares for their training rows.
 
 LearnerScore = Callable[[BaseEstimator, FeatureMatrix, BoolArray], ArrayLike]
 
 
 class LearnerScores(Baseline):
-    """Rows by a function of a fitted learner: entropy, expected change, whatever one wants to try.
+    """Order rows by any function of a fitted learner, such as entropy or expected change.
 
     score : score(learner, X, candidates) gives (n,) finite numbers, higher = ask sooner, for the training rows X (n, d)
         with candidates bool (n, m). It may read all that the learner has: `predict_proba(X)`, `label_distributions_`,
@@ -41,7 +42,8 @@ class LearnerScores(Baseline):
         self._scores: FloatArray | None = None
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
-        """Score the training rows X (n, d) of this fitted learner. Raises ValueError for other than (n,) numbers."""
+        """Score the training rows X (n, d) of this fitted learner. Raises ValueError unless the scores are
+        (n,) numbers."""
         found = np.asarray(self.score(learner, X, self.candidates_.copy()), dtype=np.float64)
         if found.shape != self._sizes.shape or not np.isfinite(found).all():
             raise ValueError(
@@ -57,13 +59,14 @@ class LearnerScores(Baseline):
 
 
 def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> FloatArray:
-    """(n, m) what a fitted learner says of its training rows X (n, d) inside their candidates, rows summing to 1.
+    """Return (n, m) a fitted learner's shares for its training rows X (n, d) inside their candidates, rows
+    summing to 1.
 
     Its `label_distributions_` if it has some, else `predict_proba`, else the softmax of `decision_function`; even
     if nothing inside the candidates is likely. Raises ValueError for a learner with none of these.
     """
     if hasattr(learner, "label_distributions_"):
-        return np.array(learner.label_distributions_)  # which an update changes where they lie
+        return np.array(learner.label_distributions_)  # copy, because an update changes them in place
     if hasattr(learner, "predict_proba"):
         inside = np.where(candidates, learner.predict_proba(X), 0.0)
         inside = np.where(inside.any(axis=1, keepdims=True), inside, candidates)
@@ -77,18 +80,19 @@ def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> 
 
 
 def no_learner(strategy: Baseline) -> NotFittedError:
-    """Error of a strategy that was asked before it had a learner."""
+    """Return the error of a strategy that was asked before it had a learner."""
     return NotFittedError(
         f"This {type(strategy).__name__} knows no learner yet: call learner_changed(learner, X) after fit."
     )
 
 
-BLOCK_CELLS = 1_000_000  # of shares in memory at a time
+BLOCK_CELLS = 1_000_000  # cells of shares in memory at a time
 OfRows = Callable[[IntArray], FloatArray]
 
 
 class ByModel(Baseline):
-    """Code shared by strategies that use a model: rows are asked of it again only when it, or they, have changed."""
+    """Base of strategies that use a model: rows are scored again only when the model, or the row, has
+    changed."""
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
@@ -140,7 +144,7 @@ class SmallestMargin(ByModel):
 
 
 class LargestEffect(ByModel):
-    """The row first whose answer would move the model most, by the model's own effect scores.
+    """Ask first about the row whose answer would move the model most, by the model's own effect scores.
 
     effects : gives for training rows (r,) the scores (r,), such as `PLKernelRidge.effect_scores` has them; None: those
         of the learner that `learner_changed` brings. They are those of the effect rules (Nguyen, Destercke and Masson,

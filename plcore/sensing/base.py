@@ -25,15 +25,16 @@ from plcore.sensing.metrics import AUTO, best_threshold, drawn_rows, precision_a
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the multi-label learners, which add `_fit` and `_values`, what labels are ranked by.
+    """Base of the multi-label learners, which add `_fit` and `_values`, the values that labels are ranked by.
 
     y of `fit` is (n, L): 1 yes, 0 no, -1 or NaN not asked; or a plain label vector (n,), one-hot encoded.
 
     Parameters
     ----------
-    threshold : above which value a label is a yes. "auto": the one with the highest F1 on the known cells, all labels
-        together, each row by values it had no part in (how, the learner says); 0.5 if no known cell is a yes. Or a
-        number: 0.5 is halfway between no and yes. A label vector needs none: the highest counts.
+    threshold : value above which a label is a yes. "auto": the one with the highest F1 on the known cells,
+        all labels together, each row by values it had no part in (how, the learner says); 0.5 if no known
+        cell is a yes. Or a number: 0.5 is halfway between no and yes. A label vector needs none: the highest
+        counts.
 
     Attributes
     ----------
@@ -49,8 +50,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     _single: bool
 
     def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
-        """X (n, d) dense or CSR, y as described at the class. Raises CandidateError, naming row and column, for
-        other cells, repeated names and a y without any known cell; ValueError for wrong features."""
+        """Fit on X (n, d), dense or CSR, and y as described in the class. Raises CandidateError, naming row
+        and column, for other cells, repeated names and a y without any known cell; ValueError for wrong
+        features."""
         self._validate_params()
         X = check_features(self, X, reset=True)
         require_y(self, y, "label vectors (n, L) or a label vector (n,)")
@@ -108,23 +110,26 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._from_single(values) if self._single else values - self._cut
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(n, L) int8, 1 if the value is above `threshold_`; after a label vector (n,) the label of the highest."""
+        """Return (n, L) int8, 1 if the value is above `threshold_`; after a label vector (n,) the label of
+        the highest value."""
         values = self._values(self._check(X))
         if self._single:
             return np.asarray(self.classes_[values.argmax(axis=1)])
         return np.asarray((values > self._cut).astype(np.int8))
 
     def top_labels(self, X: MatrixLike, t: int = 1) -> AnyArray:
-        """(n, t) the t labels of each row believed most, best first, members of `classes_`; ties to the first."""
+        """Return (n, t) the t most probable labels of each row, best first, members of `classes_`; ties to
+        the first."""
         values = self._values(self._check(X))
         if not isinstance(t, Integral) or isinstance(t, bool) or not 1 <= t <= values.shape[1]:
             raise ValueError(f"t must be an int from 1 to the {values.shape[1]} labels. Got {t!r}.")
         return np.asarray(self.classes_[top_columns(values, t)])
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
-        whose highest ranked known label is a yes. Rows without a known label do not count. A DataFrame may have its
-        columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the labels."""
+        """Return the accuracy for a label vector; for a label matrix the precision of the first label: the
+        share of rows whose highest ranked known label is a yes. Rows without a known label do not count. A
+        DataFrame may have its columns in any order. Raises NotFittedError before `fit`, CandidateError for
+        columns that are not the labels."""
         check_is_fitted(self)
         if self._single:
             return score_of(self.predict(X), y, self.classes_, sample_weight)

@@ -290,7 +290,7 @@ class BMLCSClassifier(MultiLabelClassifier):
             return found, self._projection.posterior(found.gamma, np.zeros_like(found.fitted), noise), noise
 
     def posterior(self, X: MatrixLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """mean (n, L), variance (n, L) and joint entropy (n,), in nats, of the labels of new rows.
+        """Return mean (n, L), variance (n, L) and joint entropy (n,), in nats, of the labels of new rows.
 
         The variance counts what is not known of W, t2 + x' S_W x for the noise of x; the paper's does not, and
         stays the same far away from the data. Training rows count for S_W as if all their labels were known.
@@ -313,13 +313,14 @@ class BMLCSClassifier(MultiLabelClassifier):
         )
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """(n, L) posterior mean - `threshold_`, so that yes is > 0. After a label vector (n, m) log odds, for m = 2
-        (n,)."""
+        """Return (n, L) posterior mean - `threshold_`, so that yes is > 0. After a label vector (n, m) log
+        odds, for m = 2 (n,)."""
         return self._decided(self._values(self._check(X)))
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """(n, L) probability that y_j is above `threshold_`, of the posterior N(mean, variance), strictly in (0, 1).
-        After a label vector (n, m) the probabilities given that there is exactly one label; they sum to 1."""
+        """Return (n, L) the probability that y_j is above `threshold_`, by the posterior N(mean, variance),
+        strictly in (0, 1). After a label vector (n, m) the probabilities given that there is exactly one
+        label; they sum to 1."""
         X = self._check(X)
         if self._single:
             return np.asarray(softmax(self._log_odds(X), axis=1))

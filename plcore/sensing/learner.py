@@ -195,7 +195,7 @@ def _scaled(features: FeatureMatrix, factors: FloatArray) -> FeatureMatrix:
 
 
 class SensingLearner:
-    """BML-CS over a table of rows with holes: it takes answers at rank one, and ranks what to ask.
+    """BML-CS over a table with missing labels: it learns answers by rank-one updates, and ranks questions.
 
     classifier : the `BMLCSClassifier` to fit, None for its defaults      random_state : seed of "random" scores
 
@@ -244,7 +244,7 @@ class SensingLearner:
         self.cells_, self.classes_ = vectors.cells, vectors.classes
 
     def refresh(self) -> Self:
-        """Fit again on the cells as they are."""
+        """Refit on the current cells."""
         with one_thread():
             self._refresh()
         return self
@@ -275,7 +275,7 @@ class SensingLearner:
         return self._cells.at("wide")[0].variance.copy()
 
     def answer(self, row: int, label: int, value: int | None) -> Self:
-        """Take in one answer: 1 yes, 0 no, None or -1 to withdraw it. label : column number.
+        """Learn one answer: 1 yes, 0 no, None or -1 to withdraw it. label : column number.
 
         Costs O(size^2), size the smaller of rows and features, and the recovery of one row.
         Raises ValueError for a row, a label or a value that does not exist.
@@ -359,11 +359,12 @@ class SensingLearner:
         self._cells.replace(row, one.gamma[0])
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(len(X), L) int8, 1 if `predict_mean` is above `threshold_`."""
+        """Return (len(X), L) int8, 1 if `predict_mean` is above `threshold_`."""
         return np.asarray((self.predict_mean(X) > self.threshold_).astype(np.int8))
 
     def predict_mean(self, X: FeatureMatrix) -> FloatArray:
-        """(len(X), L) posterior means for new rows with all answers so far, by the mode of the classifier."""
+        """Return (len(X), L) posterior means for new rows with all answers so far, by the mode of the
+        classifier."""
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         # E[W] = X' (T - F) / ridge over the rows that train.
         duals = np.where(self._inside[:, None], self._targets - self._fitted, 0.0) / self._noise.ridge
@@ -380,7 +381,7 @@ class SensingLearner:
             return recover(self._projection, self._noise, fitted, mode, self._rounds, *self._prior).mean
 
     def scores(self, kind: str = "pair", criterion: str | None = None) -> FloatArray:
-        """How much each question is worth, higher = ask sooner; -inf if nothing is left to ask.
+        """Return the value of each question, higher = ask sooner; -inf if nothing is left to ask.
 
         kind : "instance", all labels of a row, scores (n,); "label", one label of each row, and "pair", one label
             of one row anywhere, scores (n, L)
@@ -409,7 +410,7 @@ class SensingLearner:
         cells: BoolArray | None = None,
         joint: bool = True,
     ) -> IntArray:
-        """At most n questions, best first: rows (m,) for "instance", else (row, label) pairs (m, 2).
+        """Return up to n questions, best first: rows (m,) for "instance", else (row, label) pairs (m, 2).
 
         n : None for as many as there are; for "label" at most one for each row
         rows (n,), cells (n, L) bool : what may be asked; None: all. Of instances, rows alone counts.

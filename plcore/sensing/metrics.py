@@ -1,4 +1,4 @@
-"""How good predicted label vectors are, on the cells that are known."""
+"""Metrics of predicted label vectors on the known cells."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from plcore.labels.weights import check_sample_weight
 def precision_at(
     y: LabelsLike, scores: ArrayLike, t: int, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of yes among the t labels of each row that are ranked highest, in [0, 1]; nan without a known cell of
-    a row with weight; ValueError where no row has any.
+    """Compute the share of yes among the t highest ranked labels of each row, in [0, 1]; nan if no row with
+    weight has a known cell. Raises ValueError if all weights are 0.
 
     y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
     Cells not asked are left out of the ranking; rows with fewer than t known cells count with those they have.
@@ -37,7 +37,7 @@ def precision_at(
 
 
 def f1_scores(y: LabelsLike, predicted: ArrayLike) -> tuple[float, float]:
-    """(macro, micro) F1 of predicted labels on the known cells of y, both (n, L).
+    """Return (macro, micro) F1 of predicted labels on the known cells of y, both (n, L).
 
     Macro: the mean over labels with a known yes or a predicted yes; 0 if there is none.
     """

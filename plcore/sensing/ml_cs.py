@@ -166,5 +166,6 @@ class MLCSClassifier(MultiLabelClassifier):
         return cosamp(self.projection_, fitted, self.sparsity)
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """(n, L) coefficient - `threshold_`, so that yes is > 0; after a label vector coefficients, (n,) for two."""
+        """Return (n, L) coefficient - `threshold_`, so that yes is > 0; after a label vector the
+        coefficients, (n,) for two classes."""
         return self._decided(self._values(self._check(X)))

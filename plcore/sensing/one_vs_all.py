@@ -82,8 +82,8 @@ class OneVsAllSVC(MultiLabelClassifier):
         return 2.0 * self.threshold_ - 1.0
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """(n, L) distances from the margins, in units of the margin, less that of the threshold, so that yes is > 0;
-        after a label vector the distances, for two labels (n,) = s1 - s0."""
+        """Return (n, L) distances from the margins, in units of the margin, minus that of the threshold, so
+        that yes is > 0; after a label vector the distances, for two labels (n,) = s1 - s0."""
         return self._decided(self._values(self._check(X)))
 
 

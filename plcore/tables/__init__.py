@@ -1,4 +1,5 @@
-"""Tables: CSV text, zips and media in, a LabelTable with its features out, every error with its row and column."""
+"""Tables: read CSV text, zips and media into a LabelTable with features; every error names its row and
+column."""
 
 from __future__ import annotations
 

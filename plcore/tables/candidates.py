@@ -1,4 +1,4 @@
-"""Label cells -> which labels each row may have and how much speaks for each; and label vectors."""
+"""Parse label cells into the candidates of each row and their weights, or into label vectors."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from plcore.tables.text.arrow import stripped
 
 
 def cut_weights(weights: FloatArray, cut: str, at: float) -> FloatArray:
-    """The weights (n, m), none below 0, of the labels that stay; 0 for the others.
+    """Return the weights (n, m), at least 0, of the labels that remain after the cut; 0 for the others.
 
-    cut : "all", all above 0; "threshold", those of at least `at`, in rows without any all above 0: nothing speaks for
-        one of them more than for none; "top", the `at` heaviest and those as heavy as the last of them; "mass", the
-        heaviest until they hold the share `at` of the row's weight, and those as heavy as the last of them
+    cut : "all": all above 0; "threshold": those of at least `at`, or, in rows without any, all above 0;
+        "top": the `at` heaviest, including ties; "mass": the heaviest that together hold the share `at` of
+        the row's weight, including ties
     """
     if cut == "all" or not weights.size:
         return weights
@@ -53,7 +53,7 @@ def cut_weights(weights: FloatArray, cut: str, at: float) -> FloatArray:
 
 
 def _at_least(weights: FloatArray, count: int) -> FloatArray:
-    """(n,) the weight of the last of the `count` heaviest labels of each row."""
+    """Return (n,) the weight of the last of the `count` heaviest labels of each row."""
     m = weights.shape[1]
     if count >= m:
         return np.zeros(len(weights))
@@ -62,17 +62,17 @@ def _at_least(weights: FloatArray, count: int) -> FloatArray:
 
 
 def _least_of_mass(weights: FloatArray, share: float) -> FloatArray:
-    """(n,) the weight of the last label that is needed to hold this share of the row's weight."""
+    """Return (n,) the weight of the last label needed to reach this share of the row's weight."""
     falling = -np.sort(-weights, axis=1)
     held = np.cumsum(falling, axis=1)
-    # A sum of parts may miss the whole by its last digits.
+    # A sum of parts may differ from the whole in its last digits.
     needed = held >= share * held[:, -1:] * (1 - 1e-12)
     return np.take_along_axis(falling, needed.argmax(axis=1)[:, None], axis=1)[:, 0]
 
 
-MAX_CLASSES = 100_000  # beyond it, a wrong column or separator was chosen
-MAX_COLUMNS = 4096  # of labels, a column each: these are a dense matrix, as label vectors are
-MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as much again while they are cut
+MAX_CLASSES = 100_000  # more classes mean that a wrong column or separator was chosen
+MAX_COLUMNS = 4096  # for labels with a column each, and label vectors: these are a dense matrix
+MAX_WEIGHTS = 100_000_000  # weights of all rows and classes: 0.8 GB, and as much again during the cut
 YES = pa.array(["1", "1.0", "x", "✓", "✔", *YES_WORDS], pa.large_string())
 NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
 NOT_ASKED = pa.array(
@@ -99,12 +99,12 @@ NOT_ASKED = pa.array(
     ],
     pa.large_string(),
 )
-"""In lower case, what cells of 0/1 columns say for yes, for no, and where no one was asked."""
+"""Cell values of 0/1 columns, in lower case, for yes, no and not asked."""
 
 
 class Candidates(NamedTuple):
-    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is not a candidate; None if all candidates
-    of a row weigh the same in every row. votes : who named which, None if the cells do not say."""
+    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for non-candidates; None if in every row
+    all candidates weigh the same. votes : which annotator named which label, None if unknown."""
 
     candidates: BoolArray
     classes: tuple[str, ...]
@@ -113,14 +113,15 @@ class Candidates(NamedTuple):
 
 
 def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candidates:
-    """The candidates of every row. Problems: cells that cannot be read, rows without any, fewer than two classes.
+    """Parse the candidates of every row. Problems: unreadable cells, rows without candidates, fewer than two
+    classes.
 
     Classes are in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
     """
     weights: FloatArray | None = None
     votes: NamedVotes | None = None
-    told: IntArray | None = None  # rows about which a problem says so already
-    weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; if none stays, all weigh 0
+    told: IntArray | None = None  # rows already reported in a problem
+    weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; if none remains, all weigh 0
     if roles.label_columns:
         candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
     elif roles.score_columns:
@@ -168,7 +169,7 @@ _ALL_ZERO = (
 def _add_empty(
     empty: BoolArray, weightless: BoolArray, told: IntArray | None, roles: Roles, finder: Finder
 ) -> None:
-    """Add the problems of rows without a candidate, but for those in `told`."""
+    """Add a problem for each row without a candidate, except those in `told`."""
     place, message, fix = _nothing_named(roles)
     for row in first_rows(empty & weightless):
         finder.add(row, place, *_ALL_ZERO)
@@ -184,7 +185,7 @@ def _add_empty(
 def _all_possible(
     candidates: BoolArray, weights: FloatArray | None, rows: IntArray
 ) -> tuple[BoolArray, FloatArray | None]:
-    """Candidates and weights with every class possible in these rows."""
+    """Return candidates and weights with every class possible in these rows."""
     n, m = candidates.shape
     if not len(rows):
         return candidates, weights
@@ -201,8 +202,8 @@ def _with_truth(
     weights: FloatArray | None,
     classes: tuple[str, ...],
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...]]:
-    """Candidates, weights and classes with the true labels added to the candidates of their rows, where `roles` says
-    so; each weighs as little as the lightest candidate of its row."""
+    """Return candidates, weights and classes with true labels added to the candidates of their rows, if
+    `roles` asks for it; each gets the weight of the lightest candidate of its row."""
     if roles.truth is None or roles.truth_outside != "add":
         return candidates, weights, classes
     labels = as_labels(stripped(cells, roles.truth), (*roles.ignored, *no_truth(classes)))
@@ -222,7 +223,7 @@ def _with_truth(
 
 
 def _nothing_named(roles: Roles) -> tuple[str, str, str]:
-    """Column, message and fix where a row has no candidate."""
+    """Return column, message and fix for a row without candidates."""
     if roles.label_columns:
         fix = "Write 1 in the column of every label that may be right, or remove the row."
         return roles.label_columns[0], "none of the label columns holds a 1 for this row.", fix
@@ -253,10 +254,10 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
 def _from_labels(
     n_rows: int, named: Named, roles: Roles
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
-    """The pairs of row and label, and their weights, those of equal pairs added; None if no one weighs them; and
-    the annotators' votes. Empty labels are not labels."""
+    """Return the pairs of row and label; their weights, summed over equal pairs, or None without weights; and
+    the annotators' votes. Empty labels are ignored."""
     names, places = as_names(named.labels)
-    quoted_names = roles.candidates is not None and roles.form == "json"  # 1.0 in quotes is not a number
+    quoted_names = roles.candidates is not None and roles.form == "json"  # a quoted 1.0 is text, not a number
     spelling = {name: name for name in names if name} if quoted_names else one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
     if len(classes) > MAX_CLASSES:
@@ -268,7 +269,7 @@ def _from_labels(
     numbers = np.array([place[spelling[name]] if name else -1 for name in names] or [-1], dtype=np.int32)
     class_of, rows = numbers[places], named.rows
     given = class_of >= 0
-    if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
+    if named.weights is None and not roles.annotators:  # a label listed twice gets no extra weight
         if not given.all():
             class_of, rows = class_of[given], rows[given]
         return place_candidates(n_rows, len(classes), (rows, class_of)), None, classes, None
@@ -278,13 +279,13 @@ def _from_labels(
     np.add.at(weights, (named.rows[given], class_of[given]), each[given])
     votes = None
     if roles.annotators:
-        who = np.repeat(np.arange(len(roles.annotators)), n_rows)  # a column after the other
+        who = np.repeat(np.arange(len(roles.annotators)), n_rows)  # one column after the other
         votes = NamedVotes.of(named.rows[given], who[given], class_of[given], roles.annotators)
     return weights > 0, weights, classes, votes
 
 
 def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:
-    """Refuse more weights than fit the memory: they are a dense matrix of double precision, eight bytes each."""
+    """Refuse more weights than fit in memory: they are a dense float64 matrix."""
     if n_rows * len(classes) > MAX_WEIGHTS:
         column = next(column for _, column in roles.used())
         message = (
@@ -313,7 +314,7 @@ def _from_label_columns(
 def _from_score_columns(
     cells: pd.DataFrame, roles: Roles, finder: Finder
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """A number for each label and row; an empty cell is 0."""
+    """Read score columns: a number for each label and row; an empty cell is 0."""
     columns = roles.score_columns
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_COLUMNS} can be handled."
@@ -326,7 +327,7 @@ def _from_score_columns(
 
 
 def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) -> tuple[str, ...]:
-    """The labels that columns are named like. Problem: two columns of one label."""
+    """Return the labels that the columns are named after. Problem: two columns of one label."""
     names = pa.array([label_in_name(column, prefix) for column in columns], pa.large_string())
     classes = tuple(as_labels(names).to_pylist())
     for place, name in enumerate(classes):
@@ -338,7 +339,8 @@ def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) ->
 
 
 def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> IntArray:
-    """(n,) the class of each label as it is in a cell, -1 for none and -2 for a label that is not a class."""
+    """Return (n,) the class number of the label in each cell, -1 for an empty cell and -2 for an unknown
+    label."""
     labels = as_labels(text, ignored)
     names, places = as_names(labels)
     spelling = spelt_as(classes, names)
@@ -350,7 +352,8 @@ def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, 
 def parse_truth(
     cells: pd.DataFrame, roles: Roles, candidates: BoolArray, classes: tuple[str, ...], finder: Finder
 ) -> IntArray | None:
-    """(n,) int64 class numbers, -1 if unknown; None without a column. Problem: outside the candidates."""
+    """Parse true labels: int64 (n,) class numbers, -1 if unknown; None without a column. Problem: truth
+    outside the candidates."""
     column = roles.truth
     if column is None:
         return None
@@ -377,11 +380,12 @@ def parse_truth(
 
 
 def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
-    """Label vectors (n, L) int8 and the L label names.
+    """Parse label vectors: int8 (n, L) and the L label names.
 
-    They come as one column of 1, 0 or nothing for each label, labels in column order; or as lists of the labels that
-    are right and of those that are not (`roles.candidates`, `roles.not_labels`), labels sorted. Problems: other cells,
-    two labels of one name, a label that is listed as right and as not right, fewer than two labels.
+    The input is one column of 1, 0 or empty cells for each label, in column order; or lists of the labels
+    that are right and of those that are not (`roles.candidates`, `roles.not_labels`), labels sorted.
+    Problems: other cells, two labels of one name, a label that is listed as right and as not right, fewer
+    than two labels.
     """
     if roles.label_columns:
         vectors, labels = _from_columns(cells, roles.label_columns, finder)
@@ -404,7 +408,7 @@ def _from_columns(
         )
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
-    # Without any 0, -1 is a no: no one marks all that was not asked about and nothing that is not right.
+    # Without any 0, -1 means no: no annotator would mark all unasked labels but none of the wrong ones.
     zero = any(pc.any(pc.is_in(text, value_set=NO)).as_py() for text in texts)
     absent = NO if zero else pa.array([*NO.to_pylist(), "-1", "-1.0"], pa.large_string())
     for place, (column, text) in enumerate(zip(columns, texts, strict=True)):
@@ -450,7 +454,7 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
 
 
 def _listed(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> tuple[IntArray, list[str]]:
-    """The row and the name of every label that the cells of a column list, empty ones included."""
+    """Return the row and the name of every label listed in the cells of a column, including empty names."""
     named = labels_in(cells, column, roles, finder)
     return named.rows, named.labels.to_pylist()
 
@@ -461,8 +465,8 @@ _NAME_FIX = "Take it out of the label."
 
 
 def check_class_names(classes: Sequence[str], cells: pd.DataFrame, roles: Roles, finder: Finder) -> None:
-    """Problems: classes whose names hold control characters, terminal escapes or marks of the writing direction, each
-    with the first cell or the column that names it."""
+    """Report classes whose names contain control characters, terminal escapes or direction marks, each with
+    the first cell or the column that names it."""
     bad = [(name, found) for name in classes if (found := forbidden_in_name(name)) is not None]
     for name, found in bad[:MAX_PROBLEMS]:
         row, column = _place(name, cells, roles)
@@ -473,7 +477,7 @@ def _place(name: str, cells: pd.DataFrame, roles: Roles) -> tuple[int | None, st
     columns = [column for role, column in roles.used() if role in _LABEL_ROLES]
     for column in columns:
         text = pa.array(cells[column], pa.large_string())
-        for written in (name, json.dumps(name)[1:-1]):  # in JSON it may stand with escapes
+        for written in (name, json.dumps(name)[1:-1]):  # in JSON it may be escaped
             row = pc.index(pc.match_substring(text, written), True).as_py()
             if row >= 0:
                 return row, column

@@ -1,4 +1,4 @@
-"""Columns of text -> ids, numbers, names of classes, candidate and true labels; what does not fit becomes a problem."""
+"""Parse text columns into ids and numbers, and check images; invalid cells become problems."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from plcore.tables.text.arrow import chunks_of, has_empty, stripped, surely_diff
 
 
 def mapped(path: Path) -> pa.Buffer:
-    """The bytes of a file, which is not empty. They last as long as this does, also when the file's name is gone."""
+    """Map the bytes of a non-empty file. They stay valid while the map lives, even after the file is
+    deleted."""
     with path.open("rb") as file:
         return mapped_file(file)
 
 
 def mapped_file(file: BinaryIO) -> pa.Buffer:
-    """`mapped` of an open file, which may be closed afterwards."""
+    """As `mapped`, for an open file, which may be closed afterwards."""
     file.flush()
     bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     note_map(bytes_of)
@@ -38,19 +39,20 @@ def mapped_file(file: BinaryIO) -> pa.Buffer:
 
 
 def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
-    """The doubles in a file, which is not empty, as `numpy.ndarray.tofile` writes them; read-only."""
+    """Map the doubles in a non-empty file written by `numpy.ndarray.tofile`; read-only."""
     return np.frombuffer(mapped(path))
 
 
 def mapped_array(path: Path) -> AnyArray:
-    """The array in a .npy file, as it is there; read-only. Raises ValueError for another file, or one of objects."""
+    """Map the array in a .npy file, read-only. Raises ValueError for other files and object arrays."""
     return array_at(mapped(path))
 
 
 def nameless_file(folder: Path) -> BinaryIO:
-    """A file to write and then to map, next to others in this folder; it is gone with anyone who has it open.
+    """Create an unnamed file to write and then map, in this folder; it is deleted when it is closed and
+    unmapped.
 
-    Where no one may write in the folder, it is in the system's place for such files. Raises OSError.
+    If the folder is not writable, the file is in the system's temporary folder. Raises OSError.
     """
     try:
         return tempfile.TemporaryFile(dir=folder)
@@ -60,9 +62,9 @@ def nameless_file(folder: Path) -> BinaryIO:
         return tempfile.TemporaryFile()
 
 
-_AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
+_AT_ONCE = 200_000  # cells of number columns processed in one step
 _ROWS_AT_ONCE = 10_000
-LARGEST = 1e100  # squares and sums of such numbers still fit a double
+LARGEST = 1e100  # squares and sums of smaller numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA_NUMBER = _NUMBER.replace(r"\.", ",")
@@ -76,7 +78,8 @@ _IMAGES = rf"^{_IMAGE}(\s*\|\s*{_IMAGE})*$"
 
 
 class Finder:
-    """Gathers problems of cells; `row` is the 0-based row of the table, `lines` the file line of each row."""
+    """Collects problems of cells. `row` is the 0-based row of the table, `lines` the file line of each
+    row."""
 
     def __init__(self, lines: Sequence[int] | None) -> None:
         self.problems: list[Problem] = []
@@ -91,12 +94,13 @@ class Finder:
 
 
 def first_rows(mask: BoolArray | pa.Array) -> list[int]:
-    """The first rows where the mask is set: more than `MAX_PROBLEMS` are never shown."""
+    """Return the first rows where the mask is set: more than `MAX_PROBLEMS` are never shown."""
     return [int(row) for row in np.flatnonzero(np.asarray(mask))[:MAX_PROBLEMS]]
 
 
 def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
-    """The problems that `parse_ids` finds; nothing is made of the ids if there are none, as of nearly all tables."""
+    """Report the problems that `parse_ids` finds, without building the ids if there are none, the usual
+    case."""
     if column is None:
         return
     text = pa.array(cells[column].array, pa.large_string())
@@ -105,7 +109,8 @@ def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
 
 
 def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.NDArray[np.object_]:
-    """The ids, (n,) str; row numbers from 1 if there is no id column. Problems: empty or used before."""
+    """Parse the ids, (n,) str; row numbers from 1 if there is no id column. Problems: empty or duplicate
+    ids."""
     if column is None:
         return np.array([str(row) for row in range(1, len(cells) + 1)], dtype=object)
     text = stripped(cells, column)
@@ -129,12 +134,12 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
 def parse_numbers(
     cells: pd.DataFrame, columns: Sequence[str], finder: Finder, file: Path | None = None
 ) -> FloatArray:
-    """(n, p) float64, NaN if a cell is empty. Problems: text, infinities, decimal commas.
+    """Parse numbers (n, p) float64, NaN for empty cells. Problems: text, infinities, decimal commas.
 
-    A column may have decimal commas, as spreadsheets write them in many countries: it is read as most of its broken
-    numbers are written, and the others are problems.
+    A column may use decimal commas, as spreadsheets do in many countries: the more frequent form in a column
+    is accepted, and numbers in the other form are problems.
 
-    file : where the numbers are laid, row by row, as doubles of this machine, and mapped; None: they are in memory
+    file : where the numbers are written, row by row, as native doubles, and mapped; None: they stay in memory
     """
     shape = len(cells), len(columns)
     odd: set[int] = set()
@@ -170,7 +175,7 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
             ]
             some = [texts[place].slice(start, rows) for place in places]
             found = _plain_numbers(_one_after_the_other(some))
-            if found is not None:  # as most are: then many narrow columns are read as one long one
+            if found is not None:  # the usual case: many narrow columns are read as one long one
                 block[places] = found.reshape(len(places), rows)
                 continue
             for place, text in zip(places, some, strict=True):
@@ -187,7 +192,7 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
 def _look_closer(
     cells: pd.DataFrame, columns: Sequence[str], places: Sequence[int], finder: Finder, numbers: FloatArray
 ) -> None:
-    """Read these columns cell by cell, in place of what stands for them among the numbers."""
+    """Read these columns cell by cell and replace their values in `numbers`."""
     together = max(1, _AT_ONCE // max(len(cells), 1))
     for first in range(0, len(places), together):
         some = places[first : first + together]
@@ -208,7 +213,7 @@ def _look_closer(
 
 
 def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray]) -> pa.ChunkedArray:
-    """The cells of these columns; none is copied."""
+    """Return the cells of these columns as one, without a copy."""
     return pa.chunked_array([chunk for one in columns for chunk in chunks_of(one)], pa.large_string())
 
 
@@ -227,15 +232,15 @@ def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
 
 
 def _add_large(column: str, text: pa.LargeStringArray, values: FloatArray, finder: Finder) -> None:
-    """A problem for every number that is too large."""
+    """Add a problem for every number that is too large."""
     for row in first_rows(np.abs(values) > LARGEST):
         message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
         finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
 
 
 def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:
-    """The numbers of a column of text, NaN if there is none; where the text is neither empty nor a number; and
-    whether they have decimal commas."""
+    """Return the numbers of a text column, NaN if there is none; where the text is neither empty nor a
+    number; and whether it uses decimal commas."""
     comma = _has_decimal_commas(text)
     fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
     wrong = pc.invert(pc.or_(fits, pc.equal(text, "")))
@@ -245,9 +250,9 @@ def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:
 
 
 def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
-    """Whether more numbers are written with a comma than with a point.
+    """Return whether more numbers have a decimal comma than a decimal point.
 
-    Not where every such number could have a comma between its thousands: 1,234 read as 1.234 would be a silent error.
+    False if every comma could separate thousands: 1,234 read as 1.234 would be a silent error.
     """
     commas = text.filter(pc.match_substring(text, ","))
     commas = commas.filter(pc.match_substring_regex(commas, _COMMA_NUMBER))
@@ -258,7 +263,7 @@ def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
 
 
 def number_advice(text: str, comma: bool) -> tuple[str, str]:
-    """The message about text that is not a number, in a column with or without decimal commas: message and fix."""
+    """Return message and fix for text that is not a number, in a column with or without decimal commas."""
     message = f"expected a number, got {quoted(text)}."
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."
@@ -274,7 +279,7 @@ def number_advice(text: str, comma: bool) -> tuple[str, str]:
 
 
 def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArray | None = None) -> None:
-    """Every cell (of the rows in `only`) is empty or holds images as data URLs, a `|` between two of them.
+    """Check that every cell (of the rows in `only`) is empty or holds images as data URLs, separated by `|`.
 
     SVG is refused: it can carry scripts.
     """

@@ -1,4 +1,4 @@
-"""More rows for a table that people work on, its own rows first and unchanged; and another model's scores for them."""
+"""Add rows to a table in use (its own rows stay first and unchanged), or scores of another model."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from plcore.tables.text.csv import LINE_INDEX
 
 
 class Grown(NamedTuple):
-    """table : with the new rows after its own      n_new : how many they are
-    known : names of rows of the file that are there already: their ids, or row numbers if there is no id column
+    """table : with the new rows after its own      n_new : number of new rows
+    known : rows of the file that the table already has: their ids, or row numbers if there is no id column
     new_classes : labels that no row had before
     dropped, empty : columns of the file that the table does not have, and of the table that the file does not have
     """
@@ -59,9 +59,10 @@ def with_rows(
     label_columns: Sequence[str] = (),
     arrays: Mapping[str, Vectors] | None = None,
 ) -> Grown:
-    """The table with the rows of these cells (DataFrame of str, as from `read_cells`) that it does not have yet.
+    """Return the table with those rows of the cells (DataFrame of str, as from `read_cells`) that it does not
+    have yet.
 
-    files : those that came with the cells
+    files : media files that came with the cells
     classes : other names of classes of the table -> what the table calls them; a value that is not a class of the table
         yet becomes one, in this order
     label_columns : of the file, which the table does not have and which hold labels as its own label columns,
@@ -80,7 +81,7 @@ def with_rows(
     arrays = arrays or {}
     cells = named_beside(cells, table.cells)
     if roles.embedding is not None and roles.embedding not in cells and len(arrays) == 1:
-        arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever their own file calls them
+        arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever the other file calls them
     wanted = [column for role, column in roles.used() if role != "voters"]  # rows may come without votes
     needed = [column for column in wanted if column not in cells.columns and column not in arrays]
     if needed:
@@ -133,7 +134,8 @@ def with_rows(
 def with_encoded(
     table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None
 ) -> Grown:
-    """The table with what an encoder made of a column, instead of what another made of it; no rows are new.
+    """Return the table with an encoder's vectors of a column, replacing those of another encoder. No rows are
+    added.
 
     classes : as of `with_rows`. Raises TableError: no row has a vector.
     """
@@ -145,8 +147,8 @@ def with_encoded(
 
 
 def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None) -> Grown:
-    """The table without what encoders made of its columns, or, if they made nothing, without an embedding that is no
-    column of its cells. No rows are new.
+    """Return the table without the vectors of encoders or, if it has none, without an embedding that is no
+    column of its cells. No rows are added.
 
     classes : as of `with_rows`. Raises TableError: there are no such vectors, or nothing else to learn from.
     """
@@ -164,7 +166,7 @@ def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None)
 
 
 def _changed(table: LabelTable, classes: Mapping[str, str] | None, **fields: Any) -> Grown:
-    """The table with these fields changed, and no new rows."""
+    """Return the table with these fields changed, and no new rows."""
     labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
     return Grown(dataclasses.replace(table, **labels, **fields), 0, (), (), (), ())
 
@@ -176,7 +178,7 @@ def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = Non
 
 
 def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable:
-    """The table with more columns that hold labels, saying nothing in any of its rows."""
+    """Return the table with more label columns, empty in all of its rows."""
     way = column_way(table.roles)
     if way is None:
         message = "Only a project whose candidates stand in columns of their own takes new columns of labels."
@@ -195,7 +197,7 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
 def _known(
     table: LabelTable, cells: pd.DataFrame, columns: Sequence[str], arrays: Mapping[str, Vectors]
 ) -> npt.NDArray[np.bool_]:
-    """(r,) bool, which rows of these cells the table has. columns : that both have"""
+    """Return bool (r,) which rows of these cells the table already has. columns : those that both have"""
     if table.roles.id is not None:
         return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
     have, given = (
@@ -210,7 +212,7 @@ def _known(
 
 
 def _bytes_of(vectors: Vectors) -> Iterator[bytes]:
-    """The numbers of each row; of a sparse one those that are not 0, and where they stand."""
+    """Return the bytes of each row's numbers; for sparse rows the non-zero values and their places."""
     if not sp.issparse(vectors):
         yield from (row.tobytes() for row in np.asarray(vectors))
         return
@@ -222,7 +224,8 @@ def _bytes_of(vectors: Vectors) -> Iterator[bytes]:
 def _candidates(
     table: LabelTable, fresh: pd.DataFrame, called: Mapping[str, str], finder: Finder
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Fields of the table of all rows, and the classes that are new. called : what the table calls other names"""
+    """Return the fields of the table of all rows, and the new classes. called : other name -> name in the
+    table"""
     n, r = table.n_rows, len(fresh)
     # Among the cells of the table: what a label is called can hang on them. Of these, the last, no problem matters.
     roles = table.roles
@@ -279,7 +282,8 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
 
 
 def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: AnyArray) -> list[Problem]:
-    """The problems of the new rows, with row and line of the file. places : of its new rows, which come first"""
+    """Return the problems of the new rows with row and line of the file. places : of its new rows, which come
+    first"""
     found = []
     for one in problems:
         if one.row is not None:
@@ -293,7 +297,8 @@ def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: AnyArray) 
 
 
 def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors | None:
-    """The embeddings of all rows. Raises TableError where those of the new rows are of another model."""
+    """Return the embeddings of all rows. Raises TableError if the new rows' embeddings come from another
+    model."""
     if own is None or more is None:
         return own
     if own.shape[1] != more.shape[1]:
@@ -307,7 +312,7 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
 
 
 def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
-    """The files of all rows; where one of the two has none of a kind, its rows name none."""
+    """Return the files of all rows; if one of the two has no files of a kind, its rows name none."""
 
     def both(name: str, shape: tuple[int, ...], fill: Any) -> AnyArray | None:
         parts = getattr(own, name), getattr(more, name)
@@ -321,7 +326,7 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
                 part = np.empty((n, *shape), dtype=dtype)
                 part[:] = (
                     [fill] * n if isinstance(fill, tuple) else fill
-                )  # a tuple is one value here, no shape
+                )  # here a tuple is one value, not a shape
             filled.append(part)
         return np.concatenate(filled)
 
@@ -338,9 +343,11 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
 
 
 LEAST_SHARE = 1e-9
-"""Smallest weight of a candidate, relative to the heaviest of its row: one that a model gives nothing stays one."""
+"""Smallest weight of a candidate, relative to the heaviest of its row, so that a score of 0 removes no
+candidate."""
 SMALLEST = 1 / LARGEST
-"""The heaviest candidate of a row weighs this at least, or nothing: a share of less would round to no weight at all."""
+"""Minimum weight of the heaviest candidate of a row, or the row is unweighted: shares of less would round to
+0."""
 
 
 class Rescored(NamedTuple):
@@ -362,7 +369,8 @@ def with_scores(
     scored_by: str,
     classes: Mapping[str, str] | None = None,
 ) -> Rescored:
-    """The table whose candidates weigh in these rows what another model says of them; other rows keep their weights.
+    """Return the table with the candidates of these rows weighted by another model's scores; other rows keep
+    their weights.
 
     scores : {row: {name of a class: its score}}, finite and at least 0; a candidate that is not named has 0
     columns : {name: places in `table.classes` that it stands for}: of a class into which others were merged several,
@@ -408,12 +416,13 @@ def with_scores(
 
 
 def is_score(value: object) -> bool:
-    """Whether this is a number that can weigh a candidate: finite, at least 0, and none too large to calculate with."""
+    """Return whether this is a valid score: a finite number of at least 0 that is not too large to calculate
+    with."""
     return type(value) in (int, float) and 0 <= value <= LARGEST  # type: ignore[operator]
 
 
 def why_no_score(value: object) -> tuple[str, str]:
-    """The problem with a value that is no score, and the fix."""
+    """Return the problem with a value that is no score, and the fix."""
     if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
         return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
     return (

@@ -1,4 +1,4 @@
-"""A table too large for memory: read from disk a range of rows at a time, and brought into parts."""
+"""A table too large for memory: read from disk a range of rows at a time, and written as part files."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _FIX = (
 
 
 def refused(message: str, fix: str, row: int | None = None, column: str | None = None) -> TableError:
-    """row : from 0, over all files"""
+    """Return a TableError for one problem. row : from 0, over all files"""
     return TableError(Problem(None if row is None else row + 1, None, column, message, fix))
 
 
 @dataclass(frozen=True)
 class RowFiles:
-    """Where features and candidates of n rows are.
+    """The files with the features and candidates of n rows.
 
     features : columns of numbers, or one of lists of them; of arrays none
     candidates : the column of lists of names; '' of arrays
@@ -66,7 +66,8 @@ class RowFiles:
         return not self.candidates
 
     def overlapping(self, first: int, end: int) -> tuple[tuple[Path, ...], tuple[tuple[str, int, int], ...]]:
-        """The Parquet files that hold the rows first..end - 1, and of each its digest and the range within it."""
+        """Return the Parquet files with the rows first..end - 1, each with its digest and the range within
+        it."""
         bounds = (*self.starts, self.n_rows)
         paths, ranges = [], []
         for path, digest, begin, stop in zip(self.paths, self.digests, bounds[:-1], bounds[1:], strict=True):
@@ -78,7 +79,7 @@ class RowFiles:
 
 @dataclass(frozen=True)
 class _Unpacked(BlockJob):
-    """An array of an .npz file as a file of its own, which can be mapped."""
+    """An array of an .npz file, unpacked into its own file so that it can be mapped."""
 
     digest: str
     name: str
@@ -87,10 +88,12 @@ class _Unpacked(BlockJob):
 def find_row_files(
     path: Path, folder: Path, candidates: str | None = None, numbers: Sequence[str] = ()
 ) -> RowFiles:
-    """Contents of `path`: a Parquet file, a folder of them, an .npz file, or a folder with X.npy and S.npy.
+    """Find the row files at `path`: a Parquet file, a folder of them, an .npz file, or a folder with X.npy
+    and S.npy.
 
     folder : of parts, into which .npz files are unpacked      candidates, numbers : columns; guessed where not named
-    All of it is read once, for its SHA-256. Raises TableError: neither, other columns or sides. OSError.
+    All files are read once, for their SHA-256. Raises TableError for other contents, columns or shapes;
+    OSError.
     """
     if path.suffix.lower() == ".npz":
         return _of_arrays(_unpack(path, folder))
@@ -202,7 +205,7 @@ def _digest(path: Path) -> str:
 def read_columns(
     paths: Sequence[Path], ranges: Sequence[tuple[str, int, int]], columns: Sequence[str]
 ) -> pa.Table:
-    """These columns of the ranges of rows (digest, first, end) of Parquet files, one after the other."""
+    """Read these columns of the row ranges (digest, first, end) of Parquet files, concatenated."""
     pieces = []
     for path, (_, first, end) in zip(paths, ranges, strict=True):
         file = pq.ParquetFile(path)
@@ -217,7 +220,8 @@ def read_columns(
 
 
 def as_numbers(table: pa.Table, n_features: int, first: int) -> AnyArray:
-    """float32 (b, d) of columns of numbers, or of one of lists. first : number of the first row, for messages"""
+    """Return float32 (b, d) from columns of numbers, or from one of lists. first : number of the first row,
+    for messages"""
     columns = []
     for name in table.column_names:
         column = table[name].combine_chunks()
@@ -300,7 +304,7 @@ class _Classes(BlockJob):
 
 @dataclass(frozen=True)
 class Joined(BlockJob):
-    """The candidates of all rows, one part after the other."""
+    """Job that joins the candidates of all rows, one part after the other."""
 
     parts: str
 
@@ -369,7 +373,7 @@ def _lists(job: _Range) -> pa.Array:
 def read_in_parts(
     runner: Runner, folder: Path, files: RowFiles, block: int, progress: BlockProgress | None = None
 ) -> PartedTable:
-    """Bring the table's rows into parts. block : rows in each
+    """Write the table's rows as part files. block : rows in each
 
     Raises BlockError, which names the block, and the row where it can be reported; RunnerError; TableError.
     """

@@ -1,7 +1,7 @@
-"""The problem with a table, said so that its owner can put it right: where, what, and the fix.
+"""Problems of a table, worded so that its owner can fix them: where, what, and the fix.
 
-A table enters Winnow whole or not at all. Everything found wrong is gathered as `Problem`s and raised at once
-as one `TableError`, so that a person mends the file in one go and not one error at a time.
+A table is imported as a whole or not at all. All problems found are collected as `Problem`s and raised as one
+`TableError`, so that the owner can fix the file in one go.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 
 from plcore.arrays.words import quoted
 
-MAX_PROBLEMS = 50  # a person mends a file from its first errors; ten thousand lines of them help no one
+MAX_PROBLEMS = 50  # people fix a file from its first errors; ten thousand lines are no help
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with a table.
+    """One problem of a table.
 
     Attributes
     ----------
-    row : 1-based number of the data row (the header is not counted); None if the whole table is meant.
+    row : 1-based number of the data row (the header is not counted); None for the whole table.
     line : 1-based line of the file where that row begins; None if no file is known.
-    column : name of the column; None if no single column is meant.
+    column : name of the column; None for no single column.
     message : what is wrong, in words for the person who made the table.
     fix : what to do about it.
     """
@@ -36,7 +36,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Row, line and column in words; '' where the whole table is meant."""
+        """Return row, line and column in words; '' for the whole table."""
         place = ""
         if self.row is not None:
             place = f"Row {self.row}" + ("" if self.line is None else f" (line {self.line})")
@@ -51,7 +51,7 @@ class Problem:
 
 
 class TableError(ValueError):
-    """The table is refused whole. `args` are its `Problem`s, at most `MAX_PROBLEMS`, in table order."""
+    """The table is refused as a whole. `args` are its `Problem`s, at most `MAX_PROBLEMS`, in table order."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -65,13 +65,13 @@ class TableError(ValueError):
 
 
 _EXAMPLES = 2
-"""Further rows that are named of a cause."""
+"""Number of further rows named for one cause."""
 _VALUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|“[^”]*”|\d[\d.,]*")
 
 
 def causes(problems: Sequence[Problem]) -> list[Problem]:
-    """The problems with one for each cause: those that differ in rows, lines and values alone are the first of them,
-    which counts the others and names two."""
+    """Group problems by cause: of problems that differ only in rows, lines and values, keep the first, which
+    counts the others and names two."""
     alike: dict[tuple[object, ...], list[Problem]] = {}
     for one in problems:
         kind = _VALUE.sub("", one.message), _VALUE.sub("", one.fix), one.column
@@ -94,7 +94,8 @@ def _one_cause(found: Sequence[Problem], may_be_more: bool) -> Problem:
 
 
 def table_error(problems: Iterable[Problem]) -> TableError:
-    """The error for these problems: whole-table ones first, then by row; within a row as they were found."""
+    """Return the error for these problems: whole-table ones first, then by row; within a row in the order
+    found."""
     found = sorted(problems, key=lambda problem: problem.row or 0)
     return TableError(*found[:MAX_PROBLEMS])
 
@@ -106,12 +107,12 @@ MAX_COLUMNS = 20_000
 
 
 def fits_as_cells(n_rows: int, n_columns: int) -> bool:
-    """Whether a table may have this many columns, a few more of labels among them."""
+    """Return whether a table may have this many columns, including a few label columns."""
     return n_rows * n_columns <= MAX_CELLS and n_columns <= MAX_COLUMNS
 
 
 def check_size(n_rows: int, n_columns: int) -> None:
-    """Raise TableError for a table of more cells or columns than are taken; to be asked before they are made."""
+    """Raise TableError for a table with too many cells or columns; call it before they are allocated."""
     if n_rows * n_columns > MAX_CELLS:
         message = (
             f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "

@@ -36,7 +36,7 @@ from plcore.tables.text.arrow import columns_of_text, frame_of
 
 
 class TableParts(NamedTuple):
-    """The parts of a LabelTable that a file holds, as its attributes say; of label vectors the cells alone."""
+    """The parts of a LabelTable that a file holds, see its attributes; for label vectors only the cells."""
 
     cells: pd.DataFrame
     roles: Roles
@@ -52,19 +52,19 @@ class TableParts(NamedTuple):
 
 
 KEY = b"winnow"
-"""For the metadata of the schema."""
+"""Key in the metadata of the schema."""
 VECTORS = "embedding"
-"""The column of embeddings that are not sparse."""
+"""The column of dense embeddings."""
 CANDIDATES = "candidates"
 _VERSION = 1
 _TURNED = 1024
-"""Rows of numbers that are turned into columns at a time."""
+"""Rows of numbers transposed at a time."""
 _READ = 1 << 16
 """Rows whose candidates are read at a time."""
 
 
 def rows_of(table: TableParts, rows: slice) -> TableParts:
-    """The table of these rows alone; but for the candidates no array is copied."""
+    """Return the table of these rows; only the candidates are copied."""
     media, votes = table.media, table.votes
     arrays = ("images", "audio", "looks", "segments", "more_images", "sounds")
     cut = {name: None if (one := getattr(media, name)) is None else one[rows] for name in arrays}
@@ -144,7 +144,7 @@ def to_arrow(table: TableParts) -> pa.Table:
         about["voters"] = votes.voters
     text = json.dumps(about, ensure_ascii=True, sort_keys=True)
     data = pa.table(columns).replace_schema_metadata({KEY: text.encode()})
-    return data.combine_chunks()  # how the text happened to be chunked must not show in the file
+    return data.combine_chunks()  # the file must not depend on how the text is chunked
 
 
 def _by_column(numbers: FloatArray) -> FloatArray:
@@ -264,9 +264,9 @@ _ROWS_PER_GROUP = 1 << 16
 
 
 def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) -> str:
-    """Write the file into the folder, whole or not at all, and return the SHA-256 of its bytes in hex.
+    """Write the file into the folder atomically, and return the SHA-256 of its bytes in hex.
 
-    name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
+    name_of : makes the file name from that SHA-256. On return the file is durable (it survives a power cut).
     """
     return _named(folder, name_of, lambda file: _write_groups(table, file))
 
@@ -274,7 +274,7 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 class Written(NamedTuple):
     """A file that holds these parts.
 
-    digest : its SHA-256 in hex      held : keeps it where it is while it is in memory
+    digest : its SHA-256 in hex      held : object that keeps the file in place while it lives
     """
 
     path: Path
@@ -283,7 +283,7 @@ class Written(NamedTuple):
     held: object
 
     def holds(self, parts: TableParts) -> bool:
-        """Whether these are the very parts, wherever the bytes of images are to be had."""
+        """Return whether the file holds exactly these parts, no matter where image bytes come from."""
         pairs = [*zip(self.parts, parts, strict=True)]
         media = [
             (getattr(self.parts.media, one.name), getattr(parts.media, one.name))
@@ -304,13 +304,13 @@ def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) 
         with written.path.open("rb") as source:
             return _named(folder, name_of, lambda file: shutil.copyfileobj(source, file, 1 << 20))
     aside.replace(target)
-    aside.unlink(missing_ok=True)  # where the target was this very file, nothing was renamed
+    aside.unlink(missing_ok=True)  # if the target was this very file, nothing was renamed
     sync_folder(folder)
     return written.digest
 
 
 class _Hashed(io.RawIOBase):
-    """A file to write one piece after the other; each goes into the file's SHA-256 while it is at hand."""
+    """A file written piece by piece, whose SHA-256 is computed on the way."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -345,11 +345,11 @@ def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[_Hashed]
 
 
 def _write_groups(table: TableParts, file: _Hashed) -> None:
-    """One group of rows after the other: no more than one of them is in memory as Parquet."""
+    """Write one row group after the other: at most one of them is in memory as Parquet."""
     writer: pa.parquet.ParquetWriter | None = None
     plain = {
         f"cell:{name}" for name in table.roles.numbers
-    }  # digits hardly pack, and packing costs more than the rest
+    }  # digits hardly compress, and compression costs more than the rest
     try:
         for start in range(0, len(table.candidates), _ROWS_PER_GROUP):
             data = to_arrow(rows_of(table, slice(start, start + _ROWS_PER_GROUP)))
@@ -361,7 +361,7 @@ def _write_groups(table: TableParts, file: _Hashed) -> None:
                     for path in _paths(data.schema)
                 },
                 use_dictionary=["candidates.list.element", "truth"],
-                write_statistics=False,  # no one looks for rows in it
+                write_statistics=False,  # nothing searches for rows in it
                 write_page_checksum=True,
             )
             writer.write_table(data, _ROWS_PER_GROUP)
@@ -372,15 +372,15 @@ def _write_groups(table: TableParts, file: _Hashed) -> None:
 
 
 def _paths(schema: pa.Schema) -> list[str]:
-    """The columns of the file as Parquet calls them: of a list, that of its elements."""
+    """Return the Parquet paths of the columns; for a list, the path of its elements."""
     return [f"{one.name}.list.element" if pa.types.is_nested(one.type) else one.name for one in schema]
 
 
 def read_parts(path: Path) -> TableParts:
-    """Output of `write_parts`. Raises TableError: not our file, or damaged.
+    """Read the output of `write_parts`. Raises TableError: not our file, or damaged.
 
-    What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
-    OSError comes through.
+    System errors (no such file, no permission, disk failure) say nothing about the table: the OSError is
+    passed on.
     """
     try:
         return _read_parts(path)
@@ -407,16 +407,16 @@ def _read_parts(path: Path) -> TableParts:
 
 
 def _size(stored: pa.parquet.ParquetFile) -> int:
-    """Bytes of all columns in memory, about."""
+    """Estimate the bytes of all columns in memory."""
     return sum(
         stored.metadata.row_group(group).total_byte_size for group in range(stored.metadata.num_row_groups)
     )
 
 
 def _laid_out(stored: pa.parquet.ParquetFile, folder: Path) -> TableParts:
-    """The table with its text and numbers in files of the folder that are mapped; all else is in memory.
+    """Read the table with its text and numbers in mapped files of the folder; everything else is in memory.
 
-    Every page is read, and its checksum looked at, one group of rows after the other.
+    Every page is read and its checksum verified, one row group after the other.
     """
     schema = stored.schema_arrow
     text = [name for name in schema.names if name.startswith("cell:")]
@@ -477,22 +477,22 @@ def read_beside(
 
 
 def read_encoded_columns(path: Path) -> tuple[tuple[str, str, str], ...]:
-    """(column, encoder, sha256 of the encoder) of what encoders made of the columns of a stored table, and nothing else
-    of it. Raises OSError."""
+    """Read only (column, encoder, sha256 of the encoder) of the encoded columns of a stored table. Raises
+    OSError."""
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
         about = json.loads((stored.schema_arrow.metadata or {})[KEY])
     return tuple(map(tuple, about.get("encoded", ())))
 
 
 def read_first_texts(path: Path, column: str, n: int = 1_000) -> tuple[str, ...]:
-    """The first n cells of a column of a stored table, and nothing else of it. Raises OSError."""
+    """Read only the first n cells of a column of a stored table. Raises OSError."""
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
         first = next(stored.iter_batches(n, columns=[f"cell:{column}"]), None)
     return () if first is None else tuple(text or "" for text in first.column(0).to_pylist())
 
 
 def read_kept_names(path: Path) -> frozenset[str]:
-    """The kept names of the files that the rows of a stored table name, and nothing else of it. Raises OSError."""
+    """Read only the stored names of the files that the rows of a stored table name. Raises OSError."""
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
         names = [name for name in stored.schema_arrow.names if name.startswith("media:")]
         data = stored.read(columns=names) if names else pa.table({})

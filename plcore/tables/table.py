@@ -1,7 +1,8 @@
-"""LabelTable: a table of rows with candidate labels, checked at the door and never changed afterwards.
+"""LabelTable: a table of rows with candidate labels, validated on creation and immutable afterwards.
 
-The original text of every cell is kept exactly; what was parsed from it is next to it. See `plcore.tables.roles.roles`
-for what the columns mean, `plcore.tables.text.csv` for CSV and `plcore.tables.storing` for the stored file.
+The original text of every cell is kept exactly, next to the values parsed from it. See
+`plcore.tables.roles.roles` for what the columns mean, `plcore.tables.text.csv` for CSV and
+`plcore.tables.storing` for the stored file.
 """
 
 from __future__ import annotations
@@ -50,30 +51,32 @@ class LabelTable:
     """Rows with candidate labels, n of them, m classes, p number columns. All arrays are read-only.
 
     Build one with `read_csv`, `from_frame`, `from_cells` or `read`; these check everything and raise
-    `TableError` with all problems found (at most 50), so that a table that exists is a good one.
+    `TableError` with all problems found (at most 50), so an existing table is always valid.
 
     Attributes
     ----------
     cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
         copied), that the caller may change.
-    roles : what the columns are for.
-    ids : (n,) str objects; the row numbers from 1 if no id column was chosen. Made when first asked for: no matter who
-        wants a few of them asks `id_of`.
+    roles : the roles of the columns.
+    ids : (n,) str objects; the row numbers from 1 if no id column was chosen. Built on first access; for
+        single ids use `id_of`.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN if the cell is empty.
     candidates : (n, m) bool, True = may be the label; every row has at least one True. If many rows have many
         classes, `plcore.arrays.candidate_sets.CandidateSets` in its place. Of label vectors: all but a known no.
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 if unknown; None if no truth column was chosen.
         A known truth is always among the row's candidates.
-    encoded : what encoders made of columns of the table, at most one of each column.
+    encoded : the output of encoders on columns of the table, at most one for each column.
     label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
-    media : the images and recordings that rows name, and what the images look like.
-    embeddings : (n, d) float32, what the column of this role holds; NaN if its cell is empty. CSR where it came as a
-        sparse matrix. None without it.
-    candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is not a candidate. Of
-        annotators' columns it is how many of them named it. None if all candidates of a row weigh the same.
-    votes : who named which label before the import, where the source says it; None if it does not.
-    written : the file that this program has just written the table into, so that keeping the table copies it.
+    media : the images and recordings that rows name, and features of the images.
+    embeddings : (n, d) float32, the column with this role; NaN for an empty cell. CSR if the source was
+        sparse. None without such a column.
+    candidate_weights : (n, m) float64, the weight of each candidate, above 0; 0 for non-candidates. For
+        annotators' columns it is the number of annotators who named it. None if all candidates of a row weigh
+        the same.
+    votes : which annotator named which label before the import; None if the source does not say.
+    written : the file that this process has just written the table into, so that storing the table only
+        copies it.
     """
 
     _cells: pd.DataFrame
@@ -105,12 +108,12 @@ class LabelTable:
         return self._cells.copy(deep=False)
 
     def cells_of(self, row: int, names: Sequence[str]) -> tuple[str, ...]:
-        """The cells of these columns in one row. For who looks at a few rows: no frame is made for it."""
+        """Return the cells of these columns in one row, without building a DataFrame."""
         return tuple(self._columns[name][row].as_py() for name in names)
 
     @cached_property
     def _columns(self) -> dict[str, pa.Array]:
-        """The columns as they are in memory; none is copied."""
+        """Return the columns as they are in memory, without a copy."""
         return {str(name): pa.array(column) for name, column in self._cells.items()}
 
     @cached_property
@@ -120,15 +123,16 @@ class LabelTable:
         return ids
 
     def id_of(self, row: int) -> str:
-        """The id of one row, without making all of them."""
+        """Return the id of one row, without building all ids."""
         if self.roles.id is None:
             return str(range(1, self.n_rows + 1)[row])
-        # Python and Arrow trim the same; Arrow takes ten times as long for one.
+        # Python and Arrow trim alike, but Arrow takes ten times as long for one cell.
         return str(self._columns[self.roles.id][int(row)].as_py()).strip()
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64] | None:
-        """(n,) a number for the source of each row, -1 for an empty cell; None if the roles name no source."""
+        """Return (n,) a number for the source of each row, -1 for an empty cell; None if the roles name no
+        source."""
         if self.roles.source is None:
             return None
         names = pd.Series(self._columns[self.roles.source].to_pylist(), dtype=object).str.strip()
@@ -141,7 +145,7 @@ class LabelTable:
         return np.bincount(np.zeros(0, np.int64) if self.sources is None else self.sources[self.sources >= 0])
 
     def rows_of_source(self, row: int) -> int:
-        """How many rows come from the source of this one; 1 if it has none."""
+        """Return the number of rows with the same source as this row; 1 if it has none."""
         if self.sources is None or self.sources[row] < 0:
             return 1
         return int(self._source_sizes[self.sources[row]])
@@ -151,13 +155,13 @@ class LabelTable:
         return len(self.candidates)
 
     def features(self, use: str = BOTH) -> FeatureTransformer:
-        """A transformer, not yet fitted, that turns rows of this table into a feature matrix. use : one of
+        """Return an unfitted transformer that turns rows of this table into a feature matrix. use : one of
         `FEATURE_SETS`"""
         return FeatureTransformer(use)
 
     @property
     def has_feature_choice(self) -> bool:
-        """Whether it makes a difference which of `FEATURE_SETS` is used."""
+        """Return whether the choice among `FEATURE_SETS` makes a difference."""
         return has_choice(self)
 
     @classmethod
@@ -169,11 +173,12 @@ class LabelTable:
         arrays: Mapping[str, Vectors] | None = None,
         numbers_in: Path | None = None,
     ) -> LabelTable:
-        """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
+        """Build the table from cells (DataFrame of str, as from `read_cells`). Raises TableError.
 
-        files : those that came with the table and that cells of the columns `image` and `audio` name.
+        files : those that came with the table, named in cells of the columns `image` and `audio`.
         arrays : by name, columns of vectors (n, d) next to those of text; `roles.embedding` may be one of them.
-        numbers_in : the file that the numbers are laid in (`parse_numbers`), and mapped; None: they are in memory.
+        numbers_in : the file for the numbers (`parse_numbers`), which is then mapped; None: they stay in
+            memory.
         """
         _check_text(cells)
         return cls._of_text(cells, roles, files, arrays, numbers_in)
@@ -187,7 +192,7 @@ class LabelTable:
         arrays: Mapping[str, Vectors] | None = None,
         numbers_in: Path | None = None,
     ) -> LabelTable:
-        """The table of cells that are known to be text. Raises TableError."""
+        """Build the table from cells that are known to be text. Raises TableError."""
         arrays = arrays or {}
         vectors = [name for name in arrays if name == roles.embedding]  # no other role can have them
         problems = role_problems(roles, [*cells.columns, *vectors], lambda: hint_at_labels(cells))
@@ -227,9 +232,9 @@ class LabelTable:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:
-        """The table of any DataFrame; its index is not used. Raises TableError.
+        """Build the table from any DataFrame; its index is not used. Raises TableError.
 
-        How values become text is said in `plcore.tables.text.frames`: 3.0 is `3`, missing values are empty cells.
+        `plcore.tables.text.frames` converts values to text: 3.0 is `3`, missing values are empty cells.
         Without `roles` they are guessed (`suggest_roles`).
         """
         cells = frame_as_text(frame)
@@ -239,24 +244,25 @@ class LabelTable:
 
     @classmethod
     def read_csv(cls, source: bytes | str | Path, roles: Roles | None = None) -> LabelTable:
-        """The table of a CSV file (bytes or path). Without `roles` they are guessed. Raises TableError."""
+        """Build the table from a CSV file (bytes or path). Without `roles` they are guessed. Raises
+        TableError."""
         cells = read_cells(source)
         return cls._of_text(cells, suggest_roles(cells) if roles is None else roles)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table."""
+        """Write the cells as UTF-8 CSV. Reading it back with the same roles gives the same table."""
         Path(path).write_bytes(to_csv_bytes(self.cells))
 
     def write(self, path: str | Path) -> str:
         """Write the table, cells and parsed values alike, as one Parquet file; returns its SHA-256 in hex.
 
-        The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
+        The same table always gives the same bytes. The write is atomic and durable.
         """
         target = Path(path)
         return self._write(target.parent, lambda _digest: target.name)
 
     def write_named(self, folder: str | Path) -> str:
-        """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
+        """As `write`, to SHA-256.parquet in this folder. Writing the same table twice is harmless."""
         return self._write(Path(folder), "{}.parquet".format)
 
     def _write(self, folder: Path, name_of: Callable[[str], str]) -> str:
@@ -265,14 +271,14 @@ class LabelTable:
         return write_parts(self._parts, folder, name_of)
 
     def let_go(self) -> None:
-        """The source is no longer needed: it is kept elsewhere now, and so are the files that it names."""
+        """Release the source and the files that it names: they are stored elsewhere now."""
         if self.media.files is not None:
             self.media.files.close()
         object.__setattr__(self, "written", None)
 
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
-        """The table that `write` put there. Raises TableError where the file is something else or damaged."""
+        """Read the table that `write` wrote. Raises TableError if the file is something else or damaged."""
         return cls._of(read_parts(Path(path)))
 
     @classmethod
@@ -297,7 +303,7 @@ class LabelTable:
 
     @classmethod
     def _of(cls, parts: TableParts, written: Written | None = None) -> LabelTable:
-        # Nothing of label vectors is stored but their cells, which were found good before they were.
+        # For label vectors only the cells are stored, which were validated before.
         is_vectors = parts.roles.label_vectors
         vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
         return cls(*parts[:-2], vectors, parts.votes, written, parts.encoded)
@@ -320,7 +326,8 @@ class LabelTable:
 
 
 def _check_text(cells: pd.DataFrame) -> None:
-    """Refuse what no CSV holds: no rows or columns, bad names, NUL characters; and cells that are not text."""
+    """Refuse tables that no CSV can hold (no rows or columns, bad names, NUL characters) and cells that are
+    not text."""
     if not cells.shape[0] or not cells.shape[1]:
         raise TableError(Problem(None, None, None, "The table has no rows.", "Add at least one data row."))
     problems = name_problems([str(name) for name in cells.columns])

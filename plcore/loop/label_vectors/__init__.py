@@ -1,4 +1,4 @@
-"""The loop for label vectors with holes: yes, no, or not asked, for every label of every row."""
+"""The loop for label vectors with missing entries: yes, no, or not asked, for every label of every row."""
 
 from __future__ import annotations
 

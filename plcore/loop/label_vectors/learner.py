@@ -1,4 +1,5 @@
-"""LabelVectorLearner: a table of label vectors with holes and log entries in, the next question out.
+"""LabelVectorLearner: takes a table of label vectors with missing entries and log entries, and returns the
+next question.
 
 No database, no files, no clock, no thread. The same table, settings and entries always give the same pool, and with
 the model fitted at the latest due entry the same state, whenever that fit came in.
@@ -281,7 +282,7 @@ class PlaceChooser:
 
 
 class LabelVectorLearner(Generic[TableT_co]):
-    """The loop in two verbs, `apply(entry)` and `next_question(annotator)`, and a third for its model.
+    """The loop: `apply(entry)`, `next_question(annotator)`, and `adopt` for its model.
 
     An answer is applied at once, at rank one. After every `refresh_every` answers that models learn from, and at
     the start, the model is due to be refitted: `refresh_due()` says to which entry, `job()` is that fit, which
@@ -343,7 +344,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         self.pool.check(entry)
 
     def apply(self, entry: Entry) -> None:
-        """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
+        """Apply one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
         change = self.pool.apply(entry)
         if change is None:
             return
@@ -358,12 +359,13 @@ class LabelVectorLearner(Generic[TableT_co]):
     # The model
 
     def refresh_due(self) -> int | None:
-        """The entry up to which the model is due to be refitted (0: the start); None while no fit is due."""
+        """Return the entry up to which the model is due to be refitted (0: the start); None while no fit is
+        due."""
         job = self.job()
         return None if job is None else job.seq
 
     def job(self) -> RefreshJob | None:
-        """The fit that is due, None if there is none. It holds copies: `run` it anywhere, with or without a lock."""
+        """Return the fit that is due, or None. It holds copies: `run` it anywhere, with or without a lock."""
         return self._due if self._fitted is None or self._fitted < self._due.seq else None
 
     def adopt(self, refreshed: Refreshed) -> bool:
@@ -427,7 +429,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         *,
         ahead: int = 0,
     ) -> LabelVectorQuestion | None:
-        """The question that matters most for this annotator, or None when nothing is left to ask them.
+        """Return the most useful question for this annotator, or None when nothing is left to ask them.
 
         exclude : rows, or (row, label) places, before other people now
         ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
@@ -471,7 +473,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         """(rows, columns, scores), as `PlaceChooser.ranking`."""
         return self._chooser.ranking(self._model)
 
-    # How things stand
+    # State
 
     @property
     def seq(self) -> int:
@@ -480,7 +482,7 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to ask."""
+        """Return whether nothing is left to ask."""
         return not self.pool.open.any()
 
     @property
@@ -490,19 +492,20 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def cells(self) -> AnyArray:
-        """(n, L) int8 cells now, a copy."""
+        """Return a copy of the current cells, int8 (n, L)."""
         return self.pool.cells.copy()
 
     def cells_of(self, row: int) -> AnyArray:
-        """(L,) int8, a copy: 1, 0, -1 not asked."""
+        """Return a copy of the row's cells, int8 (L,): 1, 0, -1 not asked."""
         return np.array(self.pool.cells[self.pool.check_row(row)])
 
     def answer_of(self, row: int) -> Entry | None:
-        """The latest answer that counts for this row, or None."""
+        """Return the latest answer that counts for this row, or None."""
         return self.pool.fold.fold(self.pool.check_row(row)).answer
 
     def answers_per_label(self) -> dict[str, int]:
-        """How many rows people have said each label is right for; labels without any are left out."""
+        """Return the number of rows that people marked each label right for; labels without any are left
+        out."""
         counts = (self.pool.answered & (self.pool.cells == 1)).sum(axis=0).tolist()
         named = sorted(zip(self.classes, counts, strict=True), key=lambda one: -one[1])
         return {label: count for label, count in named if count}
@@ -513,11 +516,11 @@ class LabelVectorLearner(Generic[TableT_co]):
         return take(self.pool, self._due, since)
 
     def state(self, row: int) -> LabelVectorState:
-        """One row as it is."""
+        """Return the current state of one row."""
         return self.pool.state(row)
 
     def progress(self) -> LabelVectorProgress:
-        """Where the work stands."""
+        """Return the progress of the work."""
         pool, model = self.pool, self._model
         sample, shares = pool.control_sample(), None if model is None else model.proba()
         asked = None if shares is None else shares[sample.rows, sample.columns]

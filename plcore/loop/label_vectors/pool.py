@@ -1,6 +1,7 @@
-"""The cells of a project of label vectors: what is held out, what the answers make of each, who may be asked what.
+"""The cells of a project of label vectors: held-out cells, values after all answers, and who may be asked
+what.
 
-Everything here follows from table, settings and log alone, whatever model learns from it.
+Everything here is determined by table, settings and log, independent of the model.
 """
 
 from __future__ import annotations
@@ -333,8 +334,8 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     # Entries
 
     def apply(self, entry: Entry) -> VectorChange | None:
-        """Take in one entry and return what it changed for models, None if nothing. Raises AnswerError, and changes
-        nothing, if the entry is impossible."""
+        """Apply one entry and return the change that models must learn, None for none. Raises AnswerError,
+        and changes nothing, if the entry is impossible."""
         self.check(entry)
         touched = entry if entry.target is None else self.fold.entry(entry.target)
         self.fold.add(entry)
@@ -377,7 +378,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         out = (self.bad | self.test_rows)[:, None] | self.control_cells
         return np.where(out, UNKNOWN, self.cells).astype(np.int8)
 
-    # Rights to be asked
+    # Which questions may be asked
 
     @property
     def unknown(self) -> BoolArray:
@@ -473,7 +474,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         waiting = self.allowed(self.standings.unsure_by_anybody(), control=True)
         return self._controls.sample(waiting, self.cells, self.bad)
 
-    # How things stand
+    # State
 
     @property
     def n_answered(self) -> int:
@@ -535,7 +536,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return self.words(folded, about)
 
     def state(self, row: int) -> LabelVectorState:
-        """One row as it is."""
+        """Return the current state of one row."""
         row = self.check_row(row)
         folded = self.fold.fold(row)
         return LabelVectorState(

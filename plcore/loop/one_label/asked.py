@@ -1,5 +1,5 @@
-"""Whom each row is still to be put before: `RowsToAsk` where one answer follows another, `RowsForSeveral` where people
-answer for themselves."""
+"""Which rows still wait for which annotators: `RowsToAsk` if each answer builds on the last, `RowsForSeveral`
+if people answer independently."""
 
 from __future__ import annotations
 
@@ -16,74 +16,79 @@ from plcore.loop.standings import EVERYBODY
 
 
 class RowsToAsk:
-    """Rows are asked about until one candidate is left, no matter who answers.
+    """Rows that are asked about until one candidate is left, no matter who answers.
 
-    sizes : (n,) how many are left, as they are
+    sizes : (n,) the current number of candidates, shared with the pool
     """
 
     rule: Several | None = None
-    """Makes one of the answers of several people; None: each counts after those before it."""
+    """Merges the answers of several people; None: each answer builds on the previous ones."""
 
     def __init__(self, sizes: IntArray) -> None:
         self._sizes = sizes
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:  # noqa: ARG002 - the sizes say it all
-        """Take note of a row whose entries have changed; the other rows that are to be folded again for it."""
+        """Record a row whose entries have changed; return the other rows that must be folded again."""
         return ()
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
-        """Take note of what the row has come to."""
+        """Record the new fold of the row."""
 
     def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:  # noqa: ARG002 - the sizes say it all
-        """How all stands, for a checkpoint. rows : those that answers have changed, or may have"""
+        """Return the state as arrays, for a checkpoint. rows : those that answers have, or may have,
+        changed"""
         return {}
 
     def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: CandidateFold) -> None:
-        """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
+        """Restore the output of `to_arrays` for these rows. fold : has the entries already"""
 
     def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
-        """The result of each person who answers for themselves for a row, by their latest answers that count."""
+        """Return each person's own view of a row if people answer independently, ordered by their latest
+        counting answer."""
         return ()
 
     def disputed(self) -> Mapping[int, float]:
-        """{row: how far people are apart} of the rows that they see differently and no verdict has settled."""
+        """Return {row: degree of disagreement} of the rows that people disagree on and no verdict has
+        resolved."""
         return {}
 
     def places_left(self, row: int) -> int:
-        """How many people may have the row before them now."""
+        """Return how many people may be asked about the row at the same time."""
         return int(self._sizes[row] >= 2)
 
     def waiting(self) -> BoolArray:
-        """(n,) rows that someone can be asked about."""
+        """Return bool (n,) rows that someone can be asked about."""
         return np.asarray(self._sizes >= 2)
 
     def open(self) -> BoolArray:
-        """(n,) those of them that count as open: rows that are for everyone do not, once enough have answered."""
+        """Return bool (n,) the waiting rows that count as open. Rows meant for everyone stop counting once
+        enough people have answered."""
         return self.waiting()
 
     def answers_left(self) -> IntArray:
-        """(n,) how many people are still to answer each row that counts as open, as it is now; 0 of the others."""
+        """Return (n,) the number of people still to answer each open row; 0 for other rows."""
         return np.asarray(self.open(), dtype=np.int64)
 
     def fresh(self) -> BoolArray:
-        """(n,) those of them that can be chosen for what their answer tells: without enough of an answer so far."""
+        """Return bool (n,) the waiting rows that a strategy may choose: those without sufficient answers so
+        far."""
         return self.waiting()
 
     def of_row(self, row: int) -> tuple[bool, bool, bool]:
-        """(waiting, open, fresh) of one row, as the arrays have it."""
+        """Return (waiting, open, fresh) of one row."""
         waits = bool(self._sizes[row] >= 2)
         return waits, waits, waits
 
-    def has_begun(self, row: int, annotator: str | None) -> bool:  # noqa: ARG002 - answers are for all to see
-        """Whether someone else has answered the row, and this annotator is not to know how."""
+    def has_begun(self, row: int, annotator: str | None) -> bool:  # noqa: ARG002 - everyone may see all answers
+        """Return whether someone else has answered the row and this annotator must not see the answer."""
         return False
 
     def begun(self) -> Iterable[int]:
-        """Rows that train and wait for the answer of another person, in the order of their first."""
+        """Return training rows that wait for another person's answer, ordered by their first answer."""
         return ()
 
-    def is_over(self, row: int, annotator: str) -> bool:  # noqa: ARG002 - anybody may go on
-        """Whether this annotator has said all they can of the row."""
+    def is_over(self, row: int, annotator: str) -> bool:  # noqa: ARG002 - anyone may continue a row
+        """Return whether this annotator has no more to say about the row."""
         return False
 
     def weights(
@@ -92,15 +97,15 @@ class RowsToAsk:
         candidates: BoolArray,  # noqa: ARG002
         known: FloatArray | None,
     ) -> FloatArray | None:
-        """(r, m) how much each of these candidates (r, m) of rows counts, None if all count alike.
+        """Return weights (r, m) of these candidates (r, m) of rows, None if all count equally.
 
-        known : the same by the table alone
+        known : the weights given by the table
         """
         return known
 
 
 class RowsForSeveral(RowsToAsk):
-    """Rows are asked about until enough people have answered.
+    """Rows that are asked about until enough people have answered.
 
     first : bool (n, m) candidates before any answer      drawn : (n,) rows for several people
     control, held : (n,) blind checks; these and test rows
@@ -124,8 +129,8 @@ class RowsForSeveral(RowsToAsk):
         self.rule = Several(settings, wanted, first)
         self._enough, self._held = settings.overlap, held
         self._places: IntArray = np.where(self._sizes >= 2, at_first, 0)
-        self._answers: IntArray = np.zeros(len(first), dtype=np.int64)  # people whose answer counts
-        self._past: CandidateFold | None = None  # has entries of rows that no one has looked at yet
+        self._answers: IntArray = np.zeros(len(first), dtype=np.int64)  # number of people whose answers count
+        self._past: CandidateFold | None = None  # after a checkpoint, entries of some rows are not yet loaded
         self._views: dict[int, list[View]] = {}
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
@@ -143,7 +148,7 @@ class RowsForSeveral(RowsToAsk):
         return [one for one in changed if one != row]
 
     def _look(self, row: int, fold: CandidateFold) -> list[View]:
-        """The result of each person for a row now, and who has said all they can."""
+        """Compute each person's view of a row, and who has no more to say."""
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
         counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
         everybody = self.rule.views(answers, lambda some: fold.chain(row, some))
@@ -213,7 +218,7 @@ class RowsForSeveral(RowsToAsk):
     def answers_left(self) -> IntArray:
         left = np.minimum(
             self._places, self._enough - self._answers
-        )  # rows that are for all count until enough have
+        )  # rows for everyone count as open until enough people have answered
         return np.asarray(np.where(self.open(), left, 0), dtype=np.int64)
 
     def fresh(self) -> BoolArray:
@@ -237,7 +242,9 @@ class RowsForSeveral(RowsToAsk):
         if self.rule.model is None:
             return known
         voted, shares = self.rule.model.shares()
-        left = ~np.isin(voted, list(self._by_verdict))  # a reviewer has said more than the people
+        left = ~np.isin(
+            voted, list(self._by_verdict)
+        )  # a reviewer has narrowed the row further than the annotators
         voted, shares = voted[left], shares[left]
         _, places, found = np.intersect1d(rows, voted, assume_unique=True, return_indices=True)
         if not len(places):

@@ -1,4 +1,4 @@
-"""Which row is the best to ask about: the one that the strategy of the settings scores highest."""
+"""Choose the next row to ask about: the row with the highest score under the strategy of the settings."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, Strateg
 from plcore.query.strategies import ModelStrategy, Strategy
 
 LEAST_LONG, LOOKED_AT = 1_000, 200
-"""Rows below which neighbours are found at once, whatever the rows hold; rows that are looked at of more."""
+"""Row count below which neighbours are always found at once; and the number of rows sampled from larger
+tables."""
 
 
 def find_pool_graph(pool: OneLabelPool[Table], tell: ShareProgress = untold) -> Graph:
-    """The neighbours of the pool's rows, as its settings say. tell : how far the search is"""
+    """Find the neighbours of the pool's rows by its settings. tell : called with the progress of the
+    search"""
     return find_graph(*_features_of(pool), pool.settings, tell)
 
 
 def graph_takes_long(pool: OneLabelPool[Table]) -> bool:
-    """Whether no one should wait for `find_pool_graph`, judged by the features of a few rows."""
+    """Return whether `find_pool_graph` takes too long to wait for, judged by the features of a few rows."""
     n = len(pool.train)
     if n < LEAST_LONG:
         return False
@@ -51,7 +53,8 @@ def graph_takes_long(pool: OneLabelPool[Table]) -> bool:
 
 
 def _features_of(pool: OneLabelPool[Table]) -> tuple[MatrixLike, MatrixLike | None]:
-    """The features of the rows that train, by which they are scaled, and of those held out, None for none."""
+    """Return the features of the training rows, which fit the scaler, and of the held-out rows (None for
+    none)."""
     features = pool.make_features()
     features.fit(pool.table, pool.train)
     unseen = features.transform(pool.table, pool.held) if len(pool.held) else None
@@ -59,12 +62,13 @@ def _features_of(pool: OneLabelPool[Table]) -> tuple[MatrixLike, MatrixLike | No
 
 
 class RowChooser:
-    """Chooses what to ask about a pool. Rows are those of the table; only rows that train are chosen and scored.
+    """Chooses the next question about a pool. Row numbers are those of the table; only training rows are
+    chosen and scored.
 
-    graph : the neighbours of all rows; None: they are found now, where strategy or model need them. Raises ValueError
-        where its shape is another.
+    graph : the neighbours of all rows; None: they are found now if strategy or model need them. Raises
+        ValueError for a wrong shape.
     model : gives the model that the learner has
-    waits : the neighbours are found elsewhere: rows come at random, and there are no votes
+    waits : the neighbour search runs elsewhere: rows come in random order, and there are no votes
 
     Attributes
     ----------
@@ -97,7 +101,7 @@ class RowChooser:
             self.graph = graph or find_graph(X, unseen, settings)
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
         if entry.needs is not Need.FEATURES:
-            X, unseen = nothing  # the largest of all that is made here is released before the votes
+            X, unseen = nothing  # release the largest temporary array before the votes are made
         first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
         read_only(first)
         if by_votes and self.graph is not None:
@@ -135,26 +139,26 @@ class RowChooser:
             self._opening.fit_graph(self.graph.neighbors, self.graph.weights, first)
             if told is not None:
                 self._by_model.append(self._opening)
-        for place in rows_that_differ(now, first).tolist():  # a pool that has entries already
+        for place in rows_that_differ(now, first).tolist():  # the pool has entries already
             self._learn(place, now[place])
 
     @property
     def _opens(self) -> bool:
-        """Whether the first questions are being asked: it follows from the state of the pool alone."""
+        """Return whether the opening questions are being asked, judged by the state of the pool alone."""
         return self._opening is not None and self._opening.lasts(self._pool.counts.answered)
 
     @property
     def entry(self) -> StrategyEntry:
-        """The registry entry of the strategy that goes now."""
+        """Return the registry entry of the current strategy."""
         return (self._opens and self._pool.settings.opening_entry) or self._after
 
     @property
     def _strategy(self) -> Strategy:
-        """The strategy that goes now."""
+        """Return the current strategy."""
         return self._opening if self._opening is not None and self._opens else self._own
 
     def learn(self, change: CandidateChange) -> None:
-        """Take in new candidates of a row that trains."""
+        """Apply new candidates of a training row."""
         place = int(self._pool.place[change.row])
         if self.ranker is not None:
             self.ranker.update(place, change.new)
@@ -168,16 +172,17 @@ class RowChooser:
             self._opening.update(place, new)
 
     def model_changed(self) -> None:
-        """The model may say something else of any row now."""
+        """Handle a change of the model, which may affect the predictions of all rows."""
         for strategy in self._by_model:
             strategy.model_changed()
 
     def get_ready(self) -> None:
-        """Do now what the next question would wait for."""
+        """Do the computations now that the next question would otherwise wait for."""
         self._strategy.next(1)
 
     def next_row(self, annotator: str, shown: set[int], ahead: int, after: int | None = None) -> int | None:
-        """The row to ask this annotator about, as `ActiveLearner.next_question` says. shown : rows not to be asked"""
+        """Return the row to ask this annotator about, see `ActiveLearner.next_question`. shown : rows not to
+        ask"""
         pool, sources = self._pool, self._sources
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
@@ -194,8 +199,9 @@ class RowChooser:
                 open_here: Iterator[int] = chain(begun, pool.train[places].tolist())
                 if (row := next(open_here, None)) is not None:
                     return row
-                # Amid a source a row of another one would be known for a blind check: one comes after it if any was
-                # due. That check brings no other, or checks would come in long runs.
+                # A row of another source in the middle of a source would be recognisable as a blind check: a
+                # check that is due comes after the source. It does not trigger another one, or checks would
+                # come in long runs.
                 rows_here = 1 if pool.control_rows[at] else int(np.count_nonzero(here))
                 draws = min(rows_here, pool.seq + ahead + 1)
                 due = any(pool.control_is_due(ahead - back) for back in range(draws))
@@ -213,11 +219,11 @@ class RowChooser:
         return next((row for row in left if pool.may_ask(Place(row), annotator)), None)
 
     def _controls(self, annotator: str, late: set[int]) -> Iterator[int]:
-        """The blind checks that this annotator can be asked now, in the order of their draw; those with entries that
-        they know of come last. late : rows that are not asked now"""
+        """Yield the blind checks that this annotator can be asked now, in drawn order; rows whose entries
+        they have seen come last. late : rows not to ask now"""
         pool = self._pool
         known = []
-        for row in pool.control_left().tolist():  # mostly the first will do, however many there are
+        for row in pool.control_left().tolist():  # usually the first one is taken, so do not compute all
             if row in late or pool.asked.is_over(row, annotator):
                 continue
             if pool.own_entries(row, annotator):
@@ -227,7 +233,7 @@ class RowChooser:
         yield from known
 
     def best(self, allowed: BoolArray, shown: Sequence[int]) -> int | None:
-        """The best row of those allowed, bool (n_train,), None if there is none; ties by row number.
+        """Return the best row among those allowed, bool (n_train,), or None; ties by row number.
 
         shown : places of rows before other people; an effect rule damps the predictions that these decide, and coverage
             counts them as answered
@@ -241,13 +247,13 @@ class RowChooser:
 
     @property
     def _sources(self) -> IntArray | None:
-        """(n,) the source of each row, where questions come a source at a time."""
+        """Return (n,) the source of each row, if questions are asked source by source."""
         return self._pool.named_sources if self._pool.settings.by_source else None
 
     def _begin_source(self, allowed: BoolArray, sources: IntArray, shown: Iterable[int | None]) -> int | None:
-        """The first row of those allowed, bool (n_train,), of the source whose rows have the highest mean score.
+        """Return the first allowed row, bool (n_train,), of the source with the highest mean score.
 
-        shown : rows before other people; their sources come last
+        shown : rows currently shown to other people; their sources come last
         """
         train = self._pool.train
         busy = np.isin(sources[train], sources[[row for row in shown if row is not None]])
@@ -260,7 +266,7 @@ class RowChooser:
         return int(train[places[of == means.argmax()][0]])
 
     def _places(self, rows: Iterable[int]) -> list[int]:
-        """The places of those of the rows that train."""
+        """Return the places, among the training rows, of those rows that train."""
         pool, n = self._pool, len(self._pool.place)
         return [
             int(pool.place[row])
@@ -269,14 +275,14 @@ class RowChooser:
         ]
 
     def score_of(self, row: int) -> float:
-        """The score of a row by the strategy."""
+        """Return the score of a row under the strategy."""
         return self._strategy.score_of(int(self._pool.place[row]))
 
     def explain(self, row: int, *, hide: bool) -> Explanation | None:
-        """Possible effects of an answer about a row; None if no votes are kept from which that would follow.
+        """Return the possible effects of an answer about a row; None without neighbour votes.
 
-        hide : show the reason of the second best row: no one is to tell a blind question by its reason, nor by its
-            return, nor a row that someone else has answered
+        hide : give the reason of the second best row, so that annotators cannot recognise blind checks, or
+            rows that others have answered
         """
         if self.ranker is None:
             return None
@@ -290,7 +296,8 @@ class RowChooser:
         return self.ranker.explain(place, answers=False)
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
-        """(rows, scores): the first rows that can be chosen, by score descending, then row number; None: all."""
+        """Return (rows, scores): the `most` best rows that can be chosen, by score descending, then row
+        number; None: all."""
         open_rows = np.flatnonzero(self._pool.counts.fresh)
         scores = self._strategy.scores_[open_rows]
         if most is not None and most < len(scores):  # to sort all takes ten times as long

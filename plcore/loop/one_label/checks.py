@@ -1,10 +1,10 @@
-"""Results of blind checks in addition to accuracy: how sure the model was of the truth, and how often that is no
-candidate.
+"""Results of blind checks in addition to accuracy: the model's confidence in the truth, and how often the
+truth is no candidate.
 
-A check is a control row with two candidates or more at import that people have answered. It counts once its truth is
-known: one candidate is left, or the answers say that none of those at import is right. What people could not tell, bad
-items, and checks on which they still differ do not count, as they do not in the accuracy (`.pool`). If several
-people answer, the rule of the settings makes one answer of theirs.
+A check is an answered control row with two or more candidates at import. It counts once its truth is known:
+one candidate is left, or people said that none of the imported ones is right. Rows answered "unsure", bad
+items and disputed checks do not count, as in the accuracy (`.pool`). Answers of several people are merged by
+the rule of the settings.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 
 BLOCK_CELLS = 4_000_000
-"""Rows times classes that are looked at at a time."""
+"""Rows times classes processed at a time."""
 FEWEST_CHECKS = 20
-"""Checks from which on the rate of truths outside is estimated for single rows."""
+"""Minimum number of checks to estimate the risk of single rows that the truth is outside the candidates."""
 LEAST_RATE = 0.01
-"""The rate above which rows are said to be at risk."""
+"""The rate above which rows are reported to be at risk."""
 
 
 class Checks(NamedTuple):
@@ -38,16 +38,17 @@ class Checks(NamedTuple):
 
 
 def weighs_own(pool: OneLabelPool[Table]) -> bool:
-    """Whether what the model says of a row that trains rests on weights of the row's own candidates too, which the
-    table gives: of a held-out row it does not (`.fits.KernelFits`), and checks tell of no other row then."""
+    """Return whether predictions for training rows also use the table's weights of their own candidates.
+    Predictions for held-out rows do not (`.training.KernelFits`), so checks are then not representative of
+    training rows."""
     return pool.settings.model_entry.relabels and pool.table.candidate_weights is not None
 
 
 def known_checks(pool: OneLabelPool[Table], until: int | None = None) -> Checks:
-    """The checks whose truth is known.
+    """Return the checks whose truth is known.
 
-    until : those alone that are since this entry, or longer, as they are; one that changed later is left out, for
-        nothing keeps what was known of it before. None: all of them
+    until : only checks that have not changed since this entry; a check that changed later is left out, since
+        its earlier state is not stored. None: all checks
     """
     counted = pool.control_rows & pool.answered & ~pool.bad
     if until is not None:
@@ -63,7 +64,7 @@ def known_checks(pool: OneLabelPool[Table], until: int | None = None) -> Checks:
 
 
 def _parts(pool: OneLabelPool[Table], rows: IntArray) -> Iterator[slice]:
-    """Places among the rows (r,), so many that their classes can be looked at at a time."""
+    """Yield slices of the rows (r,), small enough to process all classes at a time."""
     block = max(1, BLOCK_CELLS // len(pool.classes))
     return (slice(begin, begin + block) for begin in range(0, len(rows), block))
 
@@ -73,10 +74,10 @@ def check_scores(
     shares_of: Callable[[IntArray, BoolArray], FloatArray],
     until: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """(c,) how far the model is from the truth of each check, among the candidates at import, and (c,) how sure it is
-    of the check, by the margin of the same shares: what shortlists use.
+    """Return (c,) the conformity score of each check among the candidates at import, and (c,) the margin of
+    the same shares, the model's confidence. Shortlists use both.
 
-    shares_of : gives the model's shares (r, m) of rows (r,) inside these candidates (r, m)
+    shares_of : function that returns the model's shares (r, m) of rows (r,) inside these candidates (r, m)
     until : as for `known_checks`
     """
     rows, truth = known_checks(pool, until)
@@ -88,15 +89,15 @@ def check_scores(
 
 
 def rate_outside(pool: OneLabelPool[Table]) -> OutsideRate:
-    """How often the truth of a row with several candidates is none of them."""
+    """Return how often the truth of a row with several candidates is none of them."""
     truth = known_checks(pool).truth
     return outside_rate(int((truth < 0).sum()), len(truth))
 
 
 def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
-    """The rate by which `rows_at_risk` goes. None if it is not known, or too seldom to matter: fewer than
-    FEWEST_CHECKS checks, a rate of LEAST_RATE at most, or a model that says of a row what it has learnt from the row's
-    own candidates, or takes their weights in."""
+    """Return the rate for `rows_at_risk`. None if it is unknown or negligible: fewer than FEWEST_CHECKS
+    checks, a rate of at most LEAST_RATE, or a model whose prediction for a row uses the row's own candidates
+    or their weights."""
     rate = rate_outside(pool)
     if (
         rate.checks < FEWEST_CHECKS
@@ -110,8 +111,9 @@ def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
 
 
 def rows_at_risk(pool: OneLabelPool[Table], model: Model, rate: float, rows: IntArray) -> FloatArray:
-    """(r,) how likely the truth of each of these rows is none of its candidates; NaN of those that people have settled
-    or given others, and of those with one candidate at import, of which no check tells. rate : as `rate_at_risk` has it
+    """Return (r,) the probability that the truth of each row is none of its candidates; NaN for rows that
+    people have decided or given other candidates, and for rows with one candidate at import, which checks do
+    not cover. rate : output of `rate_at_risk`
     """
     risk = np.full(len(rows), np.nan)
     places = np.flatnonzero(~pool.test_rows[rows] & (pool.sizes[rows] >= 2))

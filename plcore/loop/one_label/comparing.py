@@ -1,6 +1,6 @@
-"""Comparing the models that a pool could learn by, on its own rows, in the background. No database, no files.
+"""Compare the possible models of a pool on its own rows, in the background. No database, no files.
 
-What is measured follows from table, settings and entries alone.
+The results are determined by table, settings and entries.
 """
 
 from __future__ import annotations
@@ -37,25 +37,24 @@ from plcore.loop.one_label.training import (
 from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 
 FEWEST_CHECKS = 10
-"""Answered blind checks below which models are not measured by them."""
+"""Minimum number of answered blind checks to measure models by them."""
 BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
 class Comparer:
-    """Compares models on a pool's rows as they are; features are made once.
+    """Compares models on the current rows of a pool; features are computed once.
 
-    Every training row that is not a bad item is held out once and predicted by fits on the others. Blind checks that
-    were
-    answered join them, as soon as there are enough to measure by, with the candidates of the *file*: their answers
-    are the truth that predictions are compared with, and no fit ever sees them. Test rows take no part: what they
-    measure must not choose.
+    Every training row that is not a bad item is held out once and predicted by fits on the others. Answered
+    blind checks join them once there are enough, with the candidates of the *file*: their answers are the
+    truth that predictions are compared with, and no fit ever sees them. Test rows are not used: they must not
+    influence the choice.
 
     Where rows come from sources (`.training.sources_of`), all rows of one are held out together, and every other
     held-out row stays in its source, for learners that use sources: with the candidates of the file and without weight,
     as in a version (`.training.KernelFits`).
 
-    by_truth : measure by the true labels of the table instead, which no fit sees either: for tables without a project,
-        if nothing else is measured by them
+    by_truth : measure by the true labels of the table instead, which no fit sees either: only for tables
+        without a project, where the true labels have no other use
     """
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
@@ -66,11 +65,14 @@ class Comparer:
     def compare(
         self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
     ) -> ModelComparison:
-        """The figures of every model that can be compared, and the best.
+        """Compare all models that can be compared; return their figures and the best one.
 
-        progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
-        budget : CPU seconds, after which the models not yet tried are left out; features have as many again
-        blocks : who makes the fits, as of `plcore.evaluation.compare_learners`; progress then is between fits alone
+        progress : called between fits with (fits done, total fits, name of the model); an exception ends the
+            comparison
+        budget : CPU seconds, after which the models not yet tried are left out; features have the same budget
+            again
+        blocks : runs the fits, see `plcore.evaluation.compare_learners`; progress is then reported between
+            fits only
         Raises TooFewRowsError; ValueError if nothing can be compared on these rows; BlockError, RunnerError of blocks.
         """
         pool = self.pool
@@ -103,8 +105,8 @@ class Comparer:
         budget: float | None = None,
         blocks: Blocks | None = None,
     ) -> FeatureComparison | None:
-        """Compare the sets of features by a model; None if they do not differ, or too few rows are answered. The other
-        arguments and the errors are those of `compare`."""
+        """Compare the feature sets with one model; None if they do not differ, or too few rows are answered.
+        The other arguments and the errors are those of `compare`."""
         pool = self.pool
         has_choice = getattr(pool.table, "has_feature_choice", False)
         rows, truth = answered_rows(pool)
@@ -176,12 +178,13 @@ def _features(
 
 
 def _own_parameters(pool: OneLabelPool[Table]) -> dict[str, dict[str, object]]:
-    """The settings of the project that a model has: those of votes of neighbours."""
+    """Return the project settings that apply to a model: those of neighbour votes."""
     return {BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}}
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
-    """(rows, their candidates, the column of their true label or -1): what a comparison works on, see `Comparer`."""
+    """Return (rows, their candidates, the column of their true label or -1) for a comparison, see
+    `Comparer`."""
     rows = pool.train[~pool.bad[pool.train]]
     checked = np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1) & ~pool.bad)
     if len(checked) < FEWEST_CHECKS:
@@ -192,10 +195,10 @@ def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntAr
 
 
 def answered_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, IntArray]:
-    """(rows that train and are no bad items, the column of the label that an answer left of each, or -1).
+    """Return (training rows that are no bad items, the column of the label that answers left of each, or -1).
 
-    A row is predicted by fits that have not seen it, so that its own answer does not help. Blind checks take no part:
-    what they measure must not choose.
+    A row is predicted by fits that have not seen it, so its own answer does not help. Blind checks are not
+    used: they must not influence the choice.
     """
     rows = pool.train[~pool.bad[pool.train]]
     known = pool.answered[rows] & (pool.sizes[rows] == 1) & (pool.sizes_at_first[rows] > 1)
@@ -205,7 +208,7 @@ def answered_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, IntArray]:
 
 
 def _figures(line: Mapping[Hashable, Any]) -> ModelFigures:
-    """One line of `compare_learners` as plain values."""
+    """Convert one line of `compare_learners` to plain values."""
     option = MODEL_ENTRIES[line["learner"]].c_option
     C = None if option is None else line["parameters"].get(option)
     return ModelFigures(
@@ -223,14 +226,14 @@ def _number(value: float) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-# Labelling runs replayed on a table whose truth is known: what each strategy would have reached. No database.
+# Simulated labelling runs on a table with known truth: what each strategy would have reached. No database.
 
 
 @dataclass(frozen=True)
 class StrategyPoint:
     """error : mean share of wrong predictions after this many answers, over runs
 
-    spread : standard deviation from run to run, None of one
+    spread : standard deviation between runs, None for a single run
     """
 
     strategy: str
@@ -248,7 +251,7 @@ class StrategyRuns:
     runs: int
 
     def told(self) -> str:
-        """The action, as a sentence."""
+        """Return a sentence about what was done."""
         return f"{self.runs} runs by each strategy on {self.rows:,} rows of known truth."
 
     def to_csv(self) -> str:
@@ -267,7 +270,8 @@ class StrategyRuns:
 
 
 class StrategyReplays:
-    """Replays labelling runs on a pool before its first entry; the truth that its table hides answers and measures."""
+    """Replays labelling runs on a pool before its first entry; the table's hidden truth answers the questions
+    and measures the error."""
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         self.pool = pool
@@ -281,7 +285,8 @@ class StrategyReplays:
         progress: BlockProgress | None = None,
         **options: Any,
     ) -> StrategyRuns:
-        """Results of the strategies. PL-KNN has the features of the project's graph, other learners standardised ones.
+        """Return the curves of the strategies. PL-KNN uses the features of the project's graph, other
+        learners standardised ones.
 
         Options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
         """

@@ -1,4 +1,4 @@
-"""A label for every row of a table, where it comes from, and how sure it is."""
+"""A label for every row of a table, its source, and its confidence."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ BLOCK_CELLS = 1_000_000
 
 
 class TakenLabels:
-    """The labels of all rows, each inside its candidates, as they were when this was made. They are found when they are
-    looked at, some rows after the other: what the learner applies meanwhile does not change them. Several threads may
-    look.
+    """A snapshot of the labels of all rows, each inside its candidates. They are computed lazily, block by
+    block; later entries do not change them. Several threads may read it.
 
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
-    has_outside : whether it is known how likely the truth is none of a row's candidates
+    has_outside : whether the probability of a truth outside the candidates is known
     """
 
     def __init__(self, pool: OneLabelPool[Table], model: Model, votes: VoteTable | None) -> None:
@@ -52,7 +51,8 @@ class TakenLabels:
 
     @property
     def answered(self) -> BoolArray:
-        """(n,) whether people decided the row's label: not if they are still to answer, or to be reconciled."""
+        """Return (n,) whether people decided the row's label: not if more must answer or a dispute is
+        unresolved."""
         pool, heard = self._pool, self._heard
         decided = (pool.sizes == 1) & (pool.answered | pool.by_verdict)
         if heard is not None:
@@ -66,17 +66,17 @@ class TakenLabels:
 
     @cached_property
     def whole(self) -> Disambiguation:
-        """The ones of all rows."""
+        """Return the labels of all rows."""
         return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
     def of(self, rows: slice) -> Disambiguation:
-        """The ones of rows that lie side by side."""
+        """Return the labels of a slice of rows."""
         if "whole" in vars(self):
             return _cut(self.whole, rows)
         return _joined(self._blocks(rows), has_outside=self.has_outside)
 
     def column(self, name: str) -> TakenColumn:
-        """One of the arrays of a `Disambiguation`, which is there as far as it is looked at."""
+        """Return one of the arrays of a `Disambiguation`, computed lazily."""
         return TakenColumn(self, name)
 
     def _blocks(self, rows: slice) -> Iterator[Disambiguation]:
@@ -86,7 +86,7 @@ class TakenLabels:
         while start < stop:
             number = start // self._size
             begin, end = number * self._size, min((number + 1) * self._size, stop)
-            last = self._last  # looked at once: another thread may put its own there at any moment
+            last = self._last  # read once: another thread may replace it at any moment
             if last is None or last[0] != number:
                 last = self._last = number, self._found(np.arange(begin, min(begin + self._size, len(self))))
             yield _cut(last[1], slice(start - begin, end - begin))
@@ -126,7 +126,8 @@ class TakenLabels:
         return found if self._heard is None else self._as_heard(found, rows)
 
     def _shares(self, rows: IntArray) -> FloatArray:
-        """(r, m) what the model says of each candidate, with the file's scores as they are to count."""
+        """Return (r, m) the model's share of each candidate, combined with the file's scores by their
+        rule."""
         shares = self._model.shares(rows)
         if self._file is None:
             return shares
@@ -157,12 +158,12 @@ class TakenLabels:
         return one, shares.argmax(axis=1), np.minimum(best, MOST_SURE)
 
     def probabilities(self) -> TakenProbabilities:
-        """(n, m) how likely each class is, found as far as it is looked at."""
+        """Return class probabilities (n, m), computed lazily."""
         return TakenProbabilities(self)
 
     def _probabilities(self, rows: IntArray) -> FloatArray:
-        """(r, m) how likely each class is, by what gives the rows their labels; every row sums to 1. Bad items have all
-        candidates they came with alike."""
+        """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items
+        have even shares of their imported candidates."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
         shares = self._shares(rows)
@@ -183,7 +184,7 @@ class TakenLabels:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
 
     def _as_heard(self, found: Disambiguation, rows: IntArray) -> Disambiguation:
-        """The same, with what several people's answers say of rows."""
+        """Return the probabilities, updated by the answers of several people."""
         heard = self._heard
         if heard is None or not len(heard.rows):
             return found
@@ -209,8 +210,8 @@ class TakenLabels:
 
 
 class TakenColumn:
-    """An array (n,) of the labels of all rows, of which only what is asked for is found. It stands in for the array
-    where a table is written piece by piece."""
+    """An array (n,) of the labels of all rows, computed lazily. It replaces the array when a table is written
+    piece by piece."""
 
     def __init__(self, labels: TakenLabels, name: str) -> None:
         self._labels, self._name = labels, name
@@ -228,7 +229,7 @@ class TakenColumn:
 
 
 class TakenProbabilities:
-    """(n, m) how likely each class of each row is, found in the blocks of the labels, as far as it is looked at."""
+    """Class probabilities (n, m), computed lazily in the blocks of the labels."""
 
     def __init__(self, labels: TakenLabels) -> None:
         self._labels = labels
@@ -250,7 +251,7 @@ class TakenProbabilities:
 
 
 def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:
-    """The rows as they are now, to be looked at: what comes later does not change what is looked at here."""
+    """Return a snapshot of the rows that later entries do not change."""
     found = copy(pool)
     found.candidates, found.sizes = pool.candidates.copy(), pool.sizes.copy()
     found.answered, found.by_verdict = pool.answered.copy(), pool.by_verdict.copy()

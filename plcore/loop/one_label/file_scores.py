@@ -1,4 +1,4 @@
-"""How much a table's scores count for the labels, next to a kernel ridge that learns from them."""
+"""The weight of a table's scores for the labels, next to a kernel ridge that learns from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plcore.loop.one_label.pool import OneLabelPool
 class FileScores:
     """Result of a table's scores (`plcore.kernel.file_scores`).
 
-    rule : by which rows get their labels      pool : temperature and power if it is `ScoreRule.POOL`
+    rule : how rows get their labels      pool : temperature and power for `ScoreRule.POOL`
     checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
     """
 
@@ -29,14 +29,13 @@ class FileScores:
 
     @property
     def missing(self) -> int:
-        """Checks that are still to come before they choose the rule."""
+        """Number of further checks needed before checks choose the rule."""
         return max(0, FEWEST_CHECKS - self.checks)
 
 
 def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
-    """Evidence of the rows and the answered blind checks about the table's scores; None if there are no scores, the
-    model
-    does not learn from those of each row, or there is no version of it yet."""
+    """Weigh the table's scores by the rows and the answered blind checks; None if there are no scores, the
+    model does not learn from each row's scores, or it has no version yet."""
     if not weighs_own(pool) or model.said is None:
         return None
     rows = pool.train[(pool.sizes[pool.train] > 1) & ~pool.bad[pool.train]]

@@ -1,4 +1,4 @@
-"""Log entries, and what they make of the candidates of a row.
+"""Log entries, and the candidates of a row that follow from them.
 
 The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
 `is` k and `among` S set the candidates, whatever came before (the latest wins); `not` k takes k out of what
@@ -8,8 +8,8 @@ everything as it is. `withdraw` makes another entry as if it had never been. An 
 refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is skipped.
 `verdict` settles the row whatever else is said of it: one of these labels, or without any a bad item.
 
-Where several people are to answer a row, what each makes of it is folded like this from their own entries alone; a rule
-makes one of these views (`.several`).
+If several people answer a row, each person's view is folded like this from their own entries; a rule merges
+these views (`.several`).
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class FoldedCandidates(NamedTuple):
     """The result of the entries of one row."""
 
     left: BoolArray  # (m,) what may be the label; never empty, not even of a bad item
-    out: bool  # marked as a bad item
+    out: bool  # whether it is marked as a bad item
     answer: Entry | None  # the latest answer that counts
 
     @property
     def votes(self) -> BoolArray:
-        """(m,) the candidates that models learn from: none of a bad item."""
+        """Return (m,) the candidates that models learn from; none for a bad item."""
         return np.zeros_like(self.left) if self.out else self.left
 
 
 Chain = Callable[[Sequence[Entry]], FoldedCandidates]
-"""Folds entries of one row, each after those before it."""
+"""Folds the entries of one row, each building on the previous ones."""
 
 
 class CandidateFold(EntryFold[FoldedCandidates]):
@@ -62,7 +62,8 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     ANSWERS = ANSWERS
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
-        """The result of the entries of its row for it with this one, which `check` lets pass; changes nothing."""
+        """Return the fold of the entry's row including this entry, which must pass `check`; changes
+        nothing."""
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
@@ -130,7 +131,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
                 f"{where}: {unknown[0]!r} is not a class. The classes: {class_names(tuple(self.column))}."
             )
         if entry.kind == EntryKind.VERDICT:
-            return  # it may name any class: it settles what people did not
+            return  # it may name any class, to resolve what annotators could not
         left = self.view(entry.row, self.entries(entry.row), entry.annotator, entry.seq).left
         if entry.kind == EntryKind.NONE and left.all():
             raise AnswerError(f"{where}: every class is a candidate, so 'none' leaves nothing. Use 'bad'.")
@@ -158,7 +159,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return class_names([repr(names[number]) for number in np.flatnonzero(mask)])
 
 
-# Answers under classes that change: every entry counts under the classes of its time.
+# Answers under changing classes: every entry counts under the classes of its time.
 #
 # The fold of a row runs over roots (see `plcore.loop.classes`), and only its result is mapped to the effective
 # classes. So a merge turns a row's candidates into their image, whatever was answered: a class ruled out before it
@@ -173,7 +174,7 @@ def fold_under(
     closed: dict[int, str],
     merger: Merger[FoldedCandidates] | None = None,
 ) -> CandidateFold:
-    """The fold of the rows of `with_classes(table, class_map)`, before any entry.
+    """Return the fold of the rows of `with_classes(table, class_map)`, before any entry.
 
     roots : bool (n, n_roots), the candidates of the table at the roots of its classes
     first, closed, merger : as for `CandidateFold`
@@ -185,11 +186,11 @@ def fold_under(
 
 
 class ClassFold(CandidateFold):
-    """A CandidateFold that runs over roots. What it is given as first and classes, and all that it returns, is in terms
-    of the effective classes.
+    """A CandidateFold that runs over roots. `first`, `classes` and all results are in terms of the effective
+    classes.
 
-    Entries up to the latest change are taken as the log has them, for they were checked under their own classes;
-    later ones are checked as ever.
+    Entries up to the latest change are not checked again, since they were checked under the classes of their
+    time; later ones are checked as usual.
     """
 
     def __init__(
@@ -252,11 +253,12 @@ class ClassFold(CandidateFold):
             )
 
 
-# How far the candidates of the rows that train are narrowed, kept up to date: it is asked for after every answer.
+# How far the candidates of the training rows are narrowed, updated incrementally, as it is needed after every
+# answer.
 
 
 class Narrowing:
-    """Counts over the rows that train.
+    """Counts over the training rows.
 
     sizes : (n,) how many candidates rows have at first      held : bool (n,) rows that do not train
     now : (n,) how many they have now; None: as at first
@@ -272,7 +274,7 @@ class Narrowing:
         self.decided = int(np.count_nonzero(self._ambiguous & (now < 2)))
 
     def note(self, row: int, before: int, after: int) -> None:
-        """A row had this many candidates, and now has so many."""
+        """Record that the number of candidates of a row changed from `before` to `after`."""
         if self._trains[row]:
             self.left += max(after - 1, 0) - max(before - 1, 0)
         if self._ambiguous[row]:
@@ -280,5 +282,6 @@ class Narrowing:
 
     @property
     def settled(self) -> float:
-        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 if there was none."""
+        """Return the share of initially ambiguous rows that now have one candidate or are bad items; 1 if
+        there was none."""
         return self.decided / self._n_ambiguous if self._n_ambiguous else 1.0

@@ -1,4 +1,5 @@
-"""Rows that several people answer: which wait, on which people differ, and how likely each class is by their answers.
+"""Rows answered by several people: which are pending, which are disputed, and the class probabilities by
+their answers.
 
 A row is *pending* while more people are to answer it. It is *disputed* if all have answered, they differ, and the
 project's rule does not decide: several candidates are left, or as many people are for one class as for another. Under
@@ -22,7 +23,7 @@ from plcore.loop.one_label.several import View
 
 
 class HeardPool(Protocol):
-    """The part of `plcore.loop.one_label.pool.OneLabelPool` that is read here."""
+    """The part of `plcore.loop.one_label.pool.OneLabelPool` that this module reads."""
 
     classes: tuple[str, ...]
     settings: LearnerSettings
@@ -40,12 +41,12 @@ class HeardPool(Protocol):
 
 
 MOST_SURE = 0.9999
-"""Several people's word is never certain: no posterior is above this, nor is it written as 1.0000."""
+"""Maximum posterior: answers of several people are never certain, and must not be written as 1.0000."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeardRows:
-    """Rows with answers that count, of people who answer for themselves, as they were when this was made.
+    """A snapshot of the rows with counting answers of people who answer independently.
 
     rows : (r,) ascending; those that a verdict settles are not among them
     pending, disputed, apart : bool (r,); apart: people differ      together : bool (r,), two people or more answered
@@ -106,7 +107,7 @@ def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
 
 
 def heard_rows(pool: HeardPool) -> HeardRows | None:
-    """The ones of a pool as it is; None if people do not answer for themselves."""
+    """Return the heard rows of a pool as it is now; None if people do not answer independently."""
     rule, m = pool.asked.rule, len(pool.classes)
     if rule is None:
         return None

@@ -1,7 +1,8 @@
-"""ActiveLearner: a table and log entries in, the next question out. No database, no files, no clock.
+"""ActiveLearner: takes a table and log entries, and returns the next question. No database, no files, no
+clock.
 
 The same table, settings, entries and published versions in the same order always give the same state and the
-same next question. After an entry only what it touches is computed again.
+same next question. An entry recomputes only what depends on it.
 """
 
 from __future__ import annotations
@@ -31,21 +32,19 @@ from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
 # State of a pool as arrays, and how to resume from it.
-#
-# With a checkpoint a learner need not apply again what came before it; it stands, to the last bit, where one stands
-# that has applied every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,
-# the scores of the questions, the counts, an online learner's weights.
-#
-# A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
-# checked here: the keeper does (`workflow.kinds.opening`).
+# From a checkpoint a learner resumes without applying earlier entries again, in exactly the same state as a
+# learner that applied all of them. Everything that follows from the current candidates is not stored but
+# rebuilt: votes, question scores, counts, an online learner's weights.
+# A checkpoint is valid for one table, one set of settings and class changes, and this version of the code.
+# The caller checks that (`workflow.kinds.opening`).
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
 def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool continues.
+    """Return the state of the pool as new arrays, which do not change when the pool continues.
 
-    curve : as `LearnerCurve.to_arrays` gives it
+    curve : output of `LearnerCurve.to_arrays`
     """
     touched = pool.answered | (pool.changed_at > 0)
     touched[rows_that_differ(pool.candidates, pool.first)] = True
@@ -63,8 +62,8 @@ def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, 
 
 
 def put_back(pool: OneLabelPool[Table], arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these; the
-    curve that came with it."""
+    """Restore the output of `take` in a new pool of the same table, settings and changes; return the stored
+    curve."""
     pool.seq, pool.answers = arrays["pool.seq"].tolist()
     rows = arrays["pool.rows"]
     places = arrays["pool.places"]
@@ -84,7 +83,7 @@ def put_back(pool: OneLabelPool[Table], arrays: Mapping[str, AnyArray]) -> dict[
     return part(arrays, "curve")
 
 
-# The curve of a learner: where the work stood at the start, and after each entry or version that moved it.
+# The curve of a learner: its progress at the start and after each entry or version that changed it.
 
 _COUNTS = ("seq", "answers", "candidates_left", "model_version")
 _CONTROL = ("right_asked", "asked", "right_free", "free")
@@ -97,11 +96,11 @@ class LearnerCurve:
     def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
         self.start = start
         self._points = [start] if points is None else list(points)
-        self._past: Mapping[str, AnyArray] | None = None  # points before these, which no one has asked for
+        self._past: Mapping[str, AnyArray] | None = None  # earlier points, not yet requested
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> LearnerCurve:
-        """The curve of which `to_arrays` gave these."""
+        """Rebuild the curve from the output of `to_arrays`."""
         start = _points_of({name: one[:1] for name, one in arrays.items()})[0]
         curve = cls(start, ())
         curve._past = arrays
@@ -116,7 +115,7 @@ class LearnerCurve:
         self._points.append(point)
 
     def points(self) -> list[CurvePoint]:
-        """All of them, a new list."""
+        """Return all points as a new list."""
         if self._past is not None:
             self._points[:0] = _points_of(self._past)
             self._past = None
@@ -130,11 +129,12 @@ class LearnerCurve:
         return columns
 
     def start_alone(self) -> dict[str, AnyArray]:
-        """As `to_arrays`, of the start: the curve of a learner whose versions come again."""
+        """As `to_arrays`, for the start only: the curve of a learner whose versions will be published
+        again."""
         return _columns_of([self.start])
 
     def _latest_past(self) -> dict[str, AnyArray]:
-        assert self._past is not None  # noqa: S101 - a curve has its start at least
+        assert self._past is not None  # noqa: S101 - a curve has at least its start
         return {name: one[-1:] for name, one in self._past.items()}
 
 
@@ -171,11 +171,11 @@ def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
     ]
 
 
-# Where the work stands, by a pool and the point of the curve after its latest entry.
+# Progress, from a pool and the curve point after its latest entry.
 
 
 def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
-    """now : the model in place, after the pool's latest entry"""
+    """Return the progress. now : the curve point of the current model after the pool's latest entry"""
     return Progress(
         answers=pool.answers,
         answered=pool.counts.answered,
@@ -192,12 +192,12 @@ def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
     )
 
 
-# Making the model of a project's settings, by how it is kept up to date.
+# Create the model of a project's settings.
 
 
 def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
-    """The model of the settings, of the candidates as they are. chooser : keeps the votes that one may use; where
-    it has none yet, the model says nothing"""
+    """Create the model of the settings for the current candidates. chooser : has the votes that a neighbour
+    model uses; without votes the model does not predict yet"""
     if pool.settings.is_online:
         return OnlineModel(pool)
     if pool.settings.is_trained or chooser.ranker is None or chooser.graph is None:
@@ -209,7 +209,7 @@ TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 
 
 class ActiveLearner(Generic[TableT_co]):
-    """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
+    """The active-learning loop: `apply(entry)` and `next_question(annotator)`.
 
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
@@ -219,9 +219,10 @@ class ActiveLearner(Generic[TableT_co]):
     changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-    waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
-        random, blind checks as before, and a model of votes says nothing
-    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
+    waits : the neighbour search runs elsewhere, and a learner with the result will replace this one. Until
+        then rows come in random order, blind checks as usual, and a neighbour model does not predict
+    checkpoint : output of `checkpoint()` of an earlier learner with the same table, settings and changes, to
+        resume from
     """
 
     def __init__(
@@ -243,21 +244,21 @@ class ActiveLearner(Generic[TableT_co]):
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model, waits=waits)
         self._model, self.model_version = make_model(pool, self._chooser), 0
-        if curve is None or waits:  # its points are of a model that is not there
+        if curve is None or waits:  # its points belong to a model that is not available
             self._curve = LearnerCurve(self._curve_point())
         else:
             self._curve = LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
-        self.n_followed = 0  # first updates so far: labels change by them, the version does not
+        self.n_followed = 0  # first updates so far: they change labels but not the version
 
-    # The two verbs, and a third where the model is trained elsewhere
+    # Entries, and versions of models trained elsewhere
 
     def check(self, entry: Entry) -> None:
         """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
         self.pool.check(entry)
 
     def apply(self, entry: Entry) -> None:
-        """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
+        """Apply one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
         changes = self.pool.apply(entry)
         if not self.settings.is_online:
             changes = [change for change in changes if not np.array_equal(change.old, change.new)]
@@ -269,18 +270,19 @@ class ActiveLearner(Generic[TableT_co]):
                 self._model.score.learn(int(self.pool.place[change.row]), change.new)
         if changes and not isinstance(self._model, ScoredModel):
             self._chooser.model_changed()
-            # After a control answer too, which it does not learn: the version must not tell which one was blind.
+            # Also after a control answer, which the model does not learn: the version must not reveal blind
+            # checks.
             self.model_version = entry.seq
             self._curve.append(self._curve_point())
 
     def publish(
         self, scores: AnyArray, points: Sequence[CurvePoint], effects: FloatArray | None = None
     ) -> None:
-        """Answer with a new version of the model from now on.
+        """Use a new version of the model from now on.
 
         scores : (n, m) of all rows by the newest version, as `.training.Trainer` gives them, not copied
         points : of the versions since the last call, this one last; its `model_version` is the new one
-        effects : (n_train,) of the training rows, where the version gives them (`.training.Footing`)
+        effects : (n_train,) effect scores of the training rows, if the version has them (`.training.Footing`)
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
         if not isinstance(self._model, ScoredModel):
@@ -293,15 +295,18 @@ class ActiveLearner(Generic[TableT_co]):
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
         self._model.publish(scores, effects)
-        before = self._curve.points() if versions[0] >= 0 else []  # the start without a model says nothing
+        before = (
+            self._curve.points() if versions[0] >= 0 else []
+        )  # the start, before any model, has no version
         self._curve = LearnerCurve(self._curve.start, [*before, *points])
         self.model_version = versions[-1]
         self._chooser.model_changed()
 
     def follow(self, update: FirstUpdate) -> None:
-        """Say of training rows what a first update from the version in place makes of them, until the next version.
+        """Predict training rows by a first update of the current version, until the next version.
 
-        What is said of held-out rows, the curve and the version stay as they are. Raises ValueError before the first.
+        Predictions for held-out rows, the curve and the version do not change. Raises ValueError before the
+        first.
         """
         if not isinstance(self._model, ScoredModel) or self.version_published is None:
             raise ValueError("There is no version yet that a first update could start from.")
@@ -311,22 +316,24 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def has_model(self) -> bool:
-        """Whether the model says anything yet: it was trained once, or its neighbours are found."""
+        """Whether the model can predict yet: it was trained once, or its neighbours are found."""
         return self.said is not None
 
     @property
     def version_published(self) -> int | None:
-        """The newest version `publish` was given; None before the first, and for models that need none."""
+        """The latest published version; None before the first, and for models without versions."""
         return self.model_version if self.settings.is_trained and self.said is not None else None
 
     def candidates_after(self, entry: Entry) -> BoolArray:
-        """(m,) the row's candidates if this entry were applied. Raises AnswerError as `check`; changes nothing."""
+        """Return (m,) the row's candidates if this entry were applied. Raises AnswerError as `check`; changes
+        nothing."""
         self.check(entry)
         return self.pool.fold.fold_with(entry).votes
 
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
-        """Whether this annotator can be asked about the row now: it is open, and they are not unsure about it. A row
-        they skipped can be asked; one label of a row cannot: a question is about all candidates."""
+        """Return whether this annotator can be asked about the row now: it is open, and they are not unsure
+        about it. Skipped rows can be asked; single labels of a row cannot: a question is about all
+        candidates."""
         return self.pool.may_ask(Place(self.pool.check_row(row), label), annotator)
 
     def get_ready(self) -> None:
@@ -341,11 +348,13 @@ class ActiveLearner(Generic[TableT_co]):
         ahead: int = 0,
         after: int | None = None,
     ) -> Question | None:
-        """The question that matters most for this annotator, or None when nothing is left to ask them.
+        """Return the most useful question for this annotator, or None when nothing is left to ask them.
 
-        exclude : rows, or places, before other people now; an effect strategy also damps the predictions these decide
-        ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
-        after : the row that this annotator answers before; None: the one of their last entry
+        exclude : rows, or places, currently shown to other people; an effect strategy also damps the
+            predictions that these decide
+        ahead : number of entries assumed to come before the question, for the draw of blind checks; their
+            content is unknown
+        after : the row that this annotator answers just before; None: the row of their last entry
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
         highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
         this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
@@ -356,17 +365,18 @@ class ActiveLearner(Generic[TableT_co]):
         return None if row is None else self.question_for(row, annotator=annotator)
 
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Question:
-        """The question about one row now, with the candidates that are before this annotator.
+        """Return the question about one row now, with the candidates that this annotator sees.
 
-        Where people answer for themselves it tells nothing of what others said of the row: shares are those of a model
-        that has not learnt from it, or even ones. Raises AnswerError for test rows, bad items, and one label of a row.
+        If people answer independently, it reveals nothing about other answers to the row: shares come from a
+        model that has not learnt from it, or are even. Raises AnswerError for test rows, bad items, and one
+        label of a row.
         """
         pool, row = self.pool, self.pool.check_asked(row)
         if label is not None:
             raise AnswerError(f"A question is about a whole row here, not about one label. Got {label!r}.")
         own = pool.candidates_for(row, annotator)
         blind, begun = bool(pool.control_rows[row]), pool.asked.has_begun(row, annotator)
-        # No model learns from a blind check: it shows what the other question would show that comes in its place.
+        # No model learns from a blind check, so it shows what an ordinary question in its place would show.
         waits = blind and annotator is not None and any(True for _ in pool.begun(annotator))
         hidden = waits if blind else begun
         shares = self._model.shares_of_others(row, own, learnt=hidden)
@@ -391,14 +401,15 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def strategy(self) -> str:
-        """The name of the strategy that questions use now."""
+        """Return the name of the current strategy."""
         return self._chooser.entry.name
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
-        """(rows, scores): the first rows that can be asked now, by score descending, then row number; None: all."""
+        """Return (rows, scores): the `most` best rows that can be asked now, by score descending, then row
+        number; None: all."""
         return self._chooser.ranking(most)
 
-    # How things stand
+    # State
 
     @property
     def seq(self) -> int:
@@ -407,15 +418,16 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def graph(self) -> Graph | None:
-        """The neighbours the learner works with, None if it needs none; answers do not change them."""
+        """The neighbour graph of the learner, None if it needs none; answers do not change it."""
         return self._chooser.graph
 
     @property
     def done(self) -> bool:
-        """Whether no answer can change a decision any more: the winners (Eq. 1) of every ambiguous row are settled.
+        """Return whether no answer can change a decision any more: the winners (Eq. 1) of every ambiguous row
+        are settled.
 
         That holds for answers inside the candidates; `none` and `bad` may still change decisions, and any answer
-        may change decisions about new points. Models of which nothing is proved are done when nothing is open.
+        may change decisions about new points. Without a proof, the work is done when no row is open.
         """
         if (proof := self._proof) is None:
             return not self.pool.counts.waiting
@@ -423,81 +435,87 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def proves_done(self) -> bool:
-        """Whether "settled" is proved about the predictions; else it is the share of decided rows."""
+        """Whether "settled" is a proof about the predictions; otherwise it is the share of decided rows."""
         return self.settings.proves_done and not self.waits
 
     @property
     def _proof(self) -> EffectRanker | None:
-        """Where it is proved what is settled; None under a model of which nothing is proved."""
+        """Return the object that proves which rows are settled; None for models without such a proof."""
         return self._chooser.ranker if self.proves_done else None
 
     def candidates_of(self, row: int) -> BoolArray:
-        """(m,) the row's candidates now, a copy; none of a bad item."""
+        """Return (m,) a copy of the row's current candidates; none for a bad item."""
         return np.array(self.pool.candidates[self.pool.check_row(row)])
 
     @property
     def candidates(self) -> BoolArray:
-        """(n, m) candidates now, a copy; bad items have none."""
+        """Return (n, m) a copy of the current candidates; bad items have none."""
         return self.pool.candidates.copy()
 
     @property
     def label_distributions(self) -> FloatArray:
-        """(n, m) what the model says of each row inside its candidates; NaN for test rows, 0 for bad items."""
+        """Return (n, m) the model's label distribution of each row inside its candidates; NaN for test rows,
+        0 for bad items."""
         result = np.full(self.pool.candidates.shape, np.nan)
         asked = np.flatnonzero(~self.test_rows)
         result[asked] = self._model.shares(asked)
         return result
 
     def shares_of(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
-        """(r, m) what the model says of these rows, no test rows, inside their candidates or these; 0 for bad items."""
+        """Return (r, m) the model's label distributions of these rows (no test rows), inside their candidates
+        or `inside`; 0 for bad items."""
         return self._model.shares(np.asarray(rows), inside)
 
     def shares_asked(self, rows: IntArray, inside: BoolArray) -> FloatArray:
-        """(r, m) the same as a question shows it, without a row's own vote; of any row, inside these candidates."""
+        """Return (r, m) the distributions that questions show: without a row's own vote, for any row, inside
+        these candidates."""
         return self._model.unseen_shares(np.asarray(rows), inside)
 
     @property
     def said(self) -> IntArray | None:
-        """(n_held,) the class that the model gives each held-out row, -1 for none; None before the first version."""
+        """Return (n_held,) the predicted class of each held-out row, -1 for none; None before the first
+        version."""
         return self._model.said
 
     @property
     def curve(self) -> list[CurvePoint]:
-        """The start and one point for each entry that changed candidates, or for each version; a new list."""
+        """Return a new list of curve points: the start, and one for each entry that changed candidates, or
+        each version."""
         return self._curve.points()
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """The result of the entries so far; versions that were published are not in it."""
+        """Return the state to resume from; published versions are not included."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
         return take(self.pool, curve)
 
     def answer_of(self, row: int) -> Entry | None:
-        """The latest answer that counts for this row, or None."""
+        """Return the latest answer that counts for this row, or None."""
         return self.pool.fold.fold(self.pool.check_row(row)).answer
 
     def state(self, row: int) -> RowState:
-        """One row as it is."""
+        """Return the current state of one row."""
         return self.pool.state(row)
 
     def progress(self) -> Progress:
-        """Where the work stands."""
+        """Return the progress of the work."""
         return progress_of(self.pool, self._curve_point())
 
     @property
     def share_settled(self) -> float:
-        """Share of the decisions that no answer can change any more; without a proof, of the rows that are decided."""
+        """Return the share of the decisions that no answer can change any more; without a proof, of the
+        decided rows."""
         return self.progress().settled
 
     def disambiguate(self) -> Disambiguation:
-        """A label for every row, where it comes from, and how sure it is."""
+        """Return a label for every row with its source and confidence."""
         return self.take_labels().whole
 
     def take_labels(self) -> TakenLabels:
-        """`disambiguate` as it is now, to be found when it is looked at: what comes later does not change it."""
+        """Return a lazy snapshot of `disambiguate`, which later entries do not change."""
         return TakenLabels(self.pool, self._model, None if self._proof is None else self._proof.votes_)
 
     def file_scores(self) -> FileScores | None:
-        """How much the table's scores count for the labels; None if there are none that the model learns from."""
+        """Return the weight of the table's scores for the labels; None if the model learns from no scores."""
         return weigh_file(self.pool, self._model)
 
     def _curve_point(self) -> CurvePoint:

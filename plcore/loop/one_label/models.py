@@ -1,4 +1,4 @@
-"""The models of a learner behind one interface: what they say of rows that train and of rows that are held out."""
+"""The models of a learner behind one interface, with predictions for training rows and held-out rows."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class NeighborModel(Model):
 
 
 class ScoredModel(Model):
-    """A model that is trained elsewhere and known here by its scores of all rows, which each version brings again."""
+    """A model that is trained elsewhere; each version provides its scores of all rows."""
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         super().__init__(pool)
@@ -194,7 +194,8 @@ def softmax_inside(scores: AnyArray, candidates: BoolArray) -> FloatArray:
 
 
 class OnlineModel(Model):
-    """First a few passes over all training rows as the table has them, then one round for each answered row.
+    """An online learner: first a few passes over all training rows as imported, then one round for each
+    answered row.
 
     The rounds come in the order of the answers that made the rows what they are, those withdrawn or overruled left out,
     each with the row's candidates as they are. A new answer adds a round; a correction or an undo starts again from

@@ -1,6 +1,6 @@
-"""The rows of a project: which are held out, what the answers make of the candidates of each, who is asked what.
+"""The rows of a project: which are held out, their candidates after all answers, and who may be asked what.
 
-Everything here follows from table, settings and log alone, whatever model learns from it.
+Everything here is determined by table, settings and log, independent of the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
 from plcore.loop.standings import Standings
 
-# How many held-out rows the model is right about, kept by the rows that change: it is asked for after every answer.
+# The number of held-out rows the model is right about, updated incrementally: it is needed after every
+# answer.
 
 _TEST, _ASKED, _FREE = range(3)
 """Test rows; control rows with two candidates or more at first; other control rows."""
@@ -103,7 +104,7 @@ class HeldScore:
             self._right += sign * np.bincount(group[right], minlength=3)
 
 
-# How many rows are answered, open and waiting, kept by the row that changes: it is asked for with every question.
+# The number of answered, open and waiting rows, updated incrementally: it is needed with every question.
 
 
 class RowStanding(NamedTuple):
@@ -255,8 +256,8 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
     # Entries
 
     def apply(self, entry: Entry) -> list[CandidateChange]:
-        """Take in one entry and return what it changed, row by row. Raises AnswerError, and changes nothing, if the
-        entry is impossible.
+        """Apply one entry and return what it changed, row by row. Raises AnswerError, and changes nothing, if
+        the entry is impossible.
 
         Old equals new where only `changed_at` has moved, as when the first of two equal answers is withdrawn.
         """
@@ -333,7 +334,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         weights = self.table.candidate_weights
         return None if weights is None else weights_after_answers(weights[rows], candidates)
 
-    # Rights to be asked, and answers by person
+    # Which questions may be asked, and answers by person
 
     def views(self, row: int) -> Sequence[View]:
         """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
@@ -383,7 +384,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         """Control rows that are still to be asked, in the order of their draw."""
         return np.asarray(self._control_order[self.asked.waiting()[self._control_order]])
 
-    # How things stand
+    # State
 
     def known(self) -> IntArray:
         """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
@@ -459,7 +460,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return self.names(self.fold.view(entry.row, entries, entry.annotator, entry.seq).votes)
 
     def state(self, row: int) -> RowState:
-        """One row as it is."""
+        """Return the current state of one row."""
         row = self.check_row(row)
         return RowState(
             row=row,
@@ -482,5 +483,5 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return {self.classes[label]: int(counts[label]) for label in order}
 
     def names(self, mask: BoolArray) -> tuple[str, ...]:
-        """The classes that are True in mask (m,)."""
+        """Return the names of the classes that are True in mask (m,)."""
         return tuple(self.classes[number] for number in np.flatnonzero(mask))

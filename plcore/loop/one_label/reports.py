@@ -14,22 +14,24 @@ from plcore.loop.entries import Entry
 
 @dataclass(frozen=True)
 class Question:
-    """A row to ask about, its choices, and why it is asked."""
+    """A row to ask about, its choices, and the reason for asking."""
 
     row: int
     choices: tuple[str, ...]  # the candidates left, in class order
-    probabilities: tuple[float, ...]  # the model's shares of the choices; PL-KNN's without the row's own vote
+    probabilities: tuple[
+        float, ...
+    ]  # the model's shares of the choices; for PL-KNN without the row's own vote
     strategy: str
     score: float  # the row's score under the strategy
     decides: int  # targets whose winners, necessary or possible labels this answer could change
     undecided: int  # targets not settled now
     model_version: int
-    predicted: str | None = None  # what the model gives the row now; None if it says nothing
+    predicted: str | None = None  # the model's current prediction for the row; None if it has none
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where the work stands. Test rows are counted in `n_test` only."""
+    """Progress of the work. Test rows are counted in `n_test` only."""
 
     answers: int  # unwithdrawn answers (is, among, not, none, bad)
     answered: int  # rows with at least one of them
@@ -65,7 +67,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class RowState:
-    """One row as it is."""
+    """The current state of one row."""
 
     row: int
     original: tuple[str, ...]  # candidates at import

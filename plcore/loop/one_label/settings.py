@@ -1,4 +1,4 @@
-"""How a learner of one true label among candidates learns and asks."""
+"""Settings of a learner of one true label among candidates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ strategy: the one that suits the model in force, as its entry says.
 
 @dataclass(frozen=True)
 class LearnerSettings(OverlapSettings):
-    """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
+    """Settings of a learner as plain JSON values. Raises ValueError naming the setting that is wrong.
 
     n_neighbors : K of PL-KNN and of the effect scores, the row itself counted
     weights : "linear" | "uniform"
@@ -110,12 +110,12 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def is_automatic(self) -> bool:
-        """Whether the model is chosen by comparisons."""
+        """Return whether the model is chosen by comparisons."""
         return self.model == AUTOMATIC
 
     @property
     def model_in_force(self) -> str:
-        """The name of the model that answers now."""
+        """Return the name of the model in use."""
         return self.adopted if self.is_automatic else self.model
 
     def adopting(self, model: str, C: float | None = None) -> LearnerSettings:

@@ -1,4 +1,4 @@
-"""Several people's answers to one row: how many are asked, and what rule makes one of what they say.
+"""Several people's answers to one row: how many people are asked, and the rule that merges their answers.
 
 Each person answers for themselves: what they have before them is what their own answers left (`CandidateFold.view`).
 All here follows from the entries that count, by `seq`, and from the settings.

@@ -1,6 +1,7 @@
-"""Training a model as a whole: candidates as the log leaves them in, scores of all rows out. No database, no files.
+"""Full training of a model: from the candidates after all log entries to scores of all rows. No database, no
+files.
 
-The result follows from table, settings and entries alone: a version can always be made again.
+The result is determined by table, settings and entries, so a version can always be rebuilt.
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ def sparse_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Si
     """The matrix of rows i with `values[starts[i]:starts[i + 1]]` in `columns[starts[i]:starts[i + 1]]`; more values
     than the last start says are room that was kept. What names a place twice in a row is added up.
 
-    Raises ValueError where the pieces do not fit. (SciPy's `toarray` writes outside of its memory for some pieces that
-    its own `check_format` lets pass.)
+    Raises ValueError if the pieces do not fit. (SciPy's `toarray` writes outside of its memory for some
+    pieces that its own `check_format` lets pass.)
     """
     found = sp.csr_matrix(_checked(values, columns, starts, sides), shape=sides, copy=True)
     found.sum_duplicates()
@@ -142,9 +142,10 @@ class _Element(NamedTuple):
 
 
 def load_mat(data: bytes) -> dict[str, AnyArray]:
-    """The matrices of a file by name, (rows, columns), sparse ones made dense; the real part of complex ones.
+    """Return the matrices of a file by name, (rows, columns): sparse ones made dense, complex ones reduced to
+    their real part.
 
-    Raises TableError: damaged, or larger than is taken.
+    Raises TableError: damaged, or too large.
     """
     order = "<" if data[126:128] == b"IM" else ">"
     arrays: dict[str, AnyArray] = {}
@@ -241,7 +242,7 @@ _LAYOUT = (
 
 
 def read_npz(data: bytes) -> TableReading:
-    """The table of an .npz file; nothing pickled is read.
+    """Read the table of an .npz file; pickled objects are never read.
 
     Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`); one that is too wide for columns
     of text becomes a vector for each row. With candidates, S (n, m) of 0 and 1, and the true class y (n,) from 0, -1
@@ -279,7 +280,8 @@ def _is_sparse_votes(arrays: Mapping[str, AnyArray]) -> bool:
 
 
 def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None) -> TableReading:
-    """The votes in an .npz or .npy file. columns : of their rows, from another file. Raises TableError."""
+    """Read the votes in an .npz or .npy file. columns : of their rows, from another file. Raises
+    TableError."""
     if not data.startswith(ZIP_STARTS):
         votes = _array(data, ".npy")
         return read_votes({"L" if votes.ndim == 2 else "labels_multiannotator": votes}, columns)
@@ -313,7 +315,7 @@ def holds_votes(data: bytes) -> bool:
 
 
 def read_npy(data: bytes) -> TableReading:
-    """The votes in an array without a name. Raises TableError for other arrays."""
+    """Read the votes in an array without a name. Raises TableError for other arrays."""
     if holds_votes(data):
         return votes_of(data)
     raise refusal(
@@ -323,7 +325,7 @@ def read_npy(data: bytes) -> TableReading:
 
 
 def read_mat(data: bytes) -> TableReading:
-    """The table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
+    """Read the table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
 
     `data` (n, d) with `partial_target` (m, n) and `target` (m, n) of 0 and 1; or `train_data` with `train_p_target`.
     The side of n is found by the rows of the features, so (n, m) is read as well; n = m is refused.

@@ -32,12 +32,12 @@ Records = Sequence[Json]
 
 
 def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
-    """The error of one value."""
+    """Return the error for one value."""
     return TableError(Problem(row, None, where, message, fix))
 
 
 def shown(value: object) -> str:
-    """A value as it is shown in a message, never too long."""
+    """Return a value for a message, shortened."""
     return quoted(value) if isinstance(value, str) else shortened(reprlib.repr(value))
 
 
@@ -65,7 +65,7 @@ def an_object(value: Json, row: int | None, where: str | None) -> JsonObject:
 
 
 def a_list(value: Json, row: int | None, where: str) -> list[Json]:
-    """A list; nothing (null) is an empty one."""
+    """Return a list; null is an empty one."""
     if value is None:
         return []
     if isinstance(value, list):
@@ -112,17 +112,17 @@ def a_probability(value: Json, row: int | None, where: str) -> float:
 
 
 def json_text(value: object) -> str:
-    """JSON as people can read it."""
+    """Return readable JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def cell_value(value: object) -> object:
-    """A value as it is kept in a cell: objects and lists as JSON, true and false as JSON says them."""
+    """Return a value as cell text: objects and lists as JSON, booleans as true and false."""
     return json_text(value) if isinstance(value, (dict, list, bool)) else value
 
 
 def objects_in(value: Json) -> list[JsonObject]:
-    """The objects of a list; none of anything else."""
+    """Return the objects in a list; none for other values."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
@@ -147,10 +147,10 @@ class Row:
 
     Attributes
     ----------
-    cells : what the source says of it, by column
-    weights : how much speaks for each label named; None if the source weighs nothing
-    sources : who named each label
-    ruled_out : labels that someone said it is not; they count if no one named a label
+    cells : values of the source, by column
+    weights : weight of each named label; None if the source has no weights
+    sources : the annotators or models that named each label
+    ruled_out : labels that someone ruled out; used only if no label is named
     truth : the true label, where the source knows it
     vector : of label vectors, in place of all these: {label: 1 right, 0 not right, None not asked}
     """

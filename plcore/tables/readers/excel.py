@@ -1,4 +1,5 @@
-"""Workbooks of Excel and LibreOffice (.xlsx, .xlsm, .xlsb, .xls, .ods) by calamine; their size is asked first."""
+"""Workbooks of Excel and LibreOffice (.xlsx, .xlsm, .xlsb, .xls, .ods) read by calamine, after a check of
+their size."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ def look_at_parts(data: bytes) -> Oddities:
 
 
 def refuse_many(cells: int) -> None:
-    """Raise TableError where the sheets together have more cells than are taken."""
+    """Raise TableError if the sheets together have too many cells."""
     if cells > MAX_CELLS:
         message = (
             f"The sheets reach over {cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."

@@ -105,7 +105,7 @@ class Told:
 def written_metadata(
     schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told
 ) -> dict[bytes, bytes]:
-    """The metadata of a schema that is to be written.
+    """Return the metadata of a schema to write.
 
     labels : the class names of the columns with class numbers, or lists of them      told : for `read_told`
     """

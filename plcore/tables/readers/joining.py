@@ -49,7 +49,8 @@ class VectorFile(NamedTuple):
 
 
 def vectors_of_npz(data: bytes) -> VectorFile | None:
-    """The vectors of an .npz file, by tolerant names; None for the arrays of a whole table, with labels.
+    """Return the vectors of an .npz file, by tolerant names; None for the arrays of a whole table with
+    labels.
 
     Raises TableError: damaged, no matrix of numbers or several, other sides.
     """
@@ -217,7 +218,7 @@ def _single(values: AnyArray) -> Dense:
 
 
 def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
-    """The rows of `table`, each with the candidates that the reading has of it.
+    """Return the rows of `table`, each with its candidates from the reading.
 
     reading : of any format with candidates, however they are written, and ids of rows
     table, on : as in `join_rows`
@@ -304,7 +305,7 @@ def join_rows(
     notes: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> TableReading:
-    """The rows of `table` in their order, with what is known of each by its name.
+    """Return the rows of `table` in order, each joined with the data of the row of that name.
 
     rows : by the name of the row
     table : DataFrame of str; every column of it is kept, and these alone describe a row

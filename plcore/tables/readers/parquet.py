@@ -67,7 +67,7 @@ class EmbeddedFiles:
         return io.BytesIO(self.files[name])
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
         self.files.clear()
 
 
@@ -86,7 +86,7 @@ _MB = 1_000_000
 
 
 class ColumnReader:
-    """Takes the columns of a table one after the other.
+    """Reads the columns of a table one after the other.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class ColumnReader:
         self._size = 0
 
     def add(self, name: str, column: pa.ChunkedArray) -> None:
-        """Take a column in. Raises TableError: labels that have no name, too much text."""
+        """Read one column. Raises TableError: labels that have no name, too much text."""
         features, kind = self._features, column.type
         if name in features.labels and pa.types.is_integer(kind):
             self._put(name, _of_labels(name, column, features.labels[name]))
@@ -301,7 +301,7 @@ INDEX = "__index_level_0__"
 
 
 def read_parquet(data: bytes) -> TableReading:
-    """The table of a Parquet file. Raises TableError: damaged, too large, of no rows.
+    """Read the table of a Parquet file. Raises TableError: damaged, too large, without rows.
 
     A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
     (`{bytes, path}`) come as files, which the cells name. A list of as many numbers as there are class names is a
@@ -331,7 +331,7 @@ def read_parquet(data: bytes) -> TableReading:
 
 
 def read_feather(data: bytes) -> TableReading:
-    """The table of a Feather file, version 2, that is Arrow IPC. Raises TableError as `read_parquet`."""
+    """Read the table of a Feather file, version 2 (Arrow IPC). Raises TableError as `read_parquet`."""
     try:
         with pa.ipc.open_file(pa.BufferReader(data)) as file:
             table = file.read_all()
@@ -345,7 +345,7 @@ def read_feather(data: bytes) -> TableReading:
 
 
 def damaged(what: str, error: Exception) -> TableError:
-    """The error of a file that cannot be read. what : "Parquet file", and which of several"""
+    """Return the error for an unreadable file. what : "Parquet file", and which of several"""
     return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it again.")
 
 

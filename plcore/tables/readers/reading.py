@@ -1,5 +1,5 @@
-"""The value that every reader of a format gives: cells of text, what the format says of them, and names that tell a
-tool."""
+"""The result of every reader of a format: text cells, their roles by the format; and the column names that
+identify a tool."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_NUMBERS = 200_000_000
 
 @dataclass(frozen=True)
 class TableReading:
-    """A file as it was understood.
+    """The content of a file as read.
 
     Attributes
     ----------
@@ -64,7 +64,8 @@ class TableReading:
     others: Mapping[str, Callable[[], TableReading]] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
-        """Roles given by the format, or a guess for each column. A column of vectors is the embedding."""
+        """Return the roles given by the format, or a guess for each column. A column of vectors is the
+        embedding."""
         roles = self.roles
         if roles is None:
             roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
@@ -103,12 +104,12 @@ def own_roles(
 
 
 def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:
-    """The error of a file that is refused as a whole, or for one row of it."""
+    """Return the error for a file that is refused as a whole, or for one row of it."""
     return TableError(Problem(row, line, None, message, fix))
 
 
 def check_vectors(name: str, n_rows: int, width: int) -> None:
-    """Raise TableError for a column of more numbers than are taken; to be asked before it is made."""
+    """Raise TableError for a vector column with too many numbers; call it before the column is allocated."""
     if n_rows * width > MAX_NUMBERS:
         message = (
             f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
@@ -162,7 +163,8 @@ def json_candidates(column: str, **roles: Any) -> Roles:
 
 
 def column_text(values: Sequence[object]) -> Sequence[str] | pa.LargeStringArray:
-    """The text of each value of a column; columns of one kind, which most are, take a tenth of the time."""
+    """Return the text of each value of a column; columns of one type, the usual case, take a tenth of the
+    time."""
     kinds = set(map(type, values))
     if kinds <= {str}:
         return values
@@ -201,7 +203,7 @@ def float_text(value: float) -> str:
 
 
 def plain(value: object) -> object:
-    """The value with what JSON has no word for as text; NaN is null."""
+    """Return the value in JSON types: unsupported values as text, NaN as null."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -226,7 +228,7 @@ def by_plain_name(names: Iterable[object]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Names that only one tool writes together. All are in lower case, as `plain_name` returns them.
+    """Column names that together identify one tool. All are in lower case, as `plain_name` returns them.
 
     needs : names that are always present
     starts : each is the beginning of at least one name
@@ -240,7 +242,7 @@ class Fingerprint:
     never: frozenset[str] = frozenset()
 
     def matches(self, names: Iterable[object]) -> bool:
-        """Whether a file with these names is the tool's."""
+        """Return whether a file with these names was written by the tool."""
         present = {plain_name(name) for name in names}
         return (
             self.needs <= present
@@ -250,7 +252,7 @@ class Fingerprint:
         )
 
     def check(self, names: Iterable[object], tool: str) -> None:
-        """Raise TableError if a file with these names is not the tool's."""
+        """Raise TableError if a file with these names was not written by the tool."""
         given = [str(name) for name in names]
         if not self.matches(given):
             missing = sorted(self.needs - {plain_name(name) for name in given})
@@ -303,5 +305,5 @@ def first_named(columns: Mapping[str, str], *options: str) -> str | None:
 
 
 def lines_of(cells: pd.DataFrame) -> list[int] | None:
-    """The lines of the file that the rows begin in, if they are known."""
+    """Return the file line where each row begins, if known."""
     return cells.index.tolist() if cells.index.name == LINE_INDEX else None

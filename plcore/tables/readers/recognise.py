@@ -1,4 +1,4 @@
-"""Which format a file has, by its first bytes, and the reader that goes with it; plain CSV is stored in one go."""
+"""Recognise the format of a file by its first bytes and call its reader; plain CSV is stored in one pass."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ _ANEW = "Pack it again, or import the file without packing it."
 
 
 def gunzip(data: bytes) -> bytes:
-    """The content of a gzip file. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
+    """Return the content of a gzip file. Raises TableError: damaged, or too large, detected while
+    unpacking."""
     pieces, size = [], 0
     rest = data
     while rest.startswith(GZIP_START):  # a file may be several, one after the other
@@ -231,10 +232,10 @@ _UNPACK = {
 
 
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
-    """The table in these bytes, or in the file or folder at this path.
+    """Read the table in these bytes, or in the file or folder at this path.
 
-    name : of the file, where only its bytes are given; None: that of the path
-    Raises TableError, in words with row, column and fix, if nothing can be read from it.
+    name : of the file, if only its bytes are given; None: that of the path
+    Raises TableError, with row, column and fix, if it cannot be read.
     """
     if isinstance(source, Path) and source.is_dir():
         return _read_tree(Folder(source))
@@ -374,7 +375,7 @@ def _read_detections(archive: FileTree) -> TableReading | None:
 
 
 def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
-    """The vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
+    """Read the vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
 
     name : of the file, where only its bytes are given. Raises TableError, in words, if there are none.
     """

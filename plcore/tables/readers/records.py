@@ -115,7 +115,7 @@ class _Found:
 
 
 def read_json(data: bytes, of_tool: OfTool | None = None) -> TableReading:
-    """The table in a JSON or JSON Lines file (UTF-8).
+    """Read the table in a JSON or JSON Lines file (UTF-8).
 
     of_tool : gives the table in the records of a tool, which are read as what they mean; None for those of none
 
@@ -134,7 +134,7 @@ def read_json(data: bytes, of_tool: OfTool | None = None) -> TableReading:
 
 
 def records_in(data: bytes) -> Records:
-    """The records of a file of JSON or JSON Lines, as they are. Raises TableError."""
+    """Return the records of a JSON or JSON Lines file, unchanged. Raises TableError."""
     try:
         return next(_found(as_text(data).data.decode())).records
     except RecursionError:

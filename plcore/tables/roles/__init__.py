@@ -1,1 +1,1 @@
-"""Roles: what each column is for, how cells name labels, what is guessed about them, and what is odd."""
+"""Roles: the purpose of each column, how cells name labels, guesses of both, and doubts about the reading."""

@@ -1,4 +1,4 @@
-"""Oddities of a table that could be read, told before it is stored; some doubts stop the import."""
+"""Oddities of a readable table, reported before it is stored; some doubts stop the import."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 class Doubt:
     """Something odd. name : of its kind, for programs      message, fix : for people, as of a `Problem`
 
-    stops : whether nothing is stored until a person has said that the reading is right
+    stops : whether nothing is stored until the user has confirmed the reading
     """
 
     name: str
@@ -72,7 +72,8 @@ class Doubt:
 
 
 def find_doubts(table: LabelTable) -> list[Doubt]:
-    """Oddities of the table, what matters most first: those that stop its import before all others."""
+    """Return the oddities of the table, most important first: those that stop its import before all
+    others."""
     stops = [Doubt(*odd, stops=True) for odd in find_stops(table)]
     told = {_SAME_CAUSE[doubt.name] for doubt in stops if doubt.name in _SAME_CAUSE}
     others = (doubt for look in _LOOKS for doubt in look(table))

@@ -75,15 +75,16 @@ class Roles:
     none, all
         stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
         heaviest that holds the share `cut_at` of the row's weight.
-    ignored : what is in label cells for nothing, such as `nan`.
-    voters : next to `candidates`, who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
-    vote_weights : what weights named votes make: "counts", or "dawid-skene": each counts by how right its voter is.
+    ignored : placeholders for no label in label cells, such as `nan`.
+    voters : next to `candidates`, the annotators who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
+    vote_weights : weights from named votes: "counts", or "dawid-skene", by the reliability of each voter.
 
-    unlabelled : rows without a candidate: "refuse" the table, "all" classes stay possible, or "leave-out" the rows.
+    unlabelled : rows without a candidate: "refuse" the table, "all" (every class is a candidate), or
+        "leave-out" the rows.
     truth_outside : true labels that are not among the candidates of their row: "refuse" the table, "add" them to the
         candidates, or take them as "unknown".
-    scored_by : what the model is called whose scores came after the table and are weights instead of those of the
-        cells (`plcore.tables.growing`).
+    scored_by : name of the model whose scores were added after import and replace the weights in the cells
+        (`plcore.tables.growing`).
 
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
         was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
@@ -97,14 +98,14 @@ class Roles:
         cell of either may name several, as in `a.jpg|b.jpg`.
     start, end : seconds of the recording between which the row lies; an empty cell stands for its begin or its end.
         Such rows are segments: several of them may name one recording.
-    embedding : what a model of the owner's own made of the row, a list of numbers in each cell, as long in all rows.
-    image_features : whether what the images look like (see `plcore.tables.media.images`) is a feature.
-    sound_features : whether what the recordings or their segments sound like (see `media.sound`) is a feature.
+    embedding : vectors from the owner's own model, a list of numbers in each cell, of the same length in all
+        rows.
+    image_features : whether features of the images (see `plcore.tables.media.images`) are used.
+    sound_features : whether features of the recordings or their segments (see `media.sound`) are used.
     numbers, categories : the features.
     source : the photo, recording, scene or other source that a row comes from, where several rows share one. An empty
         cell is a row by itself. It may be the column of images, recordings or the caption as well.
-    caption : columns that are next to the row's name when it is shown, such as a date and a place; nothing is learnt
-        from them.
+    caption : columns displayed next to the row's name, such as a date and a place; never used for training.
     """
 
     candidates: str | None = None
@@ -158,7 +159,7 @@ class Roles:
         return any(getattr(self, way) for way in WAYS_IN)
 
     def used(self) -> Iterator[tuple[str, str]]:
-        """(role, column) for every column that has a role."""
+        """Return (role, column) for every column that has a role."""
         labels = (*WAYS_IN, "not_labels", "choice_scores", "truth")
         for role in (*labels, *_SINGLE):
             value = getattr(self, role)
@@ -172,13 +173,13 @@ class Roles:
             yield "source", self.source
 
     def to_json(self) -> dict[str, object]:
-        """A plain dict of strings, lists, None and bools, for `json.dumps`."""
+        """Return a plain dict of strings, lists, None and bools, for `json.dumps`."""
         said = {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
         return {name: value for name, value in said.items() if (name, value) not in _LATER}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Roles:
-        """The roles written by `to_json`. Raises ValueError for names or values that it never writes."""
+        """Read the roles written by `to_json`. Raises ValueError for names or values that it never writes."""
         unknown = set(data) - {field.name for field in fields(cls)}
         if unknown:
             raise ValueError(f"Roles have no {listed(sorted(unknown))}.")

@@ -1,4 +1,4 @@
-"""Describe in a sentence or two how a file was read, before storing anything."""
+"""Describe in a sentence or two how a file was read, before it is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class ReadingSummary:
-    """How a table is understood, each part in words with its counts; str gives all of them.
+    """A summary of how a table was read, each part in words with its counts; str joins them.
 
     read_as : the format, the rows and classes, and where the labels come from      asked : what people are asked
     learnt_from, shown, ignored : which columns models learn from, people only see, and no one uses
@@ -43,7 +43,7 @@ class ReadingSummary:
 
 
 def describe(table: LabelTable, read_as: str) -> ReadingSummary:
-    """How this table is understood. read_as : the format of its file, as of `TableReading.format`"""
+    """Describe how this table was read. read_as : the format of its file, see `TableReading.format`"""
     roles, cells = table.roles, table.cells
     names = listed(table.classes, _SHOWN)
     classes = f"{counted(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"

@@ -1,4 +1,4 @@
-"""A first guess at the roles of columns, from their names and cells; the owner sees it and decides.
+"""Guess the roles of columns from their names and cells; the owner confirms or changes them.
 
 The guess leans towards what the owner most likely *meant*: a column of numbers with one stray word is still
 guessed to be numbers, so that the stray word is reported and not silently turned into a category.
@@ -169,14 +169,14 @@ def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str |
 
 
 def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
-    """The roles the columns of this DataFrame of str seem meant for.
+    """Suggest roles for the columns of this DataFrame of str.
 
     files : whether files came with the table, so that cells may name images and recordings. Both are learned from
         unless there are embeddings. A text always is.
     typed : whether the source told texts from missing values, as JSON and Parquet do: NA and None are names then
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
     label; and so are lists of labels next to a column of those that are not right.
-    Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
+    If nothing looks like candidate labels, the owner has to choose their columns.
     """
     columns = sample_columns(cells)
     # Columns that an earlier export added are neither truth nor features: the model would be measured with its own
