@@ -146,7 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """Those of these rows that this person can still confirm: no one else has them open, and they are unchanged since
+    """Return the rows of these that this person can still confirm:
+    no one else has them open, and they are unchanged since
     they were shown. label : that of the batch, by its present name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
