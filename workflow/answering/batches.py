@@ -146,9 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """Return the rows of these that this person can still confirm:
-    no one else has them open, and they are unchanged since
-    they were shown. label : that of the batch, by its present name"""
+    """Return the rows of these that this person can still confirm: no one else has them open, and they are
+    unchanged since they were shown. label : that of the batch, by its present name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
     return [
@@ -257,8 +256,7 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
 
 
 def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
-    """Show these rows to this person as a batch, to confirm this label; at most MOST, those with the most confident
-    model.
+    """Show these rows to this person as a batch, to confirm this label: at most MOST, the most confident ones.
 
     rows : by number, as the person has chosen them      label : a class
 
