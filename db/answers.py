@@ -18,7 +18,7 @@ from db.models import EntryRow
 Columns = TypeVarTuple("Columns")
 
 _TABLE = Base.metadata.tables["entries"]
-# Built once: it runs for every answer, and to build it takes as long as to run it.
+# Built once: it runs for every answer, and building it takes as long as running it.
 _WITHDRAWAL = _TABLE.alias()
 _HISTORY = (
     select(
@@ -26,7 +26,7 @@ _HISTORY = (
             _TABLE.c[name]
             for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged", "at")
         ),
-        # Not all of `asked`: of a hundred entries, to read it costs as much as the rest.
+        # Only one key: reading all of `asked` for a hundred entries costs as much as the rest.
         _TABLE.c.asked["batch"].as_string(),
         _WITHDRAWAL.c.seq,
         _WITHDRAWAL.c.person_id,
@@ -48,10 +48,10 @@ _HISTORY = (
 
 @dataclass(frozen=True)
 class PastEntry:
-    """The part of an entry that a list of a person's answers needs.
+    """The parts of an entry that a list of a person's answers needs.
 
-    batch : the one that `asked` names; None if it names none
-    withdrawal, withdrawn_by : seq and person of the entry that took it back; None if none did
+    batch : the batch that `asked` names; None if it names none
+    withdrawal, withdrawn_by : seq and person of the entry that withdrew this one; None if none did
     """
 
     seq: int
@@ -87,11 +87,11 @@ def count(
     before: int | None = None,
     person_id: int | None = None,
 ) -> int:
-    """How many answers there are that were not withdrawn.
+    """Count the answers that were not withdrawn.
 
-    answers : the kinds that are answers      strategy : only of questions asked by this one
-    person_id : only of this person
-    before : as the log stood before the entry with this seq; None: as it is now
+    answers : kinds of entries that are answers      strategy : count only questions asked by this strategy
+    person_id : count only this person's answers
+    before : count as of just before the entry with this seq; None: the present
     """
     withdrawal = aliased(EntryRow)
     withdrawn = select(withdrawal.seq).where(
@@ -109,7 +109,8 @@ def count(
 
 
 def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
-    """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
+    """Count the rows that have an answer that was not withdrawn and at most one label in `after` of their latest
+    entry.
 
     answers : the kinds of entries that are answers
     """
@@ -141,7 +142,7 @@ def answers_of(
 def latest_people(
     session: Session, project_id: int, answers: Collection[str], rows: Collection[int]
 ) -> dict[int, int]:
-    """{row: who gave its latest answer that was not withdrawn}, of those of these rows that have one.
+    """Return {row: person who gave its latest answer that was not withdrawn}; rows without one are left out.
 
     answers : the kinds that are answers      rows : some thousands at most
     """
@@ -163,11 +164,11 @@ def seconds_of_latest(
     without_note: str | None = None,
     person_id: int | None = None,
 ) -> list[float]:
-    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count, nor rows that were
-    confirmed together: their part of a press's seconds is no one's pace.
+    """Seconds spent on each of the project's latest entries, newest first, without withdrawals and without rows
+    confirmed in a batch: their share of the batch's seconds says nothing about a person's pace.
 
     without_kinds, without_note : entries of these kinds, or with this note, do not count either
-    person_id : only those of this person
+    person_id : only entries of this person
     """
     spent = select(EntryRow.seconds).where(
         EntryRow.project_id == project_id,
@@ -188,7 +189,8 @@ def seconds_of_latest(
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """Cost of an answer. choices : labels there were before it      asked : how its question was put, None unknown"""
+    """Cost of an answer. choices : number of labels before it      asked : how its question was put, None if
+    unknown"""
 
     person_id: int
     seconds: float
@@ -199,7 +201,7 @@ class TimedAnswer:
 def timed(
     session: Session, project_id: int, answers: Collection[str], limit: int, without_note: str
 ) -> list[TimedAnswer]:
-    """The latest answers whose seconds are known, newest first, those withdrawn among them: the time was spent.
+    """The latest answers whose seconds are known, newest first. Withdrawn answers count: the time was spent.
 
     answers : the kinds that are answers      without_note : answers with this note are left out
     """
@@ -221,7 +223,7 @@ def timed(
 
 
 def _withdrawn() -> ColumnElement[bool]:
-    """True of an entry that a later one withdraws."""
+    """True for an entry that a later one withdraws."""
     withdrawal = aliased(EntryRow)
     return (
         select(withdrawal.seq)
@@ -232,7 +234,7 @@ def _withdrawn() -> ColumnElement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class SaidEntry:
-    """The part of an entry about a row that figures of people need; as the log has it."""
+    """The parts of an entry about a row that statistics about people need, as they are in the log."""
 
     seq: int
     kind: str
@@ -255,26 +257,26 @@ _SAID = select(*columns_of("entries", SaidEntry), _TABLE.c.target_seq).where(
 
 
 def said(session: Session, project_id: int) -> list[SaidEntry]:
-    """Every entry about a row that was not withdrawn, in order; withdrawals are left out."""
+    """Return every entry about a row that was not withdrawn, in order; withdrawals are left out."""
     rows = session.execute(_SAID.order_by(_TABLE.c.seq), {"project": project_id}).all()
     withdrawn = {row[-1] for row in rows if row[-1] is not None}
     return [SaidEntry(*row[:-1]) for row in rows if row[-1] is None and row[0] not in withdrawn]
 
 
-# Finding answered rows: for each row the latest answer that was not withdrawn, or every one, filtered and paged in
-# SQL; and every entry about one row.
+# Finding answered rows: each row's latest answer that was not withdrawn, or all of its answers, filtered and paged
+# in SQL; and every entry about one row.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """Which answers are wanted; the defaults let every answer through.
 
-    kinds : of entries that are looked at      every : whether each of them counts; else each row's latest alone
-    person_id : only this person's entries are looked at
+    kinds : kinds of entries to search      every : every such entry counts; False: only the latest of each row
+    person_id : search only this person's entries
     labels : the answer names one of these      flagged : it was marked for a second look
-    disagrees : it is of an `exact` kind, with another label than the model gave when it was asked
-    exact : kinds of entries that say one label and no other, for `disagrees`
-    now : {earlier name: name it has now} of labels that changed theirs, for `disagrees`
+    disagrees : it is of an `exact` kind, and its label differs from the model's prediction at that time
+    exact : kinds of entries that give exactly one label, for `disagrees`
+    now : {earlier name: present name} of renamed labels, for `disagrees`
     """
 
     kinds: Sequence[str]
@@ -302,19 +304,19 @@ def any_answer(session: Session, project_id: int, kinds: Sequence[str], person_i
 
 
 def count_reviewed(session: Session, project_id: int, wanted: Wanted) -> int:
-    """How many answers are wanted."""
+    """Count the wanted answers."""
     found = select(EntryRow.seq).where(_is_wanted(project_id, wanted)).subquery()
     return session.execute(select(func.count()).select_from(found)).scalar_one()
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:
-    """`limit` of the wanted answers after the first `offset`, the newest first."""
+    """Return up to `limit` wanted answers after the first `offset`, newest first."""
     query = _newest_first(every_column().where(_is_wanted(project_id, wanted))).offset(offset).limit(limit)
     return [as_entry(row) for row in session.execute(query)]
 
 
 def places(session: Session, project_id: int, wanted: Wanted) -> list[tuple[int, int]]:
-    """(seq, row) of all that are wanted, the newest first: for callers that filter further by what SQL cannot see."""
+    """(seq, row) of all wanted answers, newest first: for callers that filter further by what SQL cannot see."""
     query = select(EntryRow.seq, EntryRow.row).where(_is_wanted(project_id, wanted))
     return [(seq, row) for seq, row in session.execute(query.order_by(EntryRow.seq.desc()))]
 
@@ -326,7 +328,7 @@ def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[Lo
 
 
 def count_naming(session: Session, project_id: int, names: Sequence[str], answers: Sequence[str]) -> int:
-    """How many answers that were not withdrawn name one of these labels. answers : the kinds that are answers"""
+    """Count the answers, not withdrawn, that name one of these labels. answers : kinds of entries that are answers"""
     return session.execute(
         select(func.count()).where(
             EntryRow.project_id == project_id,
@@ -371,9 +373,9 @@ def _taken_back(project_id: int) -> Select[int | None]:
 
 
 def _names_one_of(labels: Sequence[str]) -> ColumnElement[bool]:
-    """Labels are kept as a JSON list: a name is in it where taking its JSON text away changes the list's.
+    """Labels are stored as a JSON list: a name is in it if removing the name's JSON text changes the list's text.
 
-    LIKE would not do: SQLite's takes `A` for `a`.
+    LIKE would not do: in SQLite it ignores case.
     """
     kept = cast(EntryRow.labels, Text)
     return or_(*(func.replace(kept, json.dumps(label), "") != kept for label in labels))

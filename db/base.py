@@ -14,7 +14,7 @@ from sqlalchemy.orm import DeclarativeBase
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A moment in time: goes in with any time zone (never without), comes back in UTC, on SQLite too."""
+    """A moment in time: stored from any time zone (never without one), returned in UTC, on SQLite too."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -54,19 +54,19 @@ class Base(DeclarativeBase):
 
 
 def columns_of(table: str, record: type) -> tuple[Column[Any], ...]:
-    """The columns of a table that a record is read from, a dataclass of fields of the same names, in their order."""
+    """Return the columns of a table in the order of a record's fields. record : a dataclass with the same names"""
     columns = Base.metadata.tables[table].c
     return tuple(columns[one.name] for one in fields(record))
 
 
-# Database errors about a place, on SQLite and on PostgreSQL.
+# Telling database errors apart, on SQLite and on PostgreSQL.
 
 _LACKS = ("42P01", "42703")  # undefined_table, undefined_column
 _NO_SUCH = re.compile("no such (table|column)")
 
 
 def is_damaged(error: DBAPIError) -> bool:
-    """Whether SQLite found its file overwritten: it is no database, or not a whole one."""
+    """Whether SQLite found its file to be no database, or a damaged one."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -76,30 +76,30 @@ def is_read_only(error: DBAPIError) -> bool:
 
 
 def lacks_a_table(error: DBAPIError) -> bool:
-    """Whether a table or a column is not there, that is made at every start."""
+    """Whether a table or a column is missing that every start creates."""
     return getattr(error.orig, "sqlstate", None) in _LACKS or bool(_NO_SUCH.match(str(error.orig)))
 
 
 def is_gone(error: DBAPIError) -> bool:
-    """Whether PostgreSQL does not answer, or no longer does."""
+    """Whether PostgreSQL does not answer, or has stopped answering."""
     plain = isinstance(error, OperationalError) and _code(error) is None
     sqlstate = getattr(error.orig, "sqlstate", None) or ""
     return error.connection_invalidated or (plain and (not sqlstate or sqlstate[:2] in ("57", "08", "3D")))
 
 
 def is_held(error: DBAPIError) -> bool:
-    """Whether another transaction of PostgreSQL held what was wanted for too long (`db.postgres`)."""
+    """Whether another PostgreSQL transaction held a lock for too long (`db.postgres`)."""
     return getattr(error.orig, "sqlstate", None) == "55P03"
 
 
 def is_cut_off(error: DBAPIError) -> bool:
-    """Whether PostgreSQL ended the transaction because nothing happened in it for too long, and could still say so:
-    where it could not, the connection `is_gone`."""
+    """Whether PostgreSQL ended the transaction because it was idle for too long, and could report that; if it could
+    not, the connection `is_gone`."""
     return getattr(error.orig, "sqlstate", None) == "25P03"
 
 
 def _code(error: DBAPIError) -> int | None:
-    """SQLite's plain result code: an extended one has it in its last byte; None of PostgreSQL."""
+    """SQLite's primary result code, the last byte of an extended one; None on PostgreSQL."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is None:
         return sqlite3.SQLITE_ERROR if isinstance(error.orig, sqlite3.Error) else None

@@ -1,4 +1,4 @@
-"""A copy of the database, looked into before anyone relies on it. Its tables may be of any earlier version."""
+"""Checks of a copy of the database before anyone relies on it. Its tables may be of any earlier version."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _FAULTS = 3
 
 
 class DamagedCopyError(ValueError):
-    """A copy is no whole database of Winnow's; in words that end without a full stop."""
+    """A copy is no complete Winnow database. The message ends without a full stop."""
 
 
 class AlienObjectError(ValueError):
-    """An added table object may change how Winnow behaves; in words that end without a full stop. Nothing
-    is damaged by that: `fix` says how it goes, and nothing else does."""
+    """An object that others added to the database may change how Winnow behaves. The message ends without a full
+    stop. Nothing is damaged by it; only `fix` says how to remove it."""
 
     def __init__(self, extra: Extra) -> None:
         super().__init__(f"{extra} in it is not Winnow's")
@@ -40,8 +40,9 @@ class AlienObjectError(ValueError):
 
 @dataclass(frozen=True)
 class CopyFacts:
-    """revision : of its tables      counts : rows of what people count, by table      table_hashes : SHA-256 of every
-    uploaded table that a project has or had      beside : tables and indices that are not Winnow's, and do no harm"""
+    """revision : of its tables      counts : number of rows by table, for people to read      table_hashes : SHA-256
+    of every uploaded table that a project has or had      beside : harmless tables and indices that are not
+    Winnow's"""
 
     revision: str
     counts: dict[str, int]
@@ -50,11 +51,11 @@ class CopyFacts:
 
 
 def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
-    """Check all of the copy: its bytes by SQLite's own means, and that its tables and triggers are Winnow's, where its
-    revision is one that is known here. Tables of others, and indices that are not unique, are skipped.
+    """Check all of the copy: its bytes by SQLite's own checks, and that its tables and triggers are Winnow's, if its
+    revision is known here. Tables of others, and indices that are not unique, are skipped.
 
-    rows_kind : of entries that name the project's table
-    live : it is no copy, but a database that others may be writing to
+    rows_kind : kind of the entries that name the project's table
+    live : it is not a copy but a database that others may be writing to
 
     Raises DamagedCopyError, AlienObjectError.
     """
@@ -90,9 +91,9 @@ def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
 
 
 def drop_aliens(path: Path) -> list[str]:
-    """Drop all of the copy that may change what Winnow does, triggers and views first; what it was.
+    """Drop all objects of the copy that may change what Winnow does, triggers and views first; return what they were.
 
-    Whether it is Winnow's then `look_into` says. Raises DamagedCopyError.
+    `look_into` then says whether the rest is Winnow's. Raises DamagedCopyError.
     """
     try:
         with closing(sqlite3.connect(path)) as copy, copy:
@@ -108,7 +109,7 @@ def drop_aliens(path: Path) -> list[str]:
 
 
 def _compared(copy: sqlite3.Connection) -> tuple[str, tuple[Extra, ...]]:
-    """The revision, and what there is next to Winnow's. Raises DamagedCopyError, AlienObjectError."""
+    """Return the revision, and the objects that are not Winnow's. Raises DamagedCopyError, AlienObjectError."""
     revision = _revision(copy)
     if revision not in revisions():
         return revision, ()
@@ -127,7 +128,7 @@ def _revision(copy: sqlite3.Connection) -> str:
 
 
 def _lost_row(copy: sqlite3.Connection, beside: set[str]) -> tuple[str, int, str] | None:
-    """The first row of Winnow's that names one that is not there: its table, its number, the table named."""
+    """Return the first row of Winnow's that refers to a missing row: its table, its number, the table referred to."""
     for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         if name not in beside:
             for lost in copy.execute("SELECT * FROM pragma_foreign_key_check(?)", (name,)):
@@ -136,7 +137,7 @@ def _lost_row(copy: sqlite3.Connection, beside: set[str]) -> tuple[str, int, str
 
 
 def look_at(session: Session, rows_kind: str) -> CopyFacts:
-    """The same of PostgreSQL, which looks after its files itself. Raises SQLAlchemyError."""
+    """Do the same for PostgreSQL, which checks its files itself. Raises SQLAlchemyError."""
     told = text("SELECT before, after FROM entries WHERE row = :row AND kind = :kind")
     rows = session.execute(told.bindparams(bindparam("row", NO_ROW), bindparam("kind", rows_kind)))
     hashes = {str(one) for one in session.execute(text("SELECT table_hash FROM projects")).scalars()}
@@ -152,10 +153,10 @@ def look_at(session: Session, rows_kind: str) -> CopyFacts:
     )
 
 
-# A copy of the database that is about to be put instead of another: no one gets in by what has ended since.
+# A copy of the database that is about to replace another: access that has ended since must not work again.
 #
-# A backup knows sign-ins and tokens that were ended after it was made, and links that were used: with it they would
-# be good again. Its tables may be of any earlier version.
+# In a backup, sign-ins and tokens that ended after it was made, and links used since, are still valid. Its tables
+# may be of any earlier version.
 
 _HAS = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 _END_SIGN_INS = "UPDATE sign_ins SET ended_at = :now WHERE ended_at IS NULL AND expires_at > :now"
@@ -167,10 +168,10 @@ _NOTE = "INSERT INTO events (at, what, details, address) VALUES (:now, :what, :d
 
 
 def end_access(copy: Path, at: datetime, what: str, file: str) -> None:
-    """End every sign-in, link and token of this SQLite file that is open at that moment, and note it as an event.
+    """End every sign-in, link and token in this SQLite file that is valid at that moment, and record an event.
 
-    what : the event's word, stored as it is      file : whose copy it is, for the event
-    Raises sqlite3.Error; nothing was changed then.
+    what : the event's kind, stored as it is      file : name of the backup, for the event
+    Raises sqlite3.Error; then nothing was changed.
     """
     now = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")  # as SQLAlchemy stores moments in SQLite
     with closing(sqlite3.connect(copy)) as there, there:
@@ -183,9 +184,9 @@ def end_access(copy: Path, at: datetime, what: str, file: str) -> None:
             there.execute(_NOTE, {"now": now, "what": what, "details": details})
 
 
-# All that is stored of one project, as plain values, to be taken to another database.
+# All that is stored of one project, as plain values, to be moved to another database.
 #
-# Not of it: what is open before people now, and what workers make again (versions of models, comparisons, estimates).
+# Left out: open questions, and what workers can compute again (model versions, comparisons, estimates).
 
 PARTS = (
     "entries",
@@ -199,23 +200,23 @@ PARTS = (
 )
 """The tables whose rows are a project's."""
 LATER = frozenset({"past_settings", "snapshots"})
-"""The ones of them that came when projects had been taken along already: a file may lack them."""
+"""Tables that are newer than the first project files: a file may lack them."""
 _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
-"""Parts of a project that are the same in every database."""
+"""Columns of a project that each database sets for itself."""
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000
-"""Rows that `put` has in memory."""
+"""Rows that `put` holds in memory at once."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
 
 class MisfitError(ValueError):
-    """The copied data does not match the tables; in words that end without a full stop."""
+    """The copied data does not match the tables. The message ends without a full stop."""
 
 
 def take(session: Session, project_id: int) -> tuple[dict[str, Any], Rows]:
-    """The project itself, and its rows by table, in the order of their keys; moments as ISO 8601."""
+    """Return the project itself, and its rows by table, in the order of their keys; moments as ISO 8601."""
     table = Base.metadata.tables["projects"]
     (project,) = session.execute(select(table).where(table.c.id == project_id))
     rows: Rows = {}
@@ -229,7 +230,7 @@ def take(session: Session, project_id: int) -> tuple[dict[str, Any], Rows]:
 
 
 def people_in(rows: Rows) -> set[int]:
-    """The people, by id, whom these rows name."""
+    """Return the ids of the people whom these rows name."""
     return {
         row[column.name]
         for name, found in rows.items()
@@ -246,9 +247,10 @@ def put(
     people: Mapping[int, int],
     created_by: int,
 ) -> int:
-    """Store a project that was taken; its id here. people : {id there: id here}
+    """Store a project that `take` returned; return its id here. people : {id there: id here}
 
-    Raises KeyError, TypeError, ValueError where it is not as `take` gives it; `check` says so before, in words.
+    Raises KeyError, TypeError, ValueError if it is not as `take` returns it; `check` reports that beforehand, in
+    words.
     """
     table = Base.metadata.tables["projects"]
     values = _typed("projects", {key: project[key] for key in project if key not in _OF_HERE})
@@ -271,9 +273,9 @@ def put(
 
 
 def check(project: Mapping[str, Any], rows: Rows) -> None:
-    """Whether these are values as `take` gives them. Raises MisfitError.
+    """Check that these are values as `take` returns them. Raises MisfitError.
 
-    A column that came later, which may be empty or has a default, may be missing: in all rows of a table, or in none.
+    A newer column, which may be empty or has a default, may be missing: in all rows of a table, or in none.
     """
     own = {key: column for key, column in _by_name("projects").items() if key not in _OF_HERE}
     _check_row("projects", own, project)
@@ -306,7 +308,7 @@ def _check_row(name: str, columns: Mapping[str, Column[Any]], row: object) -> No
 
 @cache
 def _holders(name: str) -> dict[str, Callable[[object], bool]]:
-    """For each column of a table, whether it holds a value, as its class says."""
+    """For each column of a table, the test whether it can hold a value."""
     (of,) = (one.class_ for one in Base.registry.mappers if one.local_table.description == name)
     hints = get_type_hints(of)
     return {key: _holder(get_args(hints[key])[0]) for key in _by_name(name)}
@@ -326,10 +328,10 @@ def _is_moment(value: object) -> bool:
     try:
         if not isinstance(value, str) or datetime.fromisoformat(value).utcoffset() is None:
             return False
-        year = datetime.fromisoformat(value).astimezone(UTC).year  # the year 1 in the east has none
+        year = datetime.fromisoformat(value).astimezone(UTC).year  # fails for year 1 east of Greenwich
     except (ValueError, OverflowError):
         return False
-    return 1970 <= year < 2200  # no clock has others, and time that is added to them may be none any more
+    return 1970 <= year < 2200  # no clock gives other years, and adding time to them could overflow
 
 
 _HOLDS: Mapping[Any, Callable[[object], bool]] = {
@@ -367,7 +369,7 @@ def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _typed(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a row as the columns have them; columns that came later may be missing."""
+    """The values of a row in the types of the columns; newer columns may be missing."""
     columns = Base.metadata.tables[name].c
     found = {}
     for key, value in row.items():

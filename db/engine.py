@@ -1,8 +1,8 @@
 """The database: one way in for writes, one for reads, and the migrations.
 
-SQLite is opened in WAL mode with synchronous=FULL: an answer that was acknowledged survives a power cut. Nothing is
-committed to a file that is not at its path any more (`db.opened_file`). Reading continues: what was stored before is in
-that file alone, and can still be looked at and exported; `Database.check` raises an error that says what has happened.
+SQLite is opened in WAL mode with synchronous=FULL: an acknowledged answer survives a power cut. Nothing is committed
+to a file that is no longer at its path (`db.opened_file`). Reading continues, since only that file has what was
+stored before, and it can still be read and exported. `Database.check` raises an error that says what has happened.
 `sqlalchemy.orm.Session` used as a context manager is the unit of work; nothing wraps it again.
 """
 
@@ -87,18 +87,18 @@ __all__ = [
 ]
 
 
-# A PostgreSQL database as an SQLite file of the same tables, and such a file put into PostgreSQL.
+# Copying a PostgreSQL database to an SQLite file with the same tables, and such a file back into PostgreSQL.
 #
-# So a backup has one form, whatever it was made of, and can be looked into and put back on either. Values go over as
-# they are: moments to the microsecond, JSON letter for letter. The tables may be of any version that this Winnow
-# knows: what they are is read from the file, which the migrations have made.
+# So backups of both databases have one form, and can be checked and restored on either. Values are copied exactly:
+# moments to the microsecond, JSON letter for letter. The tables may be of any version that this Winnow knows: their
+# columns are read from the file, which the migrations have made.
 
 LEAVING = 10.0
-"""Seconds in which connections end of a Winnow that was just stopped."""
+"""Seconds within which the connections of a Winnow that was just stopped end."""
 _PIECE = 2000  # rows at once in memory
 _VERSION = "alembic_version"
 _REVISION = text("SELECT version_num FROM alembic_version")
-_TEXT: TypeEngine[str] = Text()  # what JSON is in SQLite
+_TEXT: TypeEngine[str] = Text()  # SQLite stores JSON as text
 _OTHERS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user "
     "AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()"
@@ -107,7 +107,7 @@ _FUNCTIONS = ("entries_are_append_only", "events_are_append_only")  # of the tri
 
 
 class _JsonText(TypeDecorator[str]):
-    """JSON in PostgreSQL as the text that it is there: a number is not read and rewritten."""
+    """JSON of PostgreSQL as its text, so that numbers are not parsed and rewritten."""
 
     impl = Text
     cache_ok = True
@@ -120,10 +120,10 @@ class _JsonText(TypeDecorator[str]):
 
 
 def write_sqlite(source: Connection, path: Path) -> None:
-    """Write all of a PostgreSQL database to a new SQLite file, which is whole once this has come back.
+    """Write all of a PostgreSQL database to a new SQLite file, which is complete once this returns.
 
     source : in a transaction that sees the database at one moment
-    Raises RuntimeError where a table has other rows in the file than in the database; SQLAlchemyError.
+    Raises RuntimeError if the file's number of rows of a table differs from the database's; SQLAlchemyError.
     """
     with _file(path) as target:
         for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is whole
@@ -140,10 +140,10 @@ def write_sqlite(source: Connection, path: Path) -> None:
 
 
 def read_sqlite(path: Path, target: Connection) -> None:
-    """Replace all that is Winnow's in PostgreSQL with the content of an SQLite file; the caller commits.
+    """Replace all of Winnow's tables in PostgreSQL with the content of an SQLite file; the caller commits.
 
-    target : in a transaction; at its end everything is there at once
-    Raises DatabaseBusyError where others are connected to the database, RuntimeError and SQLAlchemyError.
+    target : in a transaction, whose commit makes everything visible at once
+    Raises DatabaseBusyError if others are connected to the database, RuntimeError and SQLAlchemyError.
     """
     alone_with_tables(target)
     _wait_for_others(target)
@@ -170,14 +170,14 @@ def _file(path: Path) -> Iterator[Connection]:
 
 
 def _tables(file: Connection, ours: set[str] | None = None) -> list[Table]:
-    """The ones of an SQLite file, each after those that it refers to. ours : no others"""
+    """The tables of an SQLite file, each after those that it refers to. ours : leave out all other tables"""
     found = MetaData()
     found.reflect(file, only=lambda name, _: ours is None or name in ours)
     return [one for one in found.sorted_tables if one.name != _VERSION]
 
 
 def _of(one: Table, json: TypeEngine[str]) -> TableClause:
-    """The table with the types that its values have in one of the databases."""
+    """The table with the column types of one of the two databases."""
 
     def kind(found: TypeEngine[Any]) -> TypeEngine[Any]:
         if isinstance(found, JSON):
@@ -188,10 +188,10 @@ def _of(one: Table, json: TypeEngine[str]) -> TableClause:
 
 
 def _carry(source: Connection, there: TableClause, target: Connection, here: TableClause, one: Table) -> None:
-    """All rows of a table, in the order of their keys."""
+    """Copy all rows of a table, in the order of their keys."""
     wanted = select(*there.c).order_by(*(there.c[key.name] for key in one.primary_key))
     if one.name == "identity":
-        target.execute(here.delete())  # a new one, which its migration has made
+        target.execute(here.delete())  # rows that the migrations have put into a new table
     carried = 0
     with source.execute(wanted, execution_options={"yield_per": _PIECE}) as rows:
         for piece in rows.mappings().partitions():
@@ -208,7 +208,7 @@ def _carry(source: Connection, there: TableClause, target: Connection, here: Tab
 
 
 def _number_on(target: Connection, one: Table) -> None:
-    """New rows are numbered from the largest number on."""
+    """Have new rows numbered from the largest number on."""
     if "id" not in one.c or one.c["id"].type.python_type is not int:
         return
     target.execute(
@@ -231,7 +231,7 @@ def _wait_for_others(target: Connection) -> None:
 
 
 def _drop(target: Connection) -> None:
-    """Remove what migrations make, of whichever version."""
+    """Remove all that migrations make, of any version."""
     names = ", ".join(f'"{name}"' for name in (*Base.metadata.tables, _VERSION))
     target.execute(text(f"DROP TABLE IF EXISTS {names}"))
     target.execute(text("DROP SEQUENCE IF EXISTS identity_height"))
@@ -239,16 +239,16 @@ def _drop(target: Connection) -> None:
         target.execute(text(f"DROP FUNCTION IF EXISTS {name}()"))
 
 
-# A commit whose answer was lost with the connection: did it come through?
+# A commit whose reply was lost with the connection: was it stored?
 #
-# PostgreSQL knows it by the number of the transaction. After a crash it may give that number to another one. It
-# begins its figures again then, so that their age says whether it still knows.
+# PostgreSQL knows by the number of the transaction. After a crash it may give that number to another transaction.
+# It then resets its statistics, so their age shows whether it still knows.
 
 PATIENCE = 5.0
-"""Seconds for which the server is asked: one that is only restarted is back by then."""
+"""Seconds for which the server is asked: after a mere restart it is back by then."""
 PAUSE = 0.1
 """Seconds between two tries."""
-# After a crash the number may be one that is still to come, which is an error: asked only where there was none.
+# After a crash the number may be a future one, which PostgreSQL reports as an error: asked only if there was none.
 _LOOK = text(
     "SELECT since.is_same, CASE WHEN since.is_same THEN pg_xact_status(CAST(:number AS xid8)) END FROM (SELECT "
     "pg_stat_get_bgwriter_stat_reset_time()::text IS NOT DISTINCT FROM CAST(:since AS text) AS is_same) AS since"
@@ -267,16 +267,16 @@ class CommitUnknownError(DatabaseUnavailableError):
 
 
 class Committing(threading.local):
-    """The commit that each thread has sent last; None if it has sent none."""
+    """The last commit that each thread has sent; None if it has sent none."""
 
     sent: Commit | None = None
 
 
 @contextmanager
 def certain(committing: Committing, engine: Engine) -> Iterator[None]:
-    """Around a transaction, which tells what it sends: where the connection is lost during its commit, it is asked what
-    became of it. Arguments and errors as of `came_through`."""
-    committing.sent = None  # that of a commit before is not of this one
+    """Wrap a transaction: if the connection is lost during its commit, ask the server whether the commit was stored.
+    Arguments and errors as of `came_through`."""
+    committing.sent = None  # not that of an earlier commit
     try:
         yield
     except DBAPIError as error:
@@ -305,13 +305,13 @@ def came_through(engine: Engine, sent: Commit) -> bool:
     raise CommitUnknownError
 
 
-# A value that changes with every commit, so that who waits for news need not read for it.
+# A value that changes with every commit, so that callers who wait for news need not query for it.
 
 _STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
 
 
 class Stamps:
-    """Asks by a connection of its own, which stays open. reader : a database, for reading"""
+    """Reads the stamp by its own connection, which stays open. reader : an engine for reading"""
 
     def __init__(self, reader: Engine) -> None:
         self._reader = reader
@@ -326,20 +326,20 @@ class Stamps:
                 # Used raw, outside of any transaction, which would see the database as it was at its beginning.
                 # `raw_connection` would raise the driver's own errors.
                 self._watcher = self._reader.connect().connection
-                self._watchers += 1  # what two connections say cannot be compared
+                self._watchers += 1  # values of two connections cannot be compared
             try:
                 with closing(self._watcher.cursor()) as cursor:
                     cursor.execute(_STAMP[self._reader.dialect.name == "sqlite"])
                     found = cursor.fetchone()
             except Exception as error:
-                # The server went away, perhaps. The next look has a new connection.
+                # The server may have gone away. The next call opens a new connection.
                 self._watcher.invalidate()
                 self._watcher = None
                 raise DatabaseUnavailableError(f"The database does not answer now: {error}.") from error
             return self._watchers, str(found)
 
     def close(self) -> None:
-        """Close the connection; the next stamp is of another one."""
+        """Close the connection; the next stamp opens another."""
         with self._lock:
             if self._watcher is not None:
                 self._watcher.close()
@@ -350,7 +350,7 @@ class Database:
     """One SQLite file or PostgreSQL database, for all threads of this process.
 
     url : SQLAlchemy URL, `sqlite:///<path>` or `postgresql+psycopg://...`; nothing is opened before first use
-    note : where it is noted after every commit which database this is; None: nowhere
+    note : file in which the database's identity is noted after every commit; None: none
     """
 
     def __init__(self, url: str, note: Note | None = None) -> None:
@@ -378,19 +378,19 @@ class Database:
 
     @property
     def path(self) -> Path | None:
-        """Where SQLite's file is; None of PostgreSQL."""
+        """Path of SQLite's file; None on PostgreSQL."""
         return None if self._file is None else self._file.path
 
     @contextmanager
     def write(self, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
-        lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
-            something that lasts is committed, so that no one is to be told that it was stored
-        project : whose other writers wait until the block has ended, as after `entries.lock`; None: no one need
-        On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
-        Blocks must not be nested. Raises DatabaseBusyError; DatabaseReplacedError, before or after the commit, where
-        what was written is not in the file that is there; CommitUnknownError.
+        lasting : it is on the disk when the block has ended. False: do not wait for the disk; a power cut may lose it
+            until a lasting commit follows, so it must not be acknowledged as stored
+        project : its other writers wait until the block has ended, as after `entries.lock`; None: no one need wait
+        On SQLite, data read in the block is still true at the commit (BEGIN IMMEDIATE).
+        Blocks must not be nested. Raises DatabaseBusyError; DatabaseReplacedError, before or after the commit, if the
+        file at the path does not have what was written; CommitUnknownError.
         """
         with self._one_writer():
             self.check_file()
@@ -412,7 +412,7 @@ class Database:
         """A transaction for reading only: writes are refused in it, and it never waits for a writer.
 
         All of it sees the database as it was at its first query.
-        single : there is one query and no more, for which PostgreSQL needs no transaction: a third of the words to it
+        single : the block runs one query only, for which PostgreSQL needs no transaction: a third of the round trips
         """
         with suppress(DatabaseReplacedError):
             self.check_file()
@@ -421,21 +421,21 @@ class Database:
             yield session
 
     def is_new(self) -> bool:
-        """Whether there is nothing of Winnow's in it yet; SQLite's file is not made for the question."""
+        """Whether there is nothing of Winnow's in it yet. Does not create SQLite's file."""
         if self._file is not None and not self._file.path.exists():
             return True
         with self.read() as session:
             return not inspect(session.connection()).has_table("projects")
 
     def revision(self) -> str | None:
-        """The revision of its tables; None if there is nothing of Winnow's in it yet."""
+        """The revision of its tables; None if Winnow has no tables in it yet."""
         if self.is_new():
             return None
         with self.read() as session:
             return session.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
 
     def check(self) -> None:
-        """Raise where the database does not answer, or would lose what is written to it now.
+        """Raise an error if the database does not answer, or would lose what is written to it now.
 
         Raises SQLAlchemyError, DatabaseReplacedError; DamagedPagesError once a page was found damaged.
         """
@@ -448,16 +448,16 @@ class Database:
             session.execute(text("SELECT version_num FROM alembic_version")).all()
 
     def check_pages(self) -> None:
-        """Raises DamagedPagesError where a page of SQLite's file is damaged; half a second for 200 MB."""
+        """Raise DamagedPagesError if a page of SQLite's file is damaged. Takes half a second for 200 MB."""
         if self._file is not None:
             with self.read() as session:
                 self._file.damaged |= not is_whole(session)
             self._file.check_pages()
 
     def check_file(self) -> None:
-        """Raises DatabaseReplacedError where SQLite's file is not whole at its path any more. Takes microseconds.
+        """Raise DatabaseReplacedError if SQLite's file is no longer complete at its path. Takes microseconds.
 
-        Where the right one was put there meanwhile, it is taken.
+        If the right file was put there meanwhile, it is opened.
         """
         if self._file is None or self._file.loss() is None:
             return
@@ -468,13 +468,12 @@ class Database:
 
     @property
     def times_replaced(self) -> int:
-        """How often another file was taken for the one before: readers that keep what they read ask again
-        then."""
+        """How often another file was opened in place of the one before: readers that cache must then read again."""
         return 0 if self._file is None else self._file.times
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """No connection is removed from the block."""
+        """Keep connections open as long as the block runs."""
         with self._using:
             self._users += 1
         try:
@@ -495,19 +494,19 @@ class Database:
             return self._stamps.stamp()
 
     def identity(self) -> Identity | None:
-        """Which database this is; None if its tables are from before there were identities, or are not there."""
+        """The identity of this database; None if its tables are older than identities, or missing."""
         with self.read() as session:
             return read_identity(session.connection())
 
     def migrate(self) -> None:
         """Bring the tables to the newest revision; called at every start, from any working directory.
 
-        Raises UnknownTablesError where they are of one that is not known here.
+        Raises UnknownTablesError if they are of a revision that is not known here.
         """
         with self.read() as session:
             check_known(session)
         with self._one_writer(), self._writer.begin() as connection:
-            if not self.is_sqlite:  # of two servers that start at once one makes the tables
+            if not self.is_sqlite:  # of two servers that start at once, one makes the tables
                 alone_with_tables(connection)
             upgrade(connection)
             self._check_before_commit()
@@ -519,12 +518,12 @@ class Database:
             self._note.try_to_write(found)
 
     def _count(self, connection: Connection) -> None:
-        """Just before a commit that lasts: the height that the database will have with it."""
+        """Count a lasting commit just before it is sent: the database's height grows with it."""
         if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
     def _check_same(self, connection: psycopg.Connection[TupleRow], _record: object) -> None:
-        """For a new connection to PostgreSQL."""
+        """Check that a new connection to PostgreSQL leads to the same database."""
         if self._id is not None:
             check_same(connection, self._id)
 
@@ -533,7 +532,7 @@ class Database:
             self._file.check()
 
     def _after_commit(self) -> None:
-        """The commit is in the file that is there, or DatabaseReplacedError; then it is noted."""
+        """Check that the commit is in the file at the path, then note it. Raises DatabaseReplacedError."""
         sent = self._committing.sent
         if sent is None or sent.height is None:
             return
@@ -559,15 +558,15 @@ class Database:
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
 
     def fill_from(self, path: Path) -> None:
-        """Replace all that is Winnow's in PostgreSQL with what `copy_to` has written, at once or not at all.
+        """Replace all of Winnow's tables in PostgreSQL with what `copy_to` has written, at once or not at all.
 
-        Raises CommitUnknownError, and as `db.engine.read_sqlite`.
+        Raises CommitUnknownError, and the errors of `read_sqlite`.
         """
         with certain(self._committing, self._reader), self._writer.begin() as connection:
             read_sqlite(path, connection)
 
     def close(self) -> None:
-        """Close every connection; the database may be used again afterwards, whatever file is at its path then."""
+        """Close every connection; a later use opens whatever file is then at the path."""
         if self._file is not None:
             self._file.leave()
         self._drop()

@@ -16,20 +16,20 @@ from db.identity import tell
 from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
-"""Row of the entries that change the classes or the model: they are about no row, and no answers of anyone."""
+"""Row of the entries that change the classes or the model: they are about no row, and are not answers."""
 
 
 READ_AT_ONCE = 1_000
-"""Entries that `each` has in memory."""
+"""Entries that `each` holds in memory at once."""
 
 
 class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the callers word it
-    """This question has an entry already: a second press or tab, a replayed request. Nothing was written."""
+    """This question has an entry already: a double click, a second tab, a replayed request. Nothing was written."""
 
 
 _TABLE = Base.metadata.tables["entries"]
 _IN_PROJECT = _TABLE.c.project_id == bindparam("project")
-# Built once: they run for every answer, and to build one takes as long as to run it.
+# Built once: they run for every answer, and building one takes as long as running it.
 _EVERYTHING = select(*_TABLE.c).where(_IN_PROJECT)
 _AFTER = _EVERYTHING.where(_TABLE.c.seq > bindparam("seq")).order_by(_TABLE.c.seq)
 _WITH_TOKEN = _EVERYTHING.where(_TABLE.c.token == bindparam("token"))
@@ -66,17 +66,17 @@ _APPEND = insert(_TABLE)
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
-    """Known facts about an entry before the log gives it its place.
+    """An entry before the log gives it its place.
 
-    kind : a word of the callers', stored as it is and not understood here
-    row : row number in the table, from 0; NO_ROW where classes, rows or the model are changed
+    kind : a word of the caller, stored as it is and not interpreted here
+    row : row number in the table, from 0; NO_ROW if classes, rows or the model are changed
     label : the one label asked about, None if the whole set is the question
-    revision : entries of this person on this row and label before this one
+    revision : number of earlier entries of this person on this row and label
     token : name of the question answered; unique in the project
     target_seq : the entry that this one withdraws; None if it withdraws none
-    before, after : the labels that it can change, in the callers' form      seconds : from shown to answered
-    predicted : what the model said when the question was shown      flagged : marked for another look
-    asked : how the question was put, in the callers' form; None: no one noted it
+    before, after : the row's labels before and after it, in the caller's form      seconds : from shown to answered
+    predicted : the model's prediction when the question was shown      flagged : marked for a second look
+    asked : how the question was put, in the caller's form; None: not recorded
     """
 
     project_id: int
@@ -109,8 +109,8 @@ class LogEntry(NewEntry):
 
 
 def lock(session: Session, project_id: int) -> None:
-    """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway. Who adds
-    what only belongs to the project (a model, a goal) waits for no one."""
+    """Make writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway. Writers
+    that only add something that refers to the project (a model, a goal) do not wait."""
     if session.get_bind().dialect.name != "sqlite":
         session.execute(
             select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update(key_share=True)
@@ -120,10 +120,10 @@ def lock(session: Session, project_id: int) -> None:
 def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry:
     """Write an entry at the end of its project's log; call it inside `Database.write`.
 
-    last : seq of the latest entry, from who has locked the project before looking for it; None: it is looked for here
+    last : seq of the latest entry, if the caller locked the project before reading it; None: it is read here
 
-    Raises DuplicateEntry when the token, or this person's revision of the row and label, has one already.
-    The transaction must then be given up: let the error leave the `with` block.
+    Raises DuplicateEntry if there is an entry with this token, or this person's revision of the row and label.
+    The transaction must then be rolled back: let the error leave the `with` block.
     """
     if last is None:
         lock(session, new.project_id)
@@ -147,7 +147,7 @@ def _is_there_already(error: IntegrityError) -> bool:
     diagnosis = getattr(error.orig, "diag", None)  # PostgreSQL names the constraint
     if diagnosis is not None:
         return diagnosis.constraint_name in ("uq_entries_token", "uq_entries_revision")
-    # SQLite has no more than words, of which the columns are its own.
+    # SQLite gives only a message, which names the columns.
     return any(f"entries.{column}" in str(error.orig) for column in ("token", "revision"))
 
 
@@ -159,14 +159,14 @@ def after(session: Session, project_id: int, seq: int) -> list[LogEntry]:
 def each(
     session: Session, project_id: int, upto: int, *, rows_below: int | None = None
 ) -> Iterator[LogEntry]:
-    """The entries up to this seq in order, read while they are used: never all of them in memory.
+    """The entries up to this seq in order, streamed: never all of them in memory.
 
     rows_below : only entries about rows before this one
     """
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.seq <= upto)
     if rows_below is not None:
         query = query.where(EntryRow.row > NO_ROW, EntryRow.row < rows_below)
-    # Closed by itself where the reader stops before the end: a cursor of the server's would stay open.
+    # Closed even if the reader stops early: else a server-side cursor would stay open.
     query = query.order_by(EntryRow.seq)
     with session.execute(query, execution_options={"yield_per": READ_AT_ONCE}) as found:
         yield from map(as_entry, found)
@@ -206,9 +206,10 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
 
 
 def rows_of_press(session: Session, entry: LogEntry, most: int) -> set[int]:
-    """The rows that the press was about whose last entry this is: all that it stored has one moment.
+    """Return the rows of the answer whose last entry this is: all entries that one answer stores have the same
+    moment.
 
-    most : entries that one press stores at most
+    most : entries that one answer stores at most
     """
     press = {"project": entry.project_id, "person": entry.person_id, "at": entry.at}
     bounds = {"first": entry.seq - most + 1, "last": entry.seq}
@@ -222,7 +223,7 @@ def between(session: Session, project_id: int, first: int, last: int) -> list[Lo
 
 
 def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | None:
-    """The entry that takes this one back, None if it stands."""
+    """The entry that withdraws this one, None if it is not withdrawn."""
     row = session.execute(
         every_column().where(EntryRow.project_id == project_id, EntryRow.target_seq == seq)
     ).one_or_none()
@@ -232,14 +233,14 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | Non
 def changed_since(
     session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None
 ) -> bool:
-    """Whether an entry after this moment, of this person or of anyone, gave the row other candidates."""
+    """Whether an entry after this moment, of this person or of anyone, changed the row's candidates."""
     since = {"project": project_id, "row": row, "moment": moment}
     found = session.execute(_CHANGES, since)
     return any(old != new for who, old, new in found if person_id in (None, who))
 
 
 def last_about_a_row(session: Session, project_id: int) -> LogEntry | None:
-    """The project's latest entry that is about a row: no change of classes, rows or the model."""
+    """The project's latest entry about a row, not about classes, rows added or the model."""
     about = EntryRow.project_id == project_id, EntryRow.row != NO_ROW
     row = session.execute(every_column().where(*about).order_by(EntryRow.seq.desc()).limit(1)).one_or_none()
     return None if row is None else as_entry(row)

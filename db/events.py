@@ -1,4 +1,4 @@
-"""Events of the audit: who did what, when. Append-only; nothing here changes or removes one."""
+"""Events of the audit log: who did what, when. Append-only: nothing here changes or removes an event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TABLE = Base.metadata.tables["events"]
 @dataclass(frozen=True)
 class Event:
     """person_id : who did it, None if no one was signed in      about_id : the person it was done to
-    details : what else is known, by name; never a secret      address : of their machine, '' if it is not known"""
+    details : further facts by name, never a secret      address : IP address of the person, '' if unknown"""
 
     id: int
     at: datetime
@@ -35,7 +35,7 @@ class Event:
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events are requested; None asks for all. person_id : who did it, or whom it was done to
+    """The events to return; None does not filter. person_id : who did it, or whom it was done to
     since, until : times, the second excluded"""
 
     person_id: int | None = None
@@ -86,7 +86,7 @@ def listed(session: Session, asked: EventFilter, limit: int | None = None) -> li
     return [Event(*row) for row in session.execute(query.limit(limit))]
 
 
-# The log as learners need it: a long one is read in a fraction of the time that its whole entries take.
+# The log as learners need it: reading only these columns takes a fraction of the time of whole entries.
 
 _TOLD_TABLE = Base.metadata.tables["entries"]
 _TOLD: Select[int, str, int, int, str, int | None] = (
@@ -94,7 +94,7 @@ _TOLD: Select[int, str, int, int, str, int | None] = (
         *(_TOLD_TABLE.c[name] for name in ("seq", "kind", "row", "person_id")),
         cast(
             _TOLD_TABLE.c.labels, Text
-        ),  # a long log says the same few things over and over: read as text, parsed once
+        ),  # a long log repeats the same few values: read as text, each parsed once
         _TOLD_TABLE.c.target_seq,
     )
     .where(_TOLD_TABLE.c.project_id == bindparam("project"), _TOLD_TABLE.c.seq > bindparam("seq"))
@@ -132,7 +132,7 @@ _PREDICTED: Select[int, int, str] = (
 
 
 class ToldEntry(NamedTuple):
-    """The part of an entry that learners need; see `NewEntry`."""
+    """The parts of an entry that learners need; see `NewEntry`."""
 
     seq: int
     kind: str
@@ -143,7 +143,7 @@ class ToldEntry(NamedTuple):
 
 
 class PutEntry(NamedTuple):
-    """The part of an entry that says how its question was put; see `NewEntry`."""
+    """The parts of an entry that say how its question was put; see `NewEntry`."""
 
     seq: int
     kind: str
@@ -154,10 +154,10 @@ class PutEntry(NamedTuple):
 
 
 def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
-    """The part of the entries with a greater seq, in order, read while they are used: never all of them in memory."""
+    """The entries with a greater seq, in order, streamed: never all of them in memory."""
     here = {"project": project_id, "seq": seq}
     labels: dict[str, tuple[str, ...]] = {}
-    # Closed by itself where the reader stops before the end: a cursor of the server's would stay open.
+    # Closed even if the reader stops early: else a server-side cursor would stay open.
     with session.execute(_TOLD, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
         for number, kind, row, person_id, text, target_seq in found:
             if text not in labels:
@@ -166,17 +166,17 @@ def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
 
 
 def each_put(session: Session, project_id: int, seq: int, last: int, name: str) -> Iterator[PutEntry]:
-    """The part of the entries after `seq` up to `last`, in order, that withdraw none and have this in `asked`."""
+    """The entries after `seq` up to `last`, in order, that are no withdrawals and have the key `name` in `asked`."""
     here = {"project": project_id, "seq": seq, "last": last, "like": f"%{json.dumps(name)}%"}
     with session.execute(_PUT, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
         for number, kind, row, token, labels, text in found:
             asked = json.loads(text)
-            if name in asked:  # it may be a label, too
+            if name in asked:  # the SQL filter also finds it inside a label
                 yield PutEntry(number, kind, row, token, tuple(json.loads(labels)), asked)
 
 
 def each_predicted(session: Session, project_id: int, seq: int, last: int) -> Iterator[tuple[int, int, str]]:
-    """(seq, row, prediction) of the entries about rows after `seq` up to `last`, in order, that have one."""
+    """(seq, row, prediction) of the entries about rows after `seq` up to `last` that have a prediction, in order."""
     here = {"project": project_id, "seq": seq, "last": last}
     with session.execute(_PREDICTED, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
         yield from map(tuple, found)

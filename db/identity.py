@@ -1,4 +1,4 @@
-"""Which database this is, and how far it has come: another one, or an older copy, is not taken for it.
+"""Identity of a database and its progress, so that another database, or an older copy, is not mistaken for it.
 
 Every database has a random id. Its height grows with every commit that changed something: on SQLite it is
 `user_version`, which is in the header of the file, on PostgreSQL the sequence `identity_height`. Both are noted in a
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # News of the logs: PostgreSQL tells every process that listens which project's log has grown, and how far.
 #
-# It is reported with the commit of the entries, and lost if no one listens: who is told reads the log, and who was not
-# reads it, too, before anything is shown or answered. SQLite tells no one.
+# A notification is sent with the commit of the entries, and lost if no one listens. That does no harm: every process
+# reads the log before it shows or answers anything. SQLite sends no notifications.
 
 CHANNEL = "winnow_log"
 _NEWS = "winnow_news"
@@ -37,7 +37,7 @@ _NEWS = "winnow_news"
 
 
 def tell(session: Session, project_id: int, seq: int) -> None:
-    """Tell who listens, once this transaction is committed, that the project's log ends with this entry."""
+    """Notify listeners, once this transaction is committed, that the project's log ends with this entry."""
     if session.get_bind().dialect.name == "sqlite":
         return
     connection = session.connection()
@@ -46,13 +46,13 @@ def tell(session: Session, project_id: int, seq: int) -> None:
 
 
 def words_of(connection: Connection) -> str:
-    """Statements that set the identity before the commit; empty if there is nothing to tell."""
+    """Statements that notify listeners, to be sent just before the commit; empty if there is no news."""
     news: dict[int, int] = connection.get_execution_options().get(_NEWS, {})
     return "".join(f"NOTIFY {CHANNEL}, '{int(project)} {int(seq)}'; " for project, seq in news.items())
 
 
 class Listener:
-    """A connection of its own that listens from the beginning on.
+    """A separate connection that listens from its creation on.
 
     url : of a PostgreSQL database, as for `db.engine.Database`      Raises DatabaseUnavailableError, here and later
     """
@@ -71,7 +71,8 @@ class Listener:
             raise _away(error) from error
 
     def wait(self, seconds: float) -> dict[int, int]:
-        """{project: seq of its latest entry} of what was told since the last call; waits so long for the first."""
+        """{project: seq of its latest entry} of the news since the last call; waits up to this many seconds for
+        some."""
         try:
             told = [*self._connection.notifies(timeout=seconds, stop_after=1)]
             told += self._connection.notifies(timeout=0)
@@ -91,7 +92,7 @@ def _away(error: Exception) -> DatabaseUnavailableError:
 
 
 _WIDTH = 128
-"""Bytes of a note: it is written over in one piece."""
+"""Bytes of a note: it is overwritten in one piece."""
 _COUNT = """
     SELECT CASE WHEN mine IS NOT NULL THEN nextval(to_regclass('identity_height')) END, mine::text,
         pg_stat_get_bgwriter_stat_reset_time()::text
@@ -116,7 +117,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Commit:
-    """One that changes something and is about to be sent.
+    """A commit that changes something and is about to be sent.
 
     height : that of the database with it; None in tables from before there was one
     number, since : of PostgreSQL, the transaction's, and when the server began its figures (`db.engine`)
@@ -128,11 +129,11 @@ class Commit:
 
 
 class NoteError(ValueError):
-    """The note cannot be read, or says nothing that a note says."""
+    """The note cannot be read, or its content is not that of a note."""
 
 
 class Note:
-    """The file in which the identity is noted that a database had when it was seen last."""
+    """The file with the identity that the database had when it was last seen."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -184,13 +185,13 @@ class Note:
             raise
 
     def try_to_write(self, identity: Identity) -> None:
-        """Note it if that can be done: a note that stays behind tells less, but nothing wrong."""
+        """Note it if possible: an outdated note detects less, but is never wrong."""
         with contextlib.suppress(OSError):
             self.write(identity)
 
 
 def read_identity(connection: Connection) -> Identity | None:
-    """The identity of the database; None if it has none, from before there were any."""
+    """The identity of the database; None if its tables are older than identities."""
     if not inspect(connection).has_table("identity"):
         return None
     mine = connection.execute(text("SELECT id FROM identity")).scalar_one()
@@ -200,13 +201,12 @@ def read_identity(connection: Connection) -> Identity | None:
 
 
 def begin_counting(connection: Connection) -> None:
-    """To be called where a transaction of SQLite begins that may write."""
+    """Start counting; call it when an SQLite transaction begins that may write."""
     connection.info["changes"] = _sqlite(connection).total_changes
 
 
 def count_commit(connection: Connection) -> Commit | None:
-    """To be called just before a commit, which it counts, and of which others are told with it; None if nothing was
-    changed."""
+    """Count a commit and notify listeners of it; call it just before the commit. None if nothing was changed."""
     if connection.dialect.name == "sqlite":
         driver = _sqlite(connection)
         if driver.total_changes == connection.info["changes"]:
@@ -216,13 +216,13 @@ def count_commit(connection: Connection) -> Commit | None:
         return Commit(height)
     driver_of_postgres = connection.connection.driver_connection
     if driver_of_postgres is not None and driver_of_postgres.info.transaction_status.name == "INERROR":
-        return None  # an error of it was skipped: PostgreSQL will roll it back
+        return None  # an error in the transaction was ignored: PostgreSQL will roll it back
     height, number, since = connection.exec_driver_sql(f"{_COUNT}; {words_of(connection)}").one()
     return None if number is None else Commit(None if height is None else int(height), number, since)
 
 
 def check_same(connection: psycopg.Connection[TupleRow], mine: str) -> None:
-    """Whether a new connection of psycopg leads to the database with this id; it is closed if it does not.
+    """Check that a new psycopg connection leads to the database with this id; close it if it does not.
 
     Raises DatabaseUnavailableError.
     """

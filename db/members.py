@@ -1,4 +1,4 @@
-"""Members of projects: who may do what in which. Owners of this Winnow are none: every project is theirs."""
+"""Members of projects and their roles. Owners of this Winnow are not listed: every project is theirs."""
 
 from __future__ import annotations
 
@@ -58,10 +58,8 @@ def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
 
 
 def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[Person]:
-    """People who can be seen in a project: its members, the owners of this Winnow, and anyone who has ever made an
-    entry of
-    one of
-    these kinds in it; in order of arrival."""
+    """People who can be seen in a project, in order of arrival: its members, the owners of this Winnow, and everyone
+    who has ever made an entry of one of these kinds in it."""
     member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
     entry = exists().where(
         EntryRow.project_id == project_id, EntryRow.person_id == PersonRow.id, EntryRow.kind.in_(kinds)
@@ -73,7 +71,7 @@ def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[P
 def put(
     session: Session, project_id: int, person_id: int, role: str, *, at: datetime, by: int | None
 ) -> None:
-    """Make a person a member, or give a member another role; who added them, and when, stays then."""
+    """Make a person a member, or give a member another role. For a member, who added them, and when, stays."""
     key = MemberRow.project_id == project_id, MemberRow.person_id == person_id
     if session.execute(update(MemberRow).where(*key).values(role=role).returning(MemberRow.role)).first():
         return
@@ -151,7 +149,7 @@ def _fill(session: Session, group_id: int, people: Collection[int]) -> None:
         session.execute(insert(GroupMemberRow), rows)
 
 
-# People's own settings for a project: a goal for each day, and breaks; and how far a day is.
+# People's own settings for a project (a daily goal, breaks), and their progress on a day.
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ def put_goal(session: Session, project_id: int, person_id: int, goal: StoredGoal
 def note_rest(
     session: Session, project_id: int, person_id: int, at: datetime, break_after: int | None
 ) -> None:
-    """The person came back from a pause. break_after : where they have set nothing yet"""
+    """Note that the person came back from a pause. break_after : stored if they have no settings yet"""
     goal = get(session, project_id, person_id) or StoredGoal(None, None, break_after)
     put_goal(session, project_id, person_id, replace(goal, rested_at=at))
 
@@ -240,14 +238,15 @@ def entries_since(
     ]
 
 
-# Attempts of people to answer known rows before they start. None of it is in the log, and nothing learns from it.
+# Attempts of people to answer known rows before they start. They are not in the log, and no model learns from them.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     """One attempt. attempt : its number, from 1      rows : what is asked, in order
-    given : what was said of the first of them      n_right : how many of these were right
-    passed_at : when the person was let in; None while they are not      let_in_by : who did so without an attempt"""
+    given : answers to the first of these rows      n_right : how many of the answers were right
+    passed_at : when the person was admitted; None before that      let_in_by : who admitted them without an
+    attempt"""
 
     person_id: int
     attempt: int

@@ -1,4 +1,4 @@
-"""The tables. Read and written only by the query modules next to this file, which hand out frozen dataclasses.
+"""The tables. Only the query modules next to this file read and write them; they return frozen dataclasses.
 
 `entries` is the truth of a project and append-only: triggers of the first migration refuse UPDATE and DELETE.
 """
@@ -14,7 +14,7 @@ from db.base import Base
 
 
 class IdentityRow(Base):
-    """Which database this is (`db.identity`): one line, made with the tables."""
+    """Identity of the database (`db.identity`): one row, made with the tables."""
 
     __tablename__ = "identity"
 
@@ -37,11 +37,11 @@ class ProjectRow(Base):
     created_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
     archived_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
-    # how the answering room is set; {} is the defaults
+    # settings of the question page; {}: the defaults
     room: Mapped[dict[str, object]] = mapped_column(server_default="{}")
     # when the stop panel says to stop; NULL: no one has set it
     stop_rules: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
-    # SHA-256 of the file, or files, that the table was read from; NULL: no one noted it
+    # SHA-256 of the file, or files, that the table was read from; NULL: not recorded
     source_hash: Mapped[str | None]
 
 
@@ -76,12 +76,12 @@ class EntryRow(Base):
     at: Mapped[datetime]
     predicted: Mapped[str | None]  # what the model said of the row when it was shown
     flagged: Mapped[bool] = mapped_column(server_default=false())
-    # how the question was put, and what the screen showed of it; NULL: no one noted it
+    # how the question was put, and what the screen showed of it; NULL: not recorded
     asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class _Asked:
-    """Columns of a question that someone has before them, and with it a reservation of its row."""
+    """Columns of an open question, which also reserves its row."""
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     row: Mapped[int]
@@ -95,7 +95,7 @@ class _Asked:
     predicted: Mapped[str | None]
     shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
     reserved_at: Mapped[datetime]  # last shown
-    # No one else is shown the row until then, but for those whom it waits for too.
+    # Until then the row is shown to others only if it needs more annotators.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
     asked: Mapped[dict[str, object] | None] = mapped_column(
@@ -104,7 +104,7 @@ class _Asked:
 
 
 class QuestionRow(_Asked, Base):
-    """The question now open before a person: what their next key answers."""
+    """A person's open question: their next answer is to it."""
 
     __tablename__ = "questions"
 
@@ -113,7 +113,7 @@ class QuestionRow(_Asked, Base):
 
 
 class LeaseRow(_Asked, Base):
-    """One of the questions that programs of a person have before them at once."""
+    """One of the questions that are open in a person's programs at the same time."""
 
     __tablename__ = "leases"
 
@@ -122,7 +122,7 @@ class LeaseRow(_Asked, Base):
 
 
 class BatchRow(Base):
-    """Rows that are on the screen of a person together, or were last: one press confirms them all."""
+    """A person's present or latest batch: rows shown together, which one click confirms."""
 
     __tablename__ = "batches"
 
@@ -137,11 +137,13 @@ class BatchRow(Base):
     model_version: Mapped[int]
     shown_at: Mapped[datetime]  # what the seconds spent are counted from
     reserved_until: Mapped[datetime]
-    taken_out: Mapped[list[int]]  # rows of earlier batches that the person wants to be asked about alone
+    taken_out: Mapped[
+        list[int]
+    ]  # rows that the person excluded from earlier batches, to be asked about alone
 
 
 class ModelRow(Base):
-    """A published model version: what it scored. Its scores are in a file, which can be made again from the log."""
+    """A published model version and its figures. Its scores are in a file that can be computed again from the log."""
 
     __tablename__ = "models"
 
@@ -154,9 +156,8 @@ class ModelRow(Base):
 
 
 class TrainingRow(Base):
-    """The worker that trains a project's model, or compares its models, now or did last: of each one worker at a
-    time, for as long
-    as it keeps its lease."""
+    """The present or latest worker of a project's task, such as training or comparing models. Each task has one
+    worker at a time, for as long as it keeps its lease."""
 
     __tablename__ = "trainings"
 
@@ -173,7 +174,7 @@ class TrainingRow(Base):
 
 
 class ComparisonRow(Base):
-    """A comparison of the models of a project: asked for, under way, or over."""
+    """A comparison of a project's models: requested, running, or over."""
 
     __tablename__ = "comparisons"
 
@@ -196,7 +197,7 @@ class ComparisonRow(Base):
 
 
 class RandomOrderRow(Base):
-    """An estimate of what random order would have reached: asked for, under way, or over."""
+    """An estimate of what random order would have reached: requested, running, or over."""
 
     __tablename__ = "random_orders"
 
@@ -216,7 +217,7 @@ class RandomOrderRow(Base):
 
 
 class EncodingRow(Base):
-    """Vectors of a project's rows, by an encoder of the owner's own: asked for, being made, or over."""
+    """Encoding of a project's rows by the owner's own encoder: requested, running, or over."""
 
     __tablename__ = "encodings"
 
@@ -246,7 +247,7 @@ class PastSettingsRow(Base):
 
 
 class SnapshotRow(Base):
-    """A state of a project that someone gave a name. It holds no labels: they follow from table and log."""
+    """A named state of a project. It holds no labels: they follow from the table and the log."""
 
     __tablename__ = "snapshots"
 
@@ -276,7 +277,7 @@ class PersonRow(Base):
 
 
 class LinkRow(Base):
-    """A one-time sign-in link. Only its secret's SHA-256 is kept: who reads the database cannot sign in."""
+    """A one-time sign-in link. Only its secret's SHA-256 is stored, so a reader of the database cannot sign in."""
 
     __tablename__ = "links"
 
@@ -325,7 +326,7 @@ class TokenRow(Base):
 
 
 class AccountRow(Base):
-    """How a person signs in next to links; no one has one until it is needed."""
+    """Other ways of a person to sign in than links; the row is made when it is first needed."""
 
     __tablename__ = "accounts"
 
@@ -355,7 +356,7 @@ class EventRow(Base):
 
 
 class MemberRow(Base):
-    """Role of a person in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
+    """Role of a person in a project. Owners of this Winnow need no row: they own every project."""
 
     __tablename__ = "members"
     __table_args__ = (
@@ -367,7 +368,7 @@ class MemberRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     role: Mapped[str]
     added_at: Mapped[datetime]
-    # NULL: by the step that brought roles, for who could see every project before
+    # NULL: by the migration that introduced roles, for people who could see every project before
     added_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
 
 
@@ -431,7 +432,7 @@ class DisputeNoteRow(Base):
 
 
 class QualificationRow(Base):
-    """One person's attempt to answer known rows before they start, or that someone let them in without one."""
+    """A person's attempt to answer known rows before they start, or their admission without one."""
 
     __tablename__ = "qualifications"
 
@@ -439,7 +440,7 @@ class QualificationRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     attempt: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # from 1
     rows: Mapped[list[int]]
-    given: Mapped[list[str]]  # what was said of the first of these rows
+    given: Mapped[list[str]]  # answers to the first of these rows
     n_right: Mapped[int]
     began_at: Mapped[datetime]
     passed_at: Mapped[datetime | None]

@@ -1,9 +1,8 @@
 """The file of an SQLite database while it is open: the same one, whole, at its path, with its log next to it.
 
-A process continues reading and writing the files it opened, whatever has become of their names. Was the database, or
-its
-log (`-wal`), deleted, or another one put in its place, then what the process writes is in no file that anyone will
-open again; was it overwritten in place, what it reads is of two databases.
+A process continues reading and writing the files it opened, whatever has become of their names. If the database or
+its log (`-wal`) was deleted or replaced, then what the process writes is in no file that anyone will open again. If
+the file was overwritten in place, the process reads a mixture of two databases.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _LARGEST_PAGE = 65_536
 
 @dataclass(frozen=True)
 class FileHeader:
-    """As of the last time that SQLite brought its log (`-wal`) into the file.
+    """The header as of the last time that SQLite wrote its log (`-wal`) into the file.
 
     mark : 31 bits of the database's id; 0 before it has one      height : as `db.identity.Identity` has it
     cookie : changes with every change of the tables; that of a copy by VACUUM is another one
@@ -56,7 +55,7 @@ def is_empty(path: Path) -> bool:
 
 
 def is_no_sqlite(path: Path) -> bool:
-    """Whether there is a file that does not begin as those of SQLite do. To be asked before SQLite opens it."""
+    """Whether there is a file that does not begin like an SQLite file. Call it before SQLite opens the file."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -71,7 +70,7 @@ class DatabaseUnavailableError(RuntimeError):
 
 
 class DatabaseBusyError(DatabaseUnavailableError):
-    """No turn to write came in time."""
+    """Another writer held the database for too long."""
 
 
 class Loss(StrEnum):
@@ -113,8 +112,8 @@ class DatabaseReplacedError(DatabaseUnavailableError):
 
 @dataclass
 class _Opened:
-    """place : device and inode      beside : the same of log and index, by their paths      anchor : a connection that
-    keeps these there      largest : bytes that the file had at most"""
+    """place : device and inode      beside : {path: device and inode} of log and index      anchor : a connection
+    that keeps these files      largest : the file's largest size so far, in bytes"""
 
     descriptor: int
     place: tuple[int, int]
@@ -126,26 +125,26 @@ class _Opened:
 
 
 class OpenedFile:
-    """The file at this path as this process opened it first."""
+    """The file at this path that this process opened first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.height = 0
-        """The height of the last commit that this process has told anyone of."""
+        """The height of the last commit that this process has acknowledged."""
         self.mark = 0
-        """The mark of the database, as `FileHeader` has it; 0 if no one has said it."""
+        """The mark of the database, as `FileHeader` has it; 0 if it is not known."""
         self.times = 0
-        """How often another file was taken in the place of the one before."""
+        """How often another file was opened in place of the one before."""
         self.damaged = False
-        """Whether a page of it was found damaged: from then on nothing of it is to be trusted."""
+        """Whether a page of it was found damaged: from then on nothing in it can be trusted."""
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
         self._rescued: Path | None = None
 
     def opened(self) -> None:
-        """To be called after every new connection. The first one decides which file it is.
+        """Note the opened file; call it after every new connection. The first one decides which file it is.
 
-        Raises DatabaseReplacedError where a later one finds another file at the path; OSError, sqlite3.Error.
+        Raises DatabaseReplacedError if a later one finds another file at the path; OSError, sqlite3.Error.
         """
         with self._lock:
             if self._opened is None:
@@ -184,9 +183,7 @@ class OpenedFile:
 
     def loss(self) -> Loss | None:
         """Damage to the file, or its replacement; None if there is none."""
-        with (
-            self._lock
-        ):  # two that look at once would each take what the other has seen for what was there before
+        with self._lock:  # one thread at a time: each call compares with what the previous one saw
             return self._loss()
 
     def _loss(self) -> Loss | None:
@@ -216,22 +213,22 @@ class OpenedFile:
         return None
 
     def _may_become(self, mine: _Opened, header: FileHeader) -> bool:
-        """Whether the header can be what SQLite itself has written since."""
+        """Whether SQLite itself can have written this header since."""
         if mine.header.mark not in (0, header.mark) or header.height < mine.header.height:
             return False
         if header.cookie == mine.header.cookie:
             return True
         with suppress(sqlite3.Error), self._lock:  # tables were changed, by a migration perhaps
-            # The header is that of the last checkpoint: in the log they may have been changed again.
+            # The header is that of the last checkpoint: the log may contain further changes of the tables.
             now = int(mine.anchor.execute("PRAGMA schema_version").fetchone()[0])
             return mine.header.cookie < header.cookie <= now
         return False
 
     def go_on(self, drop: Callable[[], None]) -> None:
-        """Take the file that is at the path now, if it is the same database and nothing that was told is missing.
+        """Switch to the file now at the path, if it is the same database and no acknowledged commit is missing.
 
         drop : closes all other connections; none of them may be in use
-        Raises DatabaseReplacedError where it is not; what a deleted file held is saved next to it then, once.
+        Raises DatabaseReplacedError if it is not; the content of a deleted file is then saved next to it, once.
         """
         mine, loss = self._opened, self.loss()
         if mine is None or loss is None:
@@ -255,7 +252,7 @@ class OpenedFile:
         self.times += loss is not Loss.LOG
 
     def _told(self, mine: _Opened) -> int:
-        """The height of the file that was opened, whichever process stored in it last."""
+        """The height of the file that was opened, whichever process wrote to it last."""
         with suppress(sqlite3.Error), self._lock:
             return max(self.height, int(mine.anchor.execute("PRAGMA user_version").fetchone()[0]))
         return max(self.height, mine.header.height)
@@ -277,14 +274,14 @@ class OpenedFile:
         return header if header is not None and found.st_size >= header.size else None
 
     def leave(self) -> None:
-        """To be called before the connections are closed: whatever file is at the path is not mixed with the log."""
+        """Prepare closing the connections, so that the log is not mixed with another file that is at the path now."""
         mine, loss = self._opened, self.loss()
         if mine is not None and loss is not None:
             self._leave(mine, loss)
 
     def _leave(self, mine: _Opened, loss: Loss) -> None:
-        """SQLite leaves the log of a file that is not at its path, and whatever is there would be opened with it; and
-        it brings the log into a file that was overwritten. Either would mix two databases."""
+        """Prevent two ways of mixing databases: SQLite leaves behind the log of a file that is not at its path, and
+        the next file there would be opened with it; and it writes the log into a file that was overwritten."""
         if loss in (Loss.GONE, Loss.OTHER):
             _bring_in(mine)
         elif (
@@ -295,10 +292,10 @@ class OpenedFile:
                     os.truncate(mine.log, 0)
 
     def _rescue(self, mine: _Opened) -> None:
-        """Save what is in a file that has no name any more, and would be gone with this process."""
+        """Save the content of a file that has no name any more and would be lost when this process ends."""
         if self._rescued is not None or os.fstat(mine.descriptor).st_nlink:
             return
-        # By its height, too: a later file may have the number of one that is gone.
+        # The name includes the height: a later file may get the inode number of one that is gone.
         path = self.path.with_name(f"{self.path.name}.rescued-{mine.place[1]}-{self._told(mine)}")
         making = path.with_name(f".{path.name}.{os.getpid()}")
         with suppress(OSError, sqlite3.Error), self._lock:
@@ -310,7 +307,7 @@ class OpenedFile:
             making.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """To be called once every connection is closed: the next one may open another file."""
+        """Forget the file; call it once every connection is closed. The next connection may open another file."""
         with self._lock:
             mine, self._opened, self._rescued = self._opened, None, None
             self.damaged = False
@@ -330,6 +327,6 @@ def _is_ours(mine: _Opened) -> bool:
 
 
 def _bring_in(mine: _Opened) -> None:
-    """Bring all that was committed from the log into the file, and empty the log."""
+    """Write all commits from the log into the file, and empty the log."""
     with suppress(sqlite3.Error), closing(mine.anchor.cursor()) as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

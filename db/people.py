@@ -29,7 +29,7 @@ class Person:
 
 _TABLE = Base.metadata.tables["people"]
 _COLUMNS = select(*columns_of("people", Person))
-# Built once: it runs several times for every answer, and to build it takes as long as to run it.
+# Built once: it runs several times for every answer, and building it takes as long as running it.
 _BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
 
@@ -143,7 +143,7 @@ _SIGNED_IN = (
 
 
 ELSEWHERE = ("openid", "proxy")
-"""How people sign in by the word of another program."""
+"""Ways to sign in through another program."""
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ _USED = (
 
 @dataclass(frozen=True)
 class TokenUse:
-    """Whose token a program has sent, and its number."""
+    """The token that a program has sent: its person and its number."""
 
     person: Person
     id: int

@@ -1,7 +1,7 @@
 """How PostgreSQL is opened: what transactions see, how long they wait, when they are on disk, who may change tables.
 
-Each word to the server and back costs both sides a wakeup, while others wait for a lock: a transaction begins, with all
-that is set for it and with the lock on its project, in one.
+Each round trip to the server costs both sides a wakeup, while others wait for a lock. So one round trip begins a
+transaction, applies its settings and takes the lock on its project.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _NOTHING = (None,) * 5
 
 @cache
 def short_cursor() -> type[psycopg.Cursor[TupleRow]]:
-    """The class of a cursor that describes a column by its name and type alone, which is what SQLAlchemy asks of every
-    result: to word all that PostgreSQL knows of each takes as long as a statement."""
+    """Return a cursor class that describes a column by name and type only, which is all that SQLAlchemy needs of a
+    result: the full description of the columns takes as long as a statement."""
     from psycopg import Cursor  # loaded if there is PostgreSQL
     from psycopg.rows import TupleRow
 
@@ -67,7 +67,7 @@ _LIMIT = text(
 _DURABLE = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
-_CHANGING = 0x57494E4E4F57  # "WINNOW": the number of a lock that is about nothing else
+_CHANGING = 0x57494E4E4F57  # "WINNOW": the number of a lock used for nothing else
 
 
 PROJECT = "winnow_project"
@@ -75,8 +75,7 @@ PROJECT = "winnow_project"
 READS, SINGLE = "winnow_reads", "winnow_single"
 """Execution options of an engine: transactions are for reading; there is one query, which needs no transaction."""
 QUIET = 60.0
-"""Seconds after which a connection that lay idle is asked whether the server still hears: what is between the two may
-have forgotten it without a word."""
+"""Seconds after which an idle connection is tested before use: a firewall between may have dropped it silently."""
 
 
 def postgres_engine(url: URL) -> Engine:
@@ -91,7 +90,7 @@ def postgres_engine(url: URL) -> Engine:
         },
         pool_size=20,
         pool_use_lifo=True,  # statements are prepared in those that are used
-        hide_parameters=True,  # hashes of secrets must not come into the log with an error
+        hide_parameters=True,  # an error must not write hashes of secrets to the log
     )
     limit = str(_LIMIT.compile(engine, compile_kwargs={"literal_binds": True}))
 
@@ -121,8 +120,7 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _beginning(options: Mapping[str, Any]) -> str:
-    """Statement that begins a transaction. Its isolation is not left to the server's settings; whether it may write
-    is."""
+    """Statement that begins a transaction. It sets the isolation level, which the server's settings could change."""
     if READS in options:
         return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
@@ -134,8 +132,8 @@ def _beginning(options: Mapping[str, Any]) -> str:
 
 
 def _hears(connection: psycopg.Connection[TupleRow], quiet: float) -> bool:
-    """Whether the server is there. A connection that it has ended can be read: its last words, or its end. That takes
-    microseconds, and no word to the server.
+    """Whether the server is there. A connection that the server has ended becomes readable. Checking that takes
+    microseconds, without a round trip.
 
     quiet : seconds since the connection was used
     """
@@ -160,6 +158,7 @@ def glancer_of(engine: Engine) -> Engine:
 
 
 def alone_with_tables(connection: Connection) -> None:
-    """Until the end of the transaction no one else who asks the same changes the tables."""
+    """Lock out all others that call this, until the end of the transaction, so that one process changes the
+    tables."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{CHANGE_SECONDS}s'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHANGING})

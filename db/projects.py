@@ -1,4 +1,4 @@
-"""Projects: a table's hash, what its columns mean and how its learner is set."""
+"""Projects: the hash of a table, the roles of its columns and the settings of its learner."""
 
 from __future__ import annotations
 
@@ -95,9 +95,7 @@ LARGEST = 2**31 - 1
 def get(session: Session, project_id: int) -> Project:
     """The project with this id, also when it is archived or in the bin. Raises NoSuchProjectError."""
     found = None
-    if (
-        0 < project_id <= LARGEST
-    ):  # other numbers, from an address or a shell, the database may refuse to look for
+    if 0 < project_id <= LARGEST:  # the database may refuse other numbers, which come from a URL or a shell
         found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
     if found is None:
         raise NoSuchProjectError(f"There is no project {project_id}.")
@@ -131,7 +129,7 @@ def change(session: Session, project_id: int, **values: object) -> None:
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(**values))
 
 
-# The settings that a project had before they were changed: the log tells of other models alone.
+# Settings history. The log records model changes only.
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class PastSettings:
 def add_past_setting(
     session: Session, project_id: int, settings: Mapping[str, object], until_seq: int, until: datetime
 ) -> None:
-    """Note what was in force until now; call it before the project gets others, with its log locked."""
+    """Store the settings in force until now; call it before they change, with the project's log locked."""
     here = PastSettingsRow.project_id == project_id
     last = session.execute(select(func.max(PastSettingsRow.number)).where(here)).scalar_one()
     session.execute(
@@ -170,7 +168,7 @@ def list_past_settings(session: Session, project_id: int) -> list[PastSettings]:
     return [PastSettings(*row) for row in session.execute(found)]
 
 
-# Snapshots: states of a project that someone has given a name, each with what it was made of and its hashes.
+# Snapshots: named states of a project, each with what it was made from and its hashes.
 
 
 class NameTakenError(ValueError):

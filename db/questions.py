@@ -37,7 +37,7 @@ from db.people import Person
 from db.projects import LARGEST, Project
 
 LONGEST = 3600.0
-"""Seconds after which no one was at a question all the time."""
+"""Seconds after which the annotator cannot have worked on a question all the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +47,11 @@ class OpenQuestion:
     label : the one asked about, None if the whole row is the question
     token : names this showing: person, row, label or none, revision (entries of this person about it before)
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
-    shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a clock that no one
-        sets (`workflow.answering.turn`)
+    shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a monotonic clock
+        (`workflow.answering.turn`)
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
-    paused_at : when the person went away from it: until they come back its row is free; None while they are there
-    asked : how it was put, as the entry will have it
+    paused_at : when the person left it: until they come back its row is free; None while they are there
+    asked : how it was put, as the entry will store it
     """
 
     project_id: int
@@ -73,21 +73,21 @@ class OpenQuestion:
     asked: dict[str, object] | None = None
 
     def seconds(self, now: datetime) -> float | None:
-        """Seconds spent on it so far, without the pause; None beyond LONGEST. now : of the clock that `shown_at` is of
+        """Seconds spent on it so far, without the pause; None beyond LONGEST. now : by the same clock as `shown_at`
 
-        That clock may be another process's, which was set otherwise: 0 if the question is not shown yet by ours.
+        The question may have been shown by a process whose clock differs: 0 if it was shown in the future by ours.
         """
         spent = ((self.paused_at or now) - self.shown_at).total_seconds()
         return None if spent > LONGEST else max(0.0, spent)
 
     def shown_by(self, now: datetime) -> datetime:
-        """When it would have been shown first, had there been no pause that ends now."""
+        """When it was first shown, moved forward by the length of a pause that ends now."""
         return self.shown_at + (now - self.paused_at) if self.paused_at else self.shown_at
 
 
 _TABLE = Base.metadata.tables["questions"]
 COLUMNS = columns_of("questions", OpenQuestion)
-"""Columns that `as_question` reads."""
+"""The columns that `as_question` reads."""
 _NAMES = tuple(one.name for one in fields(OpenQuestion))
 # Built once: they run for every answer, and to build one takes as long as to run it.
 _THEIRS = (_TABLE.c.project_id == bindparam("project")) & (_TABLE.c.person_id == bindparam("person"))
@@ -125,7 +125,7 @@ def delete_question(session: Session, project_id: int, person_id: int) -> None:
     session.execute(_CLOSE, {"project": project_id, "person": person_id})
 
 
-# Questions that programs of a person have before them at once, each leased for some minutes.
+# Questions that are open in a person's programs at the same time, each leased for some minutes.
 
 _LEASES = Base.metadata.tables["leases"]
 _LEASE = columns_of("leases", OpenQuestion)
@@ -143,7 +143,7 @@ def lease(session: Session, leases: Sequence[OpenQuestion], now: datetime) -> No
 def take_lease(
     session: Session, project_id: int, person_id: int, about: str | tuple[int, str | None]
 ) -> OpenQuestion | None:
-    """The question that is leased to programs of this person, which is not any more then; None if it is not.
+    """End the lease of a question to this person's programs and return the question; None if it was not leased.
 
     about : its token, or its row and label
     """
@@ -163,12 +163,12 @@ def _end_leases(session: Session, project_id: int, *whose: ColumnElement[bool]) 
     session.execute(sql_delete(_LEASES).where(_LEASES.c.project_id == project_id, *whose))
 
 
-# The rows that are before each person together, to be confirmed with one press; they are reserved for them.
+# Batches: rows shown to a person together, to be confirmed with one click, and reserved for them.
 
 
 @dataclass(frozen=True)
 class RowTogether:
-    """One row of a batch. share, predicted : the model's share of the batch's label there, and what it says itself"""
+    """One row of a batch. share, predicted : the model's share of the batch's label, and its own prediction"""
 
     row: int
     share: float
@@ -179,8 +179,8 @@ class RowTogether:
 class StoredBatch:
     """A person's latest batch in a project.
 
-    number : only grows, from a random one on: the name of each showing
-    label : the one that a press gives to all rows      rows : empty once they are confirmed
+    number : names each showing; it only grows, from a random start
+    label : the label that a click gives to all rows      rows : empty once they are confirmed
     strategy, model_version : how they were found, and by which model
     shown_at : when it was put before the person, or shown again after it was handed back: the seconds spent count from
         it, and its rows were then as they were shown
@@ -226,13 +226,13 @@ def get_batch(session: Session, project_id: int, person_id: int) -> StoredBatch 
 
 
 def close_batch(session: Session, project_id: int, person_id: int | None = None) -> None:
-    """Let go of the rows of a person's batch, or of everyone's; harmless if there are none."""
+    """Release the rows of a person's batch, or of everyone's; harmless if there are none."""
     query = update(BatchRow).where(BatchRow.project_id == project_id).values(rows=[])
     session.execute(query if person_id is None else query.where(BatchRow.person_id == person_id))
 
 
 def hand_back_batch(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer the rows of the person's batch to others; they stay theirs until someone else has them."""
+    """Offer the rows of the person's batch to others; they stay in it until someone else gets them."""
     session.execute(
         update(BatchRow)
         .where(
@@ -242,12 +242,12 @@ def hand_back_batch(session: Session, project_id: int, person_id: int, now: date
     )
 
 
-# Rows on people's screens, alone or in a batch, reserved for them.
+# Reservations: rows on people's screens, alone or in a batch.
 
 _QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
 _WHOLLY = 1_000_000
-"""More people than a row can wait for."""
-# Built once, and one: it runs for every answer.
+"""Greater than the number of annotators that a row can need."""
+# Built once, and a single statement: it runs for every answer.
 _OF_OTHERS = union_all(
     select(
         _QUESTIONS.c.row,
@@ -265,7 +265,7 @@ _OF_OTHERS = union_all(
         _BATCHES.c.person_id != bindparam("person"),
         _BATCHES.c.reserved_until > bindparam("now"),
     ),
-    # No one is asked for a second time what a program of theirs has before it.
+    # A person is not asked about a row that is open in one of their own programs.
     select(
         _LEASES.c.row,
         _LEASES.c.label,
@@ -278,8 +278,8 @@ _OF_OTHERS = union_all(
 def reserved_places(
     session: Session, project_id: int, except_person: int, now: datetime
 ) -> Counter[tuple[int, str | None]]:
-    """Rows, each with the one label asked about or None, that others have before them now, and how many have it; those
-    that programs of this person have, as if more had them than can."""
+    """{(row, label asked about or None): how many others have it open now}. Rows open in this person's own programs
+    count as `_WHOLLY`: the person is not asked about them again."""
     others = {"project": project_id, "person": except_person, "now": now}
     found: Counter[tuple[int, str | None]] = Counter()
     for row, label, together, people in session.execute(_OF_OTHERS, others):
@@ -291,7 +291,7 @@ def reserved_places(
 
 
 def close_reservations(session: Session, project_id: int) -> None:
-    """Close everything that is open in the project: what its screens show may not mean the same any more."""
+    """Close everything that is open in the project: what the screens show may no longer be right."""
     session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
     close_batch(session, project_id)
     _end_leases(session, project_id)
@@ -305,13 +305,12 @@ def close(session: Session, project_id: int, person_id: int) -> None:
 
 
 def hand_back_reservations(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer what is before the person to others; it stays theirs until someone else has it."""
+    """Offer the person's open rows to others; they stay theirs until someone else gets them."""
     session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
     hand_back_batch(session, project_id, person_id, now)
 
 
-# Person, role, project and length of its log: the one statement with
-# which every transaction at a project begins.
+# Person, role, project and length of its log: the statement that begins every transaction at a project.
 
 _PEOPLE, _MEMBERS, _PROJECTS, _ENTRIES, _ENTERING_QUESTIONS, _GOALS = (
     Base.metadata.tables[name] for name in ("people", "members", "projects", "entries", "questions", "goals")
@@ -342,8 +341,7 @@ _END, _GOAL = len(_WHO), len(_WHO) + len(COLUMNS)
 
 @dataclass(frozen=True)
 class Before:
-    """The open question of the person who answers: their open question, and what they have set for themselves; None:
-    nothing."""
+    """The open question and the own settings of the person who answers; None if there are none."""
 
     question: OpenQuestion | None
     goal: StoredGoal | None
@@ -351,7 +349,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Entering:
-    """The person who enters, disabled or not, and the project.
+    """A person, disabled or not, at a project.
 
     role : theirs in the project, None if they are no member of it      project : None if there is none
     height : seq of the project's latest entry, 0 before the first      before : None if it was not asked for
@@ -369,7 +367,7 @@ def find(session: Session, person_id: int, project_id: int, *, to_answer: bool =
 
     to_answer : with what is before them
     """
-    # Other numbers, from an address or a shell, the database may refuse to look for.
+    # The database may refuse other numbers, which come from a URL or a shell.
     wanted = {"person_id": person_id, "project_id": project_id if 0 < project_id <= LARGEST else 0}
     found = session.execute(_TO_ANSWER if to_answer else _COMING, wanted).one_or_none()
     if found is None:

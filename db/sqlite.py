@@ -37,7 +37,7 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def _look(*_: object) -> None:
-        file.check()  # or a file that was deleted would be rebuilt, empty
+        file.check()  # otherwise SQLite would create a deleted file again, empty
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _record: object) -> None:
@@ -67,7 +67,7 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if writes:
-            # Or it would use pages that were read before someone overwrote the file.
+            # Otherwise it would use pages that were read before someone overwrote the file.
             connection.exec_driver_sql(FORGET_PAGES)
             connection.exec_driver_sql(_SYNCED[PASSING in connection.get_execution_options()])
             begin_counting(connection)
@@ -92,7 +92,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 BRIDGE = "commit 0a5ac252"
-"""For Winnow: the last that brings tables up to date that are older than those the first migration makes."""
+"""The last Winnow that can upgrade tables older than those of the first migration."""
 
 
 class UnknownTablesError(RuntimeError):
@@ -105,14 +105,14 @@ class UnknownTablesError(RuntimeError):
 
 @cache  # an opening asks three times
 def revisions() -> tuple[str, ...]:
-    """The revisions of the tables that this Winnow knows, the newest first. Each migration's file begins with its own,
-    and they count up: so no command loads Alembic to learn that there is nothing to do."""
+    """The table revisions that this Winnow knows, newest first. They are read from the names of the migration files,
+    so that no command loads Alembic to learn that there is nothing to do."""
     files = (MIGRATIONS / "versions").glob("[0-9]*.py")
     return tuple(sorted((path.name.split("_")[0] for path in files), reverse=True))
 
 
 def is_older(revision: str | None) -> bool:
-    """Whether tables of this revision are older than all that are known here."""
+    """Whether tables of this revision are older than all revisions known here."""
     return revision is not None and revision < revisions()[-1]
 
 
@@ -133,7 +133,7 @@ def how_to_open(revision: str | None) -> str:
 
 
 def check_known(session: Session) -> None:
-    """Raises UnknownTablesError where the tables of the database are of a revision that is not known here."""
+    """Raise UnknownTablesError if the tables of the database are of a revision that is not known here."""
     found = _revision_in(session.connection())
     if found is not None and found not in revisions():
         raise UnknownTablesError(found)
@@ -162,29 +162,27 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     command.upgrade(config, revision)
 
 
-# Whether the tables, indices and triggers of an SQLite file are those that Winnow's migrations make, and what others
-# there are.
+# Comparing the tables, indices and triggers of an SQLite file with those that Winnow's migrations make.
 #
-# A file from elsewhere may look whole and lack the triggers that keep the log append-only, or have one that makes
-# everyone an owner. Compared is what each is made by. How that is written does not count: letters' size, spaces,
-# quotes about names, and the order of the columns, for these depend on which version of a library, and which way, has
-# made the tables. Nor does an index that is missing, which costs time alone.
+# A file from elsewhere may look complete and lack the triggers that keep the log append-only, or have one that makes
+# everyone an owner. The SQL statements that made the objects are compared, without regard to case, spaces, quotes
+# and the order of columns: these depend on the library versions and the migrations that made the tables. A missing
+# index does not count either: it costs only time.
 #
-# What others have added is no damage. A table next to Winnow's, or an index that only makes something faster, as an
-# administrator or a program that copies databases makes them, changes nothing of what Winnow does. A trigger, a view
-# or a unique index may.
+# Additions are not damage. A further table, or an index that only makes something faster, made by an administrator
+# or a replication tool, does not change what Winnow does. A trigger, a view or a unique index may.
 
 Made = dict[tuple[str, str], tuple[str, ...]]
-"""By type and name: the table that it is of, and what it is made by."""
+"""By type and name: the object's table, and the words of the statement that made it."""
 
 _LISTED = (
     "SELECT type, name, tbl_name, sql FROM sqlite_master "
     r"WHERE type NOT IN ('table', 'index') OR name NOT LIKE 'sqlite\_%' ESCAPE '\'"
 )
 _HARMLESS = (("table", "create", "table"), ("index", "create", "index"))
-"""Type, and the first words that it is made by: what changes nothing of Winnow's."""
+"""Type and first words of the statement: objects that do not change what Winnow does."""
 _DROPPED = ("trigger", "view", "index", "table")
-"""In which order: what acts by itself before what it acts on."""
+"""Order of dropping: objects that act by themselves before what they act on."""
 _WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^]]*\]|\w+|\S""")
 _making = threading.Lock()  # Alembic runs one migration at a time in a process
 

@@ -15,7 +15,7 @@ from db.entries import lock
 from db.models import EncodingRow, ModelRow, TrainingRow
 
 FIT = "fit"
-"""The task of a lease: to train the project's model. Other tasks are words of the callers'."""
+"""The task of a lease that trains the project's model. Callers name the other tasks."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def publish(
         seconds=seconds,
         made_at=made_at,
     )
-    session.execute(version_row.on_conflict_do_nothing())  # without a lock that presses would wait for
+    session.execute(version_row.on_conflict_do_nothing())  # without a lock, which answers would wait for
 
 
 def versions(session: Session, project_id: int, key: str, after: int = -1) -> list[ModelVersion]:
@@ -81,9 +81,9 @@ def latest(session: Session, project_id: int, key: str) -> ModelVersion | None:
 
 @dataclass(frozen=True)
 class Training:
-    """The worker that trains a project's model, or did last; or who does another task of it.
+    """The present or latest worker of a project's task, such as training its model.
 
-    key : of the settings it trains with      lease_until : once it has ended, when it did
+    key : of the settings it trains with      lease_until : end of the lease; of an ended one, when it ended
     ended : whether the worker gave its lease back; one that died did not
     deaths : workers that have died in a row with the lease for this key
     fault : why the last training failed, None if it did not
@@ -108,9 +108,9 @@ def training(session: Session, project_id: int, task: str = FIT) -> Training | N
 def take_lease(
     session: Session, project_id: int, worker: str, key: str, now: datetime, until: datetime, task: str = FIT
 ) -> Training | None:
-    """The training that this worker may do until then; None if another worker holds an unexpired lease.
+    """Give this worker the lease until then; None if another worker holds an unexpired lease.
 
-    A lease of another worker that has run out without an end was that of a worker that died: it is counted.
+    If another worker's lease has expired without being returned, that worker died: the death is counted.
     """
     lock(session, project_id)
     before = training(session, project_id, task)
@@ -128,7 +128,7 @@ def take_lease(
 
 
 def keep_lease(session: Session, project_id: int, worker: str, until: datetime, task: str = FIT) -> None:
-    """Let a lease last longer; one that another worker has taken meanwhile stays theirs."""
+    """Extend a lease, unless another worker has taken it meanwhile."""
     session.execute(_held(project_id, worker, task).values(lease_until=until))
 
 
@@ -148,7 +148,7 @@ def end_lease(
 
 
 def end_leases(session: Session, worker: str, now: datetime) -> None:
-    """Let others take all that this worker holds, as if it had never begun: no death is counted."""
+    """Release all leases of this worker, as if it had never begun: no death is counted."""
     held = update(TrainingRow).where(TrainingRow.worker == worker, ~TrainingRow.ended)
     session.execute(held.values(lease_until=now, ended=True))
 
@@ -168,7 +168,7 @@ def _held(project_id: int, worker: str, task: str) -> Update:
     return update(TrainingRow).where(*_of(project_id, task), TrainingRow.worker == worker, ~TrainingRow.ended)
 
 
-# Work that is requested and that a worker does: how it is found and how its state changes, whatever the work is.
+# Work that is requested and that a worker does: finding it and changing its state, for every kind of work.
 
 WAITING, RUNNING = "waiting", "running"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
@@ -177,7 +177,7 @@ UNFINISHED = (WAITING, RUNNING)
 
 @dataclass(frozen=True)
 class Request:
-    """Common parts of all such work.
+    """Fields that all kinds of requested work share.
 
     asked_by : a person; None if it was due by itself
     state : "waiting" | "running" | "done" | "cancelled" | "failed"
@@ -206,8 +206,8 @@ RequestT = TypeVar("RequestT", bound=Request)
 class Requests(Generic[RequestT]):
     """The rows of one table.
 
-    kind : what they are read as; its fields are the table's columns
-    fresh : further columns of one that no worker has begun
+    kind : class of the requests; its fields are the table's columns
+    fresh : values of further columns before a worker begins
     """
 
     def __init__(self, table: str, kind: type[RequestT], **fresh: object) -> None:
@@ -219,7 +219,7 @@ class Requests(Generic[RequestT]):
     def ask(
         self, session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, **more: object
     ) -> int:
-        """Ask for the work at a project; its id, or that of the one which is unfinished: none is doubled.
+        """Request the work for a project; return its id, or the id of an unfinished request, which is not doubled.
 
         more : the columns of this kind
         """
@@ -232,26 +232,26 @@ class Requests(Generic[RequestT]):
         return int(session.execute(made.returning(self._table.c.id)).scalar_one())
 
     def latest(self, session: Session, project_id: int, state: str | None = None) -> RequestT | None:
-        """The project's latest, of any state or of this one."""
+        """The project's latest request, of any state or of this one."""
         query = self._columns.where(self._table.c.project_id == project_id)
         query = query if state is None else query.where(self._table.c.state == state)
         return next(iter(self._all(session, query.order_by(self._table.c.id.desc()).limit(1))), None)
 
     def get(self, session: Session, request_id: int) -> RequestT | None:
-        """The one with this id."""
+        """The request with this id."""
         return next(iter(self._all(session, self._columns.where(self._table.c.id == request_id))), None)
 
     def unfinished(self, session: Session) -> list[RequestT]:
-        """The ones of all projects that wait or run, in the order they were requested."""
+        """The waiting and running requests of all projects, in the order they were made."""
         waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
         return self._all(session, waiting.order_by(self._table.c.id))
 
     def begin(self, session: Session, request_id: int, **more: object) -> bool:
-        """A worker begins it, or begins it again after another has died of it. False if it is over."""
+        """Mark it as running, for the first time or after another worker died of it. False if it is over."""
         return self.change(session, request_id, {"state": RUNNING} | self._fresh | more)
 
     def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
-        """Say the progress. False if it is over: someone has cancelled it, or another worker has ended it."""
+        """Store the progress. False if it is over: someone has cancelled it, or another worker has ended it."""
         return self.change(session, request_id, {"done": done, "total": total} | more)
 
     def end(
@@ -264,8 +264,8 @@ class Requests(Generic[RequestT]):
         fault: str | None = None,
         **more: object,
     ) -> bool:
-        """It is over, in this state: "done", "cancelled" or "failed". False if it was over before; nothing is
-        changed then, so that of two who end it one does."""
+        """End it in this state: "done", "cancelled" or "failed". False, and nothing is changed, if it was over
+        before: of two callers only one ends it."""
         return self.change(session, request_id, {"state": state, "ended_at": at, "fault": fault} | more)
 
     def change(
@@ -275,8 +275,7 @@ class Requests(Generic[RequestT]):
         values: Mapping[str, object],
         states: Sequence[str] = UNFINISHED,
     ) -> bool:
-        """Change it if it is in one of these states. False, and nothing is changed, if it is in another: of two
-        who end it one does."""
+        """Change it if it is in one of these states. False, and nothing is changed, if it is in another."""
         here = update(self._table).where(self._table.c.id == request_id, self._table.c.state.in_(states))
         changed = session.execute(here.values(dict(values)).returning(self._table.c.id))
         return changed.scalar_one_or_none() is not None
@@ -368,7 +367,7 @@ def try_again(session: Session, encoding_id: int) -> bool:
 
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
-    """Its vectors are stored, and so it is done: where someone has cancelled it a moment too late, too. False if
-    that was known before."""
+    """Mark it as done, since its vectors are stored, even if someone cancelled it a moment too late. False if it was
+    marked before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
     return ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))

@@ -1,6 +1,6 @@
-"""The rights of each role: the rights of each role, asked by every use case inside its own transaction.
+"""The rights of each role, checked by every use case inside its own transaction.
 
-Who is not a member of a project is told of it what is told of a project that does not exist, in the same words.
+A person who is not a member of a project gets the same message as for a project that does not exist.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Rights:
 
     @property
     def whose(self) -> int | None:
-        """The person whose answers alone may be seen; None for who may see everyone's."""
+        """The only person whose answers these rights show; None if they show everyone's."""
         return None if self.may(Right.REVIEW) else self.person.id
 
 
@@ -102,10 +102,10 @@ def role_here(session: Session, person_id: int) -> Rights:
 def at_project(
     session: Session, person_id: int, project_id: int, *, anywhere: bool = False, to_answer: bool = False
 ) -> tuple[Rights, Project, Entering]:
-    """The person with what they are in this project; the project; and what else was found. One statement: every answer
-    waits for it.
+    """Return the person with their role in this project, the project, and what else was found. It is one statement,
+    since every answer waits for it.
 
-    anywhere : also where the project is archived or in the bin      to_answer : also for what is before the person
+    anywhere : also if the project is archived or in the bin      to_answer : also find the person's open question
 
     Raises
     NotAllowed : The person is unknown or disabled.
@@ -120,7 +120,7 @@ def at_project(
 
 
 def require_right(rights: Rights, right: Right) -> None:
-    """Raises NotAllowed where the person has not this right."""
+    """Raise NotAllowed if the person does not have this right."""
     if not rights.may(right):
         where = " of this project" if rights.role is not None else ""
         raise NotAllowed(
@@ -138,7 +138,7 @@ def project_for(session: Session, project_id: int) -> Project:
 
 
 def _in_use(project: Project, *, anywhere: bool = False) -> Project:
-    """Raises NotFound if it is archived or in the bin. anywhere : not even then"""
+    """Return the project. Raises NotFound if it is archived or in the bin, unless `anywhere`."""
     if not anywhere and not project.in_use:
         where = "archived" if project.deleted_at is None else "in the bin"
         raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")
@@ -146,7 +146,7 @@ def _in_use(project: Project, *, anywhere: bool = False) -> Project:
 
 
 def visible_projects(session: Session, person: Person) -> list[tuple[Project, Role]]:
-    """Every project, in use or not, that this person may see, with what they are in it; in the order they were made."""
+    """Every project, in use or not, that this person may see, with their role in it; in the order they were made."""
     known = projects.everything(session)
     if person.is_owner:
         return [(one, Role.OWNER) for one in known]
@@ -155,7 +155,7 @@ def visible_projects(session: Session, person: Person) -> list[tuple[Project, Ro
 
 
 def no_project(project_id: int | str) -> NotFound:
-    """The message about a project that does not exist, and to who is no member of one that does."""
+    """The message about a project that does not exist, or of which the person is not a member."""
     return NotFound(
         f"There is no project {project_id} here, or no one has shared it with you. Fix: choose one on the Home page."
     )

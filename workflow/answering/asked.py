@@ -1,4 +1,4 @@
-"""How a question was put, and what its screen showed: kept with the open question and with the entry it becomes."""
+"""How a question was put, and what its screen showed: stored with the open question and with its entry."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class QuestionForm(StrEnum):
 
 @dataclass(frozen=True)
 class FormsNow:
-    """Where a project stands with the forms of its questions.
+    """State of the choice between forms of questions in a project.
 
-    answers : there are so far      chosen_from : answers from which on forms are chosen
-    timed : answers that seconds were learnt from; 0: they are assumed
-    which, yes_no : seconds of "which of these four?" and of "is it this one?", of a person like all
+    answers : number of answers so far      chosen_from : number of answers after which forms are chosen by their cost
+    timed : number of answers from which the seconds were estimated; 0: they are assumed
+    which, yes_no : seconds of "which of these four?" and of "is it this one?", for an average person
     """
 
     answers: int
@@ -53,12 +53,12 @@ class AskedAs:
     """How a question was put.
 
     about : the label that "is" and "batch" ask about, the candidates of the group that "group" does; () of "which"
-    drawn : the form came by chance, so that what it costs can be told from what it is chosen for
+    drawn : the form was drawn at random, so that its cost can be measured without selection bias
     choices : how many labels the screen offered at first
-    first : the shortlist in the order of the screen, if there was one. The others stood behind a key, unless
-        `choices` is more: some questions show all of them whatever the list is; of a yes or no it stood nowhere. None:
-        there was no shortlist
-    batch : names the rows that were answered with one press; None: the row was answered alone
+    first : the shortlist in the order of the screen; None: there was none. The other labels were hidden behind a key,
+        unless `choices` is larger: some questions show all labels in spite of a shortlist. A yes-or-no question does
+        not show it
+    batch : names the rows that were answered with one click; None: the row was answered alone
     """
 
     form: str
@@ -70,32 +70,31 @@ class AskedAs:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> AskedAs:
-        """Output of `to_json`; what is missing is as by default."""
+        """Read the output of `to_json`; missing values get their defaults."""
         lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
         return cls(**{**stored, **lists})
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, without those that are as by default."""
+        """Plain values, without those that equal the defaults."""
         values = asdict(self)
         kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
 
 def batch_of(asked: Mapping[str, Any] | None) -> str | None:
-    """The batch in which an entry was given that stores this; None if its row was answered alone."""
+    """The batch of an entry with this `asked`; None if its row was answered alone."""
     return (asked or {}).get("batch")
 
 
-# In which order a screen shows labels, and the stamp that says later what it showed.
+# The order of the labels on a screen, and a stamp by which the server later knows what the screen showed.
 
-# {person: (token, order)} next to each learner while it is in memory; nothing is lost with it but an order on a
-# screen. Read
-# and written only while the learner is open, that is by one thread at a time.
+# {person: (token, order)} for each learner in memory; if it is lost, only the order on a screen changes. Read and
+# written only while the learner is open, that is by one thread at a time.
 _orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
 
 def stamp(parts: Sequence[str]) -> str:
-    """A short hash of these choices. A screen sends it back with an answer, so that it is known what it showed."""
+    """A short hash of these choices. A screen returns it with an answer, which shows what labels the screen had."""
     return hashlib.blake2s("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
@@ -104,7 +103,7 @@ def screen_order(
 ) -> tuple[str, ...]:
     """The labels in the order of the screen, which the answering room sets.
 
-    token : of the question shown. As long as a person has it before them the order stays, whatever the model learns
+    token : of the question shown. While it is open, its order stays, whatever the model learns
     shares : {label: what the model gives it}, in class order
     """
     orders = _orders.setdefault(learner, {})
@@ -121,16 +120,16 @@ def screen_order(
 # Answers on their way in, and what was stored of them.
 
 MOST = 24
-"""Rows that one press confirms at most: no more can be looked at with care at once."""
+"""Rows that one click confirms at most: a person cannot check more with care at once."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """The stored data for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
+    """The last entry that one answer stored. ``repeated``: it had been stored before, and nothing was added now.
 
-    rows : how many rows the press was about      together : they were withdrawn, and are before the person together
-    denied : labels that the press ruled out by an entry before this one; told of a repeated one alone
-    other : of a repeated one, whether what was said now is something else
+    rows : number of rows answered      together : the rows were withdrawn, and are open as a batch again
+    denied : labels that the answer ruled out by an entry before this one; set only if ``repeated``
+    other : if ``repeated``, whether the answer sent now differs from the stored one
     """
 
     seq: int
@@ -145,10 +144,10 @@ class Saved:
     other: bool = False
 
     def may_be(self, kind: str, labels: Sequence[str]) -> bool:
-        """Whether an answer of this kind with these labels may have stored this, rather than another one.
+        """Whether an answer of this kind with these labels may have stored this entry.
 
-        Some are stored as others: `labels` as the `no` and the `yes` of what they change, `none` with labels as `is` or
-        `among` those that can be. An answer without labels is about what was asked.
+        Some kinds are stored as others: `labels` as a `no` and a `yes` for the labels that change, `none` with labels
+        as `is` or `among`. An answer without labels is about the label asked.
         """
         given, stored = set(labels), set(self.labels)
         if kind == "labels":

@@ -1,8 +1,8 @@
-"""Many rows at once: rows that the model is equally sure of, confirmed with one press; one entry a row.
+"""Batches: rows of which the model is about equally confident, confirmed with one click; one entry per row.
 
-A batch is reserved for a person as a question is, and its rows are before no one else meanwhile. Blind checks and
-held-out rows are never in one, nor rows that someone has answered, where people answer for themselves: no one is to
-learn from the model's share what others said. Rows that the person excludes stay open, and are asked alone later.
+A batch is reserved for a person like a question: no one else is shown its rows meanwhile. Blind checks and held-out
+rows are never in a batch. With independent answers, neither are rows that someone has answered, since the model's
+share would reveal what others said. Rows that the person excludes stay open, and are asked alone later.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-# Rows that are on the screen of a person together: reserved, shown again as long as they are, found again in the log.
+# Batches on the screen: reserving their rows, showing them again while reserved, finding them in the log.
 
 FIRST_BELOW = 2**30
-"""A person's first number is below this one: those after it fit in a column of 32 bits."""
+"""A person's first batch number is below this one, so that the following ones fit in a column of 32 bits."""
 
 FOUND = "batch"
 CHOSEN = "selection"
-"""Strategies of the entries, in the log: the rows were found by what the model says; a person chose them."""
+"""Strategies of the entries in the log: the model found the rows; a person chose them."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class ShownBatch:
     """A batch as a page shows it.
 
     label, description : of the class that a press gives to all rows      tiles : at most MOST
-    right, checked : of `checked` rows with a known label of which the model is as sure, although it has not learnt
-        from them, this many are right
-    chosen : a person chose the rows      left_out : how many of those they chose are not among the tiles
+    right, checked : of `checked` rows with a known label not used for training, of which the model is as confident,
+    it is right on `right`
+    chosen : a person chose the rows      left_out : how many of the chosen rows are not among the tiles
     """
 
     token: str
@@ -78,36 +78,36 @@ class ShownBatch:
 
 
 def batching_of(opened: Opened[Learner]) -> Batching[Learner]:
-    """Raises AnswerError where rows are not confirmed together in projects of this kind."""
+    """Return how this kind of project confirms rows in batches. Raises AnswerError if it does not."""
     if opened.kind.BATCHING is None:
         raise AnswerError("In projects of this kind rows are not confirmed together.")
     return opened.kind.BATCHING
 
 
 def batch_token(batch: StoredBatch) -> str:
-    """The name of one showing of rows together: another number is another showing."""
+    """The name of one showing of a batch: each showing has its own number."""
     return f"batch.{batch.person_id}.{batch.number}"
 
 
 def entry_token(token: str, number: int) -> str:
-    """The token of the entry with this number, from 0, of those that one press on a batch stores."""
+    """The token of entry `number`, from 0, of those that the confirmation of a batch stores."""
     return f"{token}.{number}"
 
 
 def stored_together(session: Session, entry: entries.LogEntry) -> list[entries.LogEntry]:
-    """The entries that the press stored which stored this one of a batch, in order. They follow one another in the log;
-    a batch that was given again has its name, and a moment of its own."""
+    """The entries stored together with this entry of a batch, in order. They are consecutive in the log. Entries that
+    a redo stores have the same batch name but a different moment."""
     near = entries.between(session, entry.project_id, entry.seq - MOST, entry.seq + MOST)
     name = batch_of(entry.asked)
     return [one for one in near if batch_of(one.asked) == name and one.at == entry.at]
 
 
 def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) -> StoredBatch | None:
-    """Reserve those of the rows that can be put before this person now, the first MOST; None if none can."""
+    """Reserve the first MOST of the rows that this person can be shown now; None if there are none."""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     free = (row for row in rows if Place(row) not in taken)
     free = (row for row in free if batching.may_stand(learner, turn.annotator, row, label))
-    found = list(islice(free, MOST))  # no more are looked at: someone may have drawn round half of the map
+    found = list(islice(free, MOST))  # stop early: a selection may be half of the map
     if not found:
         return None
     told = batching.shares(learner, found, label)
@@ -116,7 +116,7 @@ def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) 
 
 
 def put_again(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
-    """Reserve the rows of entries of one batch, which were withdrawn, for this person once more."""
+    """Reserve the rows of one batch, whose entries were withdrawn, for this person again."""
     rows = [RowTogether(one.row, one.score or 0.0, one.predicted) for one in parts]
     _put(turn, parts[0].labels[0], rows, parts[0].strategy or FOUND, parts[0].model_version)
 
@@ -124,12 +124,12 @@ def put_again(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
 def _put(
     turn: AnyTurn, label: str, rows: Sequence[RowTogether], strategy: str, model_version: int
 ) -> StoredBatch:
-    """In place of the rows that were before the person together."""
+    """Store a batch in place of the person's previous one."""
     before = questions.get_batch(turn.session, turn.project_id, turn.person_id)
     batch = StoredBatch(
         project_id=turn.project_id,
         person_id=turn.person_id,
-        # Above a random one: the log keeps the names of showings, also where the table was rebuilt since.
+        # From a random start: the log has the names of earlier showings, even if this table was rebuilt since.
         number=before.number + 1 if before else secrets.randbelow(FIRST_BELOW),
         label=label,
         rows=tuple(rows),
@@ -146,9 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """The ones of these rows of the batch that no one else has before them, that this person can still confirm, and
-    that
-    are as they were when they were put before them. label : that of the batch, by its present name"""
+    """Return the rows of these that this person can still confirm: no one else has them open, and they are
+    unchanged since they were shown. label : that of the batch, by its present name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
     return [
@@ -161,9 +160,9 @@ def still_open(
 
 
 def shown_again(turn: AnyTurn) -> ShownBatch | None:
-    """The batch that is open before this person, with those of its rows that can still be confirmed; None without any.
-    What it shows has another name once it is less than it was. Rows that were handed back are shown again: their clock
-    begins again."""
+    """The open batch of this person, with the rows that can still be confirmed; None if there are none.
+    It gets a new number once rows have dropped out. Rows that were handed back are shown again, and their clock
+    starts again."""
     batch = questions.get_batch(turn.session, turn.project_id, turn.person_id)
     if batch is None or not batch.rows:
         return None
@@ -173,7 +172,7 @@ def shown_again(turn: AnyTurn) -> ShownBatch | None:
         return None
     number = batch.number + (len(left) < len(batch.rows))
     until = turn.now + turn.lease(len(left))
-    # No one has looked at rows that were handed back. What is left has not changed until now: its moment may be this.
+    # Rows that were handed back were not on the screen meanwhile, and are unchanged: their time counts from now.
     since = turn.now if batch.reserved_until <= turn.now else batch.shown_at
     again = replace(batch, number=number, rows=tuple(left), shown_at=since, reserved_until=until)
     questions.put_batch(turn.session, again)
@@ -217,8 +216,8 @@ class NoBatch:
 class SavedBatch:
     """Result of one click. seq : of its last entry; None if every row was excluded
 
-    rows : how many were confirmed      missed : names of rows that could not be any more: they were answered meanwhile,
-    have other candidates now, or are on the screen of someone else
+    rows : how many were confirmed      missed : names of rows that could not be confirmed: they were answered
+    meanwhile, have other candidates now, or are on someone else's screen
     """
 
     seq: int | None
@@ -229,8 +228,8 @@ class SavedBatch:
 
 
 def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
-    """The batch open before this person, or a new one: of the rows with the label that the model is surest of, the
-    surest one and those nearest to it of which it is sure (`plcore.query.sure_from`). Their rows are reserved.
+    """Return the open batch of this person, or reserve a new one. For the label that the model is most confident of,
+    it has the most confident row and the confident rows nearest to it (`plcore.query.sure_from`).
 
     size : how many rows at most, up to MOST
     """
@@ -248,7 +247,7 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
             return NoBatch(found)
         label, (surest, *others) = found
         search = compare(opened, surest, np.sort(np.array(others[:COMPARED], dtype=np.int64)))
-    nearest = search.nearest(min(size, MOST) - 1)  # it may take seconds: no one waits for it
+    nearest = search.nearest(min(size, MOST) - 1)  # may take seconds, so outside of any transaction
     with seat.turn() as turn:
         batch = reserve_free(turn, [surest, *nearest], label, FOUND)
         if batch is None:
@@ -257,15 +256,15 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
 
 
 def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
-    """Put these rows before this person together, to confirm this label; the MOST of them of which the model is surest.
+    """Show these rows to this person as a batch, to confirm this label: at most MOST, the most confident ones.
 
     rows : by number, as the person has chosen them      label : a class
 
     Raises
-    AnswerError : None of the rows can be confirmed so: they are answered, before someone else, blind checks, or the
-        label is none of their candidates. Or there is no such class.
-    NotAllowed : The person may not answer; or does not own the project, which has blind checks: which rows of a
-        selection are left out would show them.
+    AnswerError : None of the rows can be confirmed: each is answered, open for someone else, a blind check, or does
+        not have the label as a candidate. Or there is no such class.
+        NotAllowed : The person may not answer; or does not own the project, and it has blind checks: the rows left
+        out of a selection would reveal them.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -288,8 +287,8 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
 
 
 def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
-    """{label: for how many of these rows this person could confirm it}, those first that the model gives most of them;
-    None if rows are not confirmed together.
+    """{label: number of these rows for which this person could confirm it}, ordered by how often the model predicts
+    it; None if this kind of project has no batches.
 
     Raises NotAllowed: as `choose_batch`.
     """
@@ -302,13 +301,13 @@ def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
 
 
 def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> SavedBatch:
-    """Store that every row of the batch with this token has its label, but for those excluded: one entry a row, all of
-    them or none; exactly once.
+    """Confirm the batch's label for all of its rows except those excluded: one entry per row, all or none, exactly
+    once.
 
     taken_out : rows, by number, that stay open; the person is asked about them alone
-    A token that was confirmed before gives what was stored then, with ``repeated`` set.
+    For a token that was confirmed before, the stored result is returned with ``repeated`` set.
 
-    Raises StaleQuestion: the batch is not, or no longer, before this person. Nothing is stored.
+    Raises StaleQuestion: the batch is not open for this person, or not any more. Nothing is stored.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -319,7 +318,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         stays = {one.row for one in batch.rows} & set(taken_out)
         wanted = [one for one in batch.rows if one.row not in stays]
         kept = still_open(turn, batch, wanted, label)
-        # For one view, as for one question: with more, no one looked at it.
+        # At most LONGEST for the whole batch, as for one question: beyond that the person was away.
         seconds = min(max(0.0, (turn.now - batch.shown_at).total_seconds()), LONGEST)
         stored = [
             _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)
@@ -334,7 +333,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
 
 
 def leave_batch(seat: Seat) -> None:
-    """Let go of the rows that are on the screen of this person together: they ask for one row at a time."""
+    """Release this person's batch: they asked for one row at a time."""
     with seat.writing() as leaving:
         questions.hand_back_batch(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 
@@ -358,8 +357,8 @@ def _write(
 
 
 def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
-    """Remaining part of an earlier answer with this token. Raises StaleQuestion if nothing of this person
-    does."""
+    """The entries of an earlier confirmation with this token that are not withdrawn. Raises StaleQuestion if this
+    person has none."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
         raise StaleQuestion("Those rows are no longer before you together.")
@@ -374,7 +373,7 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
 
 
 def _may_choose(opened: Opened[Learner]) -> None:
-    """Raises NotAllowed where a choice of rows would show this person which are blind checks."""
+    """Raise NotAllowed if choosing rows would show this person which are blind checks."""
     if not opened.may(Right.OWN) and opened.learner.pool.blind_rows.any():
         raise NotAllowed(
             "In a project with blind checks the owner alone chooses rows to confirm together: those that are left out "
@@ -383,6 +382,7 @@ def _may_choose(opened: Opened[Learner]) -> None:
 
 
 def _in_table(opened: Opened[Learner], rows: Sequence[int]) -> list[int]:
-    """These rows, ascending, each once, without numbers that no row has, such as those of an older table."""
+    """These rows, ascending, each once, without numbers that are not in the table, such as those of an older
+    table."""
     n = opened.learner.table.n_rows
     return sorted({row for row in map(int, rows) if 0 <= row < n})

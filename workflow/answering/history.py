@@ -1,4 +1,4 @@
-"""Recent answers of one person: which answers count, which they withdrew, and which they may give again."""
+"""Recent answers of one person: the ones that count, the ones they withdrew, and the ones they can redo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 REACH = 50
-"""Answers of a person that undo, redo and the history go back over."""
+"""Number of a person's latest answers that undo, redo and the history cover."""
 
 SAYS_SOMETHING = tuple(
     kind
@@ -39,16 +39,16 @@ SAYS_SOMETHING = tuple(
 """Kinds of entries that say something about a row, in a project of any kind."""
 
 SECOND = ".is"
-"""Ends the token of the second entry of one press; before it stands the token of the first."""
+"""Suffix of the token of an answer's second entry, after the token of its first."""
 
 
 @dataclass(frozen=True)
 class OwnAnswer:
     """Entries that one click of this person stored; `seq` is that of its last entry, `row` that entry's.
 
-    withdrawal : seq of the entry that took it back, of the last of them; None if any of it stands
-    redoable : they took it back themselves, have not given it again, and its rows are as they were when they answered
-    rows : how many the press was about; of a batch of which some were withdrawn since, those that stand
+    withdrawal : seq of the entry that withdrew it, the last of them; None if any part is not withdrawn
+    redoable : they withdrew it themselves, have not redone it, and its rows are as they were when they answered
+    rows : number of rows answered; in a batch, without those withdrawn since
     """
 
     seq: int
@@ -64,17 +64,17 @@ class OwnAnswer:
 
 
 Parts = Sequence[entries.LogEntry | answers.PastEntry]
-"""The entries that one press stored, in order."""
+"""The entries that one answer stored, in order."""
 
 
 def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry | None:
-    """The entry that the press with this token stored, the second one of two; None if it stored none."""
+    """The entry that the answer with this token stored, the second one of two; None if it stored none."""
     second = entries.with_token(session, project_id, f"{token}{SECOND}")
     return second or entries.with_token(session, project_id, token)
 
 
 def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
-    """The labels of the first entry of a press, where this one is the second of it; none if it is alone."""
+    """The labels of an answer's first entry, if this is its second; () if the answer has one entry."""
     if not last.token.endswith(SECOND):
         return ()
     first = entries.with_token(session, last.project_id, last.token.removesuffix(SECOND))
@@ -82,7 +82,7 @@ def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
 
 
 def keyed_token(person_id: int, key: str) -> str:
-    """The token of the answer that a program names by this key: whatever the key is, it is like no other token."""
+    """The token of an answer to which a program gave this key. No key can produce another kind of token."""
     return f"key.{person_id}.{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
@@ -100,18 +100,18 @@ def history_of(
     """This person's answers, newest first, at most REACH.
 
     past : their latest 2 REACH entries about rows, newest first; withdrawals are left out
-    stands_as_before : of a row and the entries of one press, whether the row is as it was before them
+    stands_as_before : tells from a row and the entries of one answer whether the row is as it was before them
     """
-    found = list(past)  # two entries may be one answer, and so may be many of a batch
+    found = list(past)  # one answer may have two entries, or many in a batch
     by_token = {entry.token: entry for entry in found}
     together = _together(found)
-    newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
+    newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer not withdrawn
 
     def redoable(entry: answers.PastEntry) -> bool:
         first = by_token.get(entry.token.removesuffix(SECOND))
         return (
             entry.withdrawal is not None
-            and entry.withdrawn_by == person_id  # what someone else withdrew is theirs to decide
+            and entry.withdrawn_by == person_id  # only the person who withdrew an answer may redo it
             and first is not None
             and redo_token(entry.withdrawal) not in by_token
             and newest.get((entry.row, entry.label), 0) < entry.withdrawal
@@ -123,7 +123,7 @@ def history_of(
         if len(own) == REACH:
             break
         if f"{entry.token}{SECOND}" in by_token:
-            continue  # the second one of that press speaks for both
+            continue  # the answer's second entry represents both
         parts = together.get(entry.seq, [entry])
         if parts:
             standing = [one for one in parts if one.withdrawal is None]
@@ -147,9 +147,9 @@ def history_of(
 
 
 def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.PastEntry]]:
-    """{seq: the entries of one press on a batch} of the last of them, which speaks for all; {seq: none} of the others.
+    """{seq: entries of the batch} for the last entry of each batch, which represents all; {seq: []} for its others.
 
-    found : newest first. A batch of which some may be older than all of these is left out.
+    found : newest first. A batch that may continue beyond the oldest of these gets no entries.
     """
     presses: dict[tuple[str, datetime], list[answers.PastEntry]] = {}
     for entry in found:
@@ -164,26 +164,26 @@ def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.Past
 
 
 def latest_standing(answers: Sequence[OwnAnswer]) -> int | None:
-    """The seq that undo withdraws."""
+    """The seq of the latest answer that is not withdrawn, which undo withdraws."""
     return next((one.seq for one in answers if one.withdrawal is None), None)
 
 
 def latest_withdrawn(answers: Sequence[OwnAnswer]) -> int | None:
-    """The seq that redo gives again: of those withdrawn the last."""
+    """The seq of the answer withdrawn last, which redo stores again."""
     again = [(one.withdrawal or 0, one.seq) for one in answers if one.redoable]
     return max(again)[1] if again else None
 
 
 # Recent entries of a project's people, in memory next to its learner, following the log.
 #
-# Every press needs it: the list of one's own answers, the pace, the day. Read once, it grows with each entry that is
-# committed; it is read again wherever it does not stand where the learner does.
+# Every answer needs it, for the list of own answers, the pace and the day. It is read once and grows with each
+# committed entry; it is read again if it and the learner are at different entries of the log.
 
 PACE_OF = 50
-"""Latest entries of a person that their median time is of."""
+"""Number of a person's latest entries that their median time is computed from."""
 
 LONGEST = timedelta(minutes=5).total_seconds()
-"""Seconds that one question counts at most in the minutes of a day: with more, no one looked at it."""
+"""Seconds that one question counts at most in the minutes of a day: beyond that the person was away."""
 
 WORK = (*SAYS_SOMETHING, EntryKind.SKIP)
 """Kinds of entries that are a person's work of the day."""
@@ -199,10 +199,10 @@ def microseconds(moment: datetime) -> int:
 
 @dataclass
 class Work:
-    """A person's entries of kinds WORK from a moment on, in order; those of the simulated oracle are none.
+    """A person's entries of kinds WORK from a moment on, in order, without those of the simulated oracle.
 
     at, spent : microseconds since 1970, and spent on each, LONGEST at most
-    counts : 1 of what is an answer: no skip, not the second entry of a press, not withdrawn
+    counts : 1 for an answer; 0 for a skip, an answer's second entry, and a withdrawn answer
     """
 
     since: datetime
@@ -228,9 +228,9 @@ class Work:
 class OwnLog:
     """The end of one person's entries.
 
-    past : their latest 2 REACH about rows, the oldest first; withdrawals are left out
-    spent : seconds of their latest PACE_OF      last : the latest entry about a row, of any kind
-    rows : that the press was about which stored it      work : None until someone asks for the day
+    past : their latest 2 REACH entries about rows, oldest first, without withdrawals
+    spent : seconds of their latest PACE_OF entries      last : the latest entry about a row, of any kind
+    rows : rows of the answer that stored `last`      work : None until the day is requested
     """
 
     past: deque[answers.PastEntry]
@@ -240,7 +240,7 @@ class OwnLog:
     work: Work | None = None
 
     def work_since(self, session: Session, project_id: int, person_id: int, since: datetime) -> Work:
-        """This person's work from this moment on at least, in a transaction that has the log as it is here."""
+        """This person's work at least from this moment on. session : a transaction that sees the log as it is here"""
         if self.work is None or self.work.since > since:
             self.work = Work(since)
             for one in members.entries_since(session, project_id, person_id, since, WORK, SIMULATED):
@@ -253,7 +253,7 @@ class OwnLog:
         return median(self.spent) if self.spent else 0.0
 
     def note(self, entry: entries.LogEntry) -> None:
-        """Take in an entry of this person."""
+        """Add an entry of this person."""
         if entry.row == entries.NO_ROW:
             return
         if self.last is None or self.last.at != entry.at:
@@ -281,14 +281,14 @@ class OwnLog:
 
 
 class KeptLog:
-    """Cached data of a project. Read and written only by who has the learner, that is by one thread at a time."""
+    """Cached data of a project. Only the thread that has the learner open reads and writes it."""
 
     def __init__(self) -> None:
         self._people: dict[int, OwnLog] = {}
         self._seq = -1
 
     def note(self, committed: Iterable[entries.LogEntry]) -> None:
-        """Take in entries that are in the database, in order, once the learner has."""
+        """Add committed entries, in order, after the learner did."""
         for entry in committed:
             if entry.seq != self._seq + 1:
                 self._people.clear()
@@ -312,7 +312,7 @@ class KeptLog:
 
 
 def read(session: Session, project_id: int, person_id: int) -> OwnLog:
-    """The end of this person's log, as the transaction has it."""
+    """The end of this person's log, as the transaction sees it."""
     here = session, project_id, person_id
     past = answers.history(*here, 2 * REACH)
     spent = answers.seconds_of_latest(*here[:2], PACE_OF, (EntryKind.SKIP,), person_id=person_id)
@@ -343,7 +343,7 @@ def _past(entry: entries.LogEntry, batch: str | None) -> answers.PastEntry:
     )
 
 
-# Places that questions and entries are about, and the tokens of their showings.
+# Places (a row, or one label of a row) of questions and entries, and the tokens of their showings.
 
 
 class AboutRow(Protocol):

@@ -1,7 +1,7 @@
-"""The simulated oracle: answers for a person with the truth that the table keeps hidden, so that a dry run plays live.
+"""The simulated oracle: answers for a person with the table's hidden labels, in a dry run of the project.
 
-Its answers take the same way as anyone's: the next question, then `submit_answer` with the question's token. In
-the log each carries the note `simulated`.
+It answers like a person: it gets the next question, then calls `submit_answer` with the question's token. In the
+log its answers have the note `simulated`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ def can_answer(seat: Seat) -> bool:
 
 
 def answer_for_me(seat: Seat, n: int) -> int:
-    """Answer the next n questions of this person with the truth; the number answered, fewer if no more are left.
+    """Answer the next n questions of this person with the true labels; return the number answered, fewer if none is
+    left.
 
-    "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are skipped:
-    they stay open.
+    The answer is "is" if the true label is among the candidates, else "none" with it. Rows whose true label is
+    unknown stay open.
 
     Raises
-    NoTruth : The table has no true labels, or they were given to learn from, or all are held out.
+    NoTruth : The table has no true labels, or they are used for training, or all are held out.
     ValueError : n is not in 1..10,000.
-    NotAllowed : The person is not an owner: what the truth is, is for no one else to see.
+    NotAllowed : The person is not an owner: only owners may see the true labels.
     StaleQuestion : The person answers in another tab meanwhile. What was answered so far stays.
     """
     if not 1 <= n <= MOST:
@@ -64,14 +65,14 @@ def answer_for_me(seat: Seat, n: int) -> int:
 
 
 def _hidden_truth(opened: Opened[Learner]) -> HiddenTruth[KindSettings, Learner, object] | None:
-    """The true labels that the project's table hides, if it does."""
+    """The table's hidden true labels; None if it has none."""
     truth = opened.kind.HIDDEN_TRUTH
     return truth if truth is not None and truth.is_hidden(opened.learner) else None
 
 
 def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
-    """The person's next question and its true answer; where its truth is unknown, those of the best place whose truth
-    is known."""
+    """The person's next question and its true answer. If its true label is unknown: the best question whose true
+    label is known, and its answer."""
     question = loop.next_question(seat)
     if question is None:
         return None
@@ -83,7 +84,7 @@ def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
             return question, given
         known = truth.places(opened.learner)
     for place in known:
-        with suppress(loop.AnswerError):  # it is on the screen of someone else, or excluded by this person
+        with suppress(loop.AnswerError):  # it is on someone else's screen, or excluded by this person
             question = loop.ask_next(seat, place.row, place.label, drawn=True)
             with seat.learner() as opened:
                 given = truth.answer(opened.learner, question)

@@ -1,8 +1,7 @@
 """A press as it comes from a browser, and the one place where it is checked.
 
-A browser sends what its page tells it to, and anyone who sits before it can tell it otherwise: nothing is taken for
-what
-it should be. What is no press is refused with a message, as an answer is that does not fit.
+A user can make a browser send anything, so nothing that arrives is trusted. Malformed requests are refused with a
+message, like answers that do not fit the question.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 MOST_LABELS = 5_000
-"""Labels of one press; a project has fewer classes."""
+"""Labels of one request at most; a project has fewer classes."""
 LONGEST = 10_000
-"""Characters of a label, a token or a kind; those of a press of ours have far fewer."""
+"""Characters of a label, a token or a kind at most; those that our pages send are far shorter."""
 MOST = 2**31 - 1
-"""The highest number that the database has for a row or an entry."""
+"""The highest number of a row or an entry that the database can store."""
 SHOWN = 80
-"""Characters of what came that are said back."""
+"""Characters of the received value that a message quotes at most."""
 TOO_MANY = "These were more presses within a minute than anyone makes by hand. Fix: wait a minute."
 _ROW = re.compile("[0-9]{1,10}")
 _RELOAD = "Fix: load the page again."
@@ -58,7 +57,7 @@ class Press:
 
     @classmethod
     def read(cls, said: object) -> Press:
-        """A press out of the JSON that was sent. Raises AnswerError where it is none."""
+        """Read a request from the JSON that was sent. Raises AnswerError if it is malformed."""
         if not isinstance(said, dict):
             raise _malformed("it", "an object", said)
         labels = _of(said, "labels", list, "a list of texts")
@@ -82,7 +81,7 @@ class Press:
 
     @property
     def rows(self) -> set[int]:
-        """The labels as numbers of rows. Raises AnswerError where one is none."""
+        """The labels as row numbers. Raises AnswerError if one is not a number."""
         for label in self.labels:
             if not _ROW.fullmatch(label) or int(label) > MOST:
                 raise _malformed("labels", "numbers of rows", label)
@@ -90,8 +89,8 @@ class Press:
 
 
 def wanted_of(said: object, part: str) -> str | None:
-    """Further content that the card requests, such as "history 7"; None if it wants nothing, or nothing that could
-    be shown: the card asks again once it is opened again."""
+    """Further content that the card requests, such as "history 7"; None if it requests nothing, or the value is
+    malformed: the card asks again when it is next opened."""
     wanted = said.get(part) if isinstance(said, dict) else None
     try:
         return None if wanted is None else _text(part, wanted)
@@ -100,7 +99,7 @@ def wanted_of(said: object, part: str) -> str | None:
 
 
 def _malformed(part: str, allowed: str, got: object) -> AnswerError:
-    came = ascii(got)  # half of a character can be shown, too
+    came = ascii(got)  # lone surrogates can be shown, too
     came = came if len(came) <= SHOWN else f"{came[:SHOWN]}…"
     return AnswerError(f"What the page sent is no press: {part} must be {allowed}. Got {came}. {_RELOAD}")
 
@@ -123,7 +122,7 @@ def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed:
 
 
 def storable(text: str) -> str:
-    """The text. Raises ValueError where no database takes it."""
+    """Return the text. Raises ValueError if a database cannot store it."""
     if (found := unstorable_in(text)) is not None:
         raise ValueError(f"It cannot be stored with {found}. Fix: take it out.")
     return text
@@ -136,16 +135,16 @@ def _text(part: str, text: object) -> str:
     return text
 
 
-# One press of the card: the answer is stored, then the next question is shown with how the project stands.
+# One click on the card: the answer is stored, then the next question is shown with the state of the project.
 #
-# Two transactions, for what was answered must not be lost with what comes next: the answer, committed; the learner
-# takes it in; then the reservation of the next row. No one else has the learner in between, and nothing is read
-# twice.
+# There are two transactions, so that a failure to show the next question cannot lose the answer. The first commits
+# the answer, the learner follows it, and the second reserves the next row. No other thread has the learner in
+# between, and nothing is read twice.
 
 logger = logging.getLogger("winnow")
 
 PATH = "/presses"
-"""Where the server takes them; the project's number follows."""
+"""Path at which the server receives them; the project's number follows."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Next:
 
 @dataclass(frozen=True)
 class Pressed:
-    """The stored data, and what comes next; None if that failed: the answer is stored all the same."""
+    """The stored answer, and what comes next; None if that failed, although the answer is stored."""
 
     saved: Saved
     after: Next | None
@@ -206,7 +205,7 @@ def now(seat: Seat, zone: str | None) -> Next:
             paused = before is not None and before.paused_at is not None
             question = None if paused else turn.show_next()  # the same row, where it stays before the person
             day, reserved = day_in(opened, zone, paused=paused), turn.reserved
-        # By the learner and what is kept next to it: no reason to keep the project locked in the database.
+        # Needs only the learner and the cache next to it, so the project need not stay locked in the database.
         return Next(opened.kind.NAME, question, standing_in(opened, reserved), day)
 
 
@@ -214,6 +213,6 @@ def _next(seat: Seat, zone: str | None) -> Next | None:
     try:
         return now(seat, zone)
     except (NotSaved, StaleQuestion, NotFound, NotAllowed, *STORE_FAULTS):
-        # The answer is stored; that must not be taken for a failure of it.
+        # The answer is stored: this failure must not be reported as a failure to store it.
         logger.warning("The next question could not be shown at once.", exc_info=True)
         return None

@@ -1,5 +1,5 @@
-"""How the answering room of a project is set: guidelines, the order of the candidates and which are shown first, what
-each label means, and groups of classes, which are answers too: "some crow", where crows are classes."""
+"""Settings of a project's question page: guidelines, the order of the candidates, shortlists, descriptions of labels,
+and groups of classes that can be answers, such as "some crow"."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 def room_of(seat: Seat) -> RoomSettings:
-    """The project's room."""
+    """The settings of the project's question page."""
     with seat.reading() as reading:
         return RoomSettings.from_json(reading.project.room)
 
 
 def shortlists_of(seat: Seat) -> ShortlistView | None:
-    """How shortlists are in the project; None if its questions have none.
+    """State of the project's shortlists; None if its questions have none.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -46,7 +46,7 @@ def shortlists_of(seat: Seat) -> ShortlistView | None:
 
 
 def change_room(seat: Seat, room: RoomSettings) -> None:
-    """Set the room again, for everyone from their next question on.
+    """Change the settings, for everyone from their next question on.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -56,7 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
 
 
 def forms_of(seat: Seat) -> FormsNow | None:
-    """Known facts about the forms in which the project's questions are put; None if there is one form only.
+    """State of the choice between forms of the project's questions; None if there is only one form.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -66,7 +66,7 @@ def forms_of(seat: Seat) -> FormsNow | None:
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:
-    """Every class of the project, in its order: what a search for "none of these" looks through."""
+    """Every class of the project, in its order: the search under "none of these" covers them all."""
     with seat.learner() as opened:
         return tuple(opened.learner.classes)
 
@@ -98,7 +98,7 @@ def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tup
 
 
 def set_groups(seat: Seat, groups: Groups) -> None:
-    """Have these groups and no others, for everyone from their next question on; none removes all.
+    """Replace all groups with these, for everyone from their next question on; an empty mapping removes all.
 
     Raises
     RoomError : They are too many, or a name is too long; or the project takes no groups.
@@ -113,7 +113,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
 
 
 def _grouped(opened: Opened[Learner]) -> ClassMap:
-    """The classes that groups are made of. Raises RoomError if the project takes no groups."""
+    """The classes that groups can contain. Raises RoomError if this kind of project has no groups."""
     classes = opened.kind.CLASSES
     if classes is None or not opened.kind.TAKES_GROUPS:
         raise RoomError("Several labels of a row may be right in this project, so it takes no groups.")

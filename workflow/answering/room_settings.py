@@ -1,4 +1,4 @@
-"""The settings of a project's answering room, as they are stored."""
+"""The settings of a project's question page, as they are stored."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from plcore.arrays import forbidden_in_text
 ORDERS = ("probability", "fixed")
 FORMS = ("which", "cheapest")
 PROMISES = (0.9, 0.95, 0.99)
-"""How often the choices that are shown first can be made to hold the truth."""
+"""The allowed promises of a shortlist: how often it contains the true label."""
 GUIDELINES_LENGTH = 20_000
 DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
 MOST_GROUPED = 20_000
-"""Classes of all groups together: every question looks through them."""
+"""Classes in all groups together at most: every question searches them."""
 MOST_QUALIFYING = 50
 """Rows of a qualification."""
 
@@ -25,7 +25,7 @@ Groups = Mapping[str, tuple[str, ...]]
 
 
 class RoomError(ValueError):
-    """A setting of the answering room has a value that is not allowed."""
+    """A setting of the question page has a value that is not allowed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class RoomSettings:
     qualification : what people answer before they start, None if they start at once
     forms : how questions are put, "which" (of these?) or "cheapest", also in yes and no
     drawn_forms : whether a few questions are put in a form drawn at random, so that what each costs can be told
-    shortlist : how often the choices shown first are to hold the truth, one of PROMISES; None: all are shown first
+    shortlist : how often the choices shown first must contain the true label, one of PROMISES; None: no shortlist
     """
 
     guidelines: str = ""
@@ -91,7 +91,7 @@ class RoomSettings:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
-        """The settings as `to_json` gave them; what is missing is as by default. Raises RoomError."""
+        """Read the output of `to_json`; missing settings get their defaults. Raises RoomError."""
         unknown = sorted(set(stored) - {one.name for one in fields(cls)})
         if unknown:
             known = ", ".join(one.name for one in fields(cls))
@@ -108,7 +108,8 @@ class RoomSettings:
 
 
 def miss_of(promise: float) -> float:
-    """The share of shortlists that may lack the truth under a promise: 0.05 of 0.95, without what rounding adds."""
+    """The share of shortlists that may lack the true label under a promise: 0.05 for 0.95, without rounding
+    errors."""
     return round(1 - promise, 9)
 
 

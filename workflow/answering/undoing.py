@@ -1,7 +1,7 @@
-"""Undo and redo: a person withdraws an answer of theirs, or gives one they withdrew once more.
+"""Undo and redo: a person withdraws one of their answers, or stores again one that they withdrew.
 
-Both are new entries of the log. What was stored by one press ("none of these, it is that one": a `none` and an
-`is`; or an `is` for each row of a batch) is withdrawn, and given again, by one press.
+Both are new entries of the log. Entries that one click stored ("none of these, it is that one": a `none` and an `is`;
+or an `is` for each row of a batch) are withdrawn, and stored again, by one click.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class TakenBack(StaleQuestion):
 
 
 def undo(seat: Seat, seq: int | None = None) -> Saved | None:
-    """Withdraw an answer of this person, as a new entry, and put its row before them again; a whole batch with all rows
-    of it that stand, which are reserved for them together once more.
+    """Withdraw an answer of this person, as a new entry, and show them its row again. A batch is withdrawn as a
+    whole, and its rows are reserved for them as a batch again.
 
-    seq : the entry they mean to withdraw, as their screen shows it; a doubled press finds it withdrawn and
-        changes nothing. None: their latest that stands, among the last 50.
-    Returns None if the person has nothing to withdraw. A row that is on the screen of someone else stays with them.
+    seq : the entry to withdraw, as their screen shows it; after a double click it is withdrawn already, and nothing
+        changes. None: their latest answer that is not withdrawn, among the last 50.
+    Returns None if the person has nothing to withdraw. A row that is on someone else's screen stays there.
 
     Raises
     TakenBack : The entry is withdrawn already. Nothing is changed.
-    StaleQuestion : The entry is not theirs, or was a correction that took answers back too. Nothing is changed.
+    StaleQuestion : The entry is not theirs, or was a correction that also withdrew answers. Nothing is changed.
     """
     with seat.turn() as turn:
         if seq is None:
@@ -83,7 +83,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
             for part in reversed(parts):
                 stored = writer.write(
                     EntryKind.WITHDRAW,
-                    # Not the token of a showing: an answer to one must never be taken for this withdrawal.
+                    # Different from every token of a showing, so that no answer can be mistaken for this withdrawal.
                     token=f"withdraw.{part.seq}",
                     target=part.seq,
                     model_version=turn.learner.model_version,
@@ -94,21 +94,21 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
         else:
             turn.close_question()
         saved = replace(turn.saved(stored), rows=len(pressed), together=together)
-    if entry.kind not in VERDICTS and not together:  # that was no question of theirs
+    if entry.kind not in VERDICTS and not together:  # a verdict did not answer a question
         show_again(seat, place_of(entry))
     return saved
 
 
 def redo(seat: Seat, seq: int | None = None) -> Saved | None:
-    """Store an answer once more that this person had withdrawn; the new entry says what the old one said.
+    """Store again an answer that this person had withdrawn; the new entry has the content of the old one.
 
-    seq : the entry that was withdrawn; given again already, it comes back with ``repeated`` set and nothing is
+    seq : the entry that was withdrawn; if it was redone already, it is returned with ``repeated`` set and nothing is
         stored. None: the one they withdrew last, among the last 50.
     Returns None if there is none.
 
     Raises
-    StaleQuestion : The entry is not theirs, was not withdrawn by them, or its row does not stand as it did when it was
-        answered, or is on the screen of someone else. Nothing is changed.
+    StaleQuestion : The entry is not theirs, was not withdrawn by them, or its row has changed since it was answered,
+        or is on someone else's screen. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -138,7 +138,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
                     part.kind,
                     writer.labels_now(part),
                     token=second_token(token, number),
-                    # It is the same answer to the same showing; the time it took is counted there.
+                    # The same answer to the same showing: the seconds count with the old entry.
                     strategy=part.strategy,
                     score=part.score,
                     model_version=part.model_version,
@@ -154,7 +154,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
 
 
 def _check_free(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
-    """Raises StaleQuestion where a row that was withdrawn cannot be answered so again."""
+    """Raise StaleQuestion if a withdrawn row cannot get the same answer again."""
     place = place_of(parts[0])
     if turn.is_taken(place):
         raise StaleQuestion("That row is before someone else now; nothing was changed.")
@@ -171,7 +171,8 @@ def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
 
 
 def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
-    """Whether the press that stored this also took answers back, as a correction can: all of it has one moment."""
+    """Whether the click that stored this entry also withdrew answers, as a correction can: all have the same
+    moment."""
     log = answers.of_row(turn.session, turn.project_id, entry.row)
     return any(one.target_seq is not None and one.at == entry.at for one in log)
 
@@ -189,5 +190,5 @@ def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEnt
 
 
 def _withdrawal(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> entries.LogEntry | None:
-    """Withdrawal of the last of these entries; None if it stands."""
+    """Withdrawal of the last of these entries, or None."""
     return entries.withdrawal_of(turn.session, turn.project_id, parts[-1].seq)

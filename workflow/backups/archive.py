@@ -23,10 +23,10 @@ from workflow.backups.manifest import MANIFEST, BackupError, DamagedError, Manif
 from workflow.files.stored import whole_file
 
 MOST_OF_MANIFEST = 1 << 28
-"""Bytes; with a million images it has a tenth of these."""
+"""Bytes at most; the manifest of a million images has a tenth of them."""
 
 Tell = Callable[[int, int], None]
-"""Told how many bytes are done, and of how many."""
+"""Called with the number of bytes done and the total."""
 
 _NAMES = re.compile(
     r"winnow\.sqlite3|project\.json|tables/[0-9a-f]{64}\.parquet"

@@ -24,7 +24,7 @@ RETRY = timedelta(hours=1)
 """After which a backup that failed is tried again by itself."""
 STATE, CHECKED = "state.json", "checked.json"
 LATE = 2.0
-"""Times the seconds between two backups after which the latest is too old."""
+"""The latest backup is too old after this many times the interval between two backups."""
 AHEAD = timedelta(hours=1)
 """By which a clock may have been put back since a backup was made. One dated later says nothing of when it was made."""
 
@@ -105,7 +105,7 @@ def note_checked(folder: Path, path: Path, fault: str = "") -> None:
 
 
 def work(folder: Path) -> BackupWork | None:
-    """The request last; None if nothing ever was."""
+    """The last request for a backup; None if there never was one."""
     said = _read(folder / STATE)
     try:
         return BackupWork(**{**said, "at": datetime.fromisoformat(said["at"])})
@@ -175,8 +175,8 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
-    """For a folder without any backup: a new Winnow has time for the first. When it was opened first is the time of a
-    file that no one writes to again."""
+    """Say what is wrong with a folder without any backup; None for a new Winnow, which has time for the first. The
+    time of its first start is that of a file that is written only once."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None

@@ -1,7 +1,7 @@
 """Check a project file before storing any of it.
 
-Anyone who wrote the file may have made it by hand. What passes is what Winnow could have written: every value is of its
-column, every setting is read by its own reader, and table and log fit.
+The file may have been made by hand. It is accepted if Winnow could have written it: every value fits its column,
+every setting is read by its own reader, and table and log match.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workflow.projects.managing import checked_description
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""The result of a value that is none of Winnow's, if nothing says so in words of its own."""
+"""Errors that an invalid value raises where no reader gives its own message."""
 _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
 """Defaults for project files from before a column existed."""
 
@@ -227,9 +227,8 @@ def _check_asked(asked: Mapping[str, object]) -> None:
     AskedAs.from_json(asked)
 
 
-# Looking into the file of a project that was taken along. Anyone who made it may have meant harm, so only a limited
-# process of its own (`workflow.files.limited`) ever does; the server reads what that has left and checked, nothing
-# else.
+# Reading a project file. It may be malicious, so only a limited process (`workflow.files.limited`) reads it; the
+# server reads only what that process has checked and left.
 
 JOB = f"{__name__}.look"
 ROWS = "rows-{}.jsonl"

@@ -1,7 +1,6 @@
-"""A backup put instead of a home: all of it is checked before anything is touched, then it is there at once.
+"""Replacing a home by a backup: all of it is checked before anything is changed, then it takes effect at once.
 
-What others have put into the backup's database to act by itself, triggers, views and unique indices, does not come back
-with it.
+Triggers, views and unique indices that others have added to the backup's database are not restored.
 
 Tables and their files are called by their content, so that those of the backup can be next to what was there. The
 database comes last, at one moment (`places`): before it everything is as it was, after it as in the backup, but that

@@ -53,12 +53,12 @@ def settings_at_start() -> Settings:
 
 
 def carry_out(settings: Settings) -> str | None:
-    """Put back what is wanted, if anything is; what came of it, in words. Nothing is changed if it cannot be done.
+    """Restore the staged backup, if there is one; return the result in words. If it fails, nothing is changed.
 
-    To be called before the home is opened. It starts once: what starts and not ended, because Winnow was killed
-    or the machine went off, is said and not repeated, for people may have answered since.
+    Call it before the home is opened. A restore that was interrupted, because Winnow was killed or the machine went
+    off, is reported but not repeated, since people may have answered since.
 
-    Raises SettingsError where another start is about it: no one may open the home before that has ended.
+    Raises SettingsError if another start is restoring: no one may open the home before that has ended.
     """
     home = settings.home
     if not ((home / WANTED).exists() or (home / BEGUN).exists()):  # in this order: the one becomes the other
@@ -78,7 +78,7 @@ def carry_out(settings: Settings) -> str | None:
 
 
 def _carry_out(settings: Settings, home: Path) -> str | None:
-    """As `carry_out`, with no other start about it."""
+    """As `carry_out`, while no other start is restoring."""
     if (home / BEGUN).exists():
         return _interrupted(home)
     name = staged(home)
@@ -91,7 +91,7 @@ def _carry_out(settings: Settings, home: Path) -> str | None:
         said = f"{name} was put back. The database that was there is now {done.before}."
     except BackupError as error:
         said = f"{name} was not put back. {error}"
-    except Exception as error:  # a fault of Winnow's: the server starts all the same, and not into it again
+    except Exception as error:  # a fault of Winnow's: the server starts anyway, and does not try again
         logger.exception("%s could not be put back", name)
         said = f"{name} was not put back: {type(error).__name__}: {error}. Fix: see the log."
     return _told(home, said)

@@ -24,7 +24,7 @@ from workflow.server.home import Home
 logger = logging.getLogger("winnow")
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks whether a backup is wanted."""
+"""Seconds between two checks whether a backup is due or requested."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of the progress."""
 
