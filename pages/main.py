@@ -93,7 +93,7 @@ def jump(opened: StreamlitPage) -> None:
         {"group": "Go to", "name": one.title, "about": heading, "page": path, "project": None}
         for path, (one, heading) in shown.items()
     ]
-    ways = (opened.url_path, "annotate", "progress")  # everybody who sees a project may open the last one
+    ways = (opened.url_path, "annotate", "progress")  # every member of a project may open the last one
     there = next((one for one in ways if one in about_projects and one in shown), "")
     places += [
         {"group": "Projects", "name": name, "about": "", "page": there, "project": number}

@@ -96,7 +96,7 @@ def why_it_stays(view: ModelsView) -> None:
     changes, done = view.story.adoptions, view.done
     if best is None or done is None or done.fault or not view.story.automatic or best.in_force:
         return
-    if not changes or changes[-1].at < done.at:  # nobody has chosen a model since
+    if not changes or changes[-1].at < done.at:  # no person has chosen a model since
         stays = escape(showing.short(view.story.models, view.story.model))
         ahead = escape(showing.short(view.story.models, best.name))
         st.markdown(f"{ahead} is best, but within chance: {stays} stays.")

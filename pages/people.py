@@ -18,7 +18,7 @@ from workflow.projects import managing
 
 
 def groups_part(page: Page) -> None:
-    """Draw each group with its people, and the form for a new one. Nothing if nobody could be added."""
+    """Draw each group with its people, and the form for a new one. Nothing if no one could be added."""
     names = {one.id: one.name for one in team.list_people(page.seat) if not one.is_owner}
     if not names:
         return

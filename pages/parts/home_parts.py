@@ -53,8 +53,8 @@ def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
 
 
 def state_line(project: ProjectSummary, glance: Glance | None) -> str:
-    """Return the state of the project in Markdown, coloured only if someone has to act or nobody needs to any
-    more."""
+    """Return the state of the project in Markdown, coloured only if an action is needed, or no
+    longer is."""
     if project.disputes:
         verb = "waits" if project.disputes == 1 else "wait"
         return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
