@@ -1,4 +1,4 @@
-"""Calls of owners: settings of a project; archive, delete and restore it."""
+"""Calls of owners: change a project's settings; archive, delete and restore it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SettingsBody(Sent):
     "/projects/{project}/settings", response_model=ProjectSettings, summary="Change settings, all or none"
 )
 async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
-    """With the checks of the Settings page. The reply has all settings after the change."""
+    """Change settings, with the checks of the Settings page. The reply has all settings after the change."""
     known = await done(managing.learner_settings, seat)
     unknown = next((name for name in body.settings if name not in known), None)
     if unknown is not None:
@@ -46,20 +46,21 @@ async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
 
 @router.post("/projects/{project}/archive", status_code=204, summary="Archive a project")
 async def archive_project(seat: SeatAt) -> Response:
-    """No one is asked about it any more; table and log stay. Twice is harmless."""
+    """Archive the project: no one is asked about it any more; table and log stay. Idempotent."""
     await done(managing.archive_project, seat)
     return Response(status_code=204)
 
 
 @router.post("/projects/{project}/restore", status_code=204, summary="Restore a project")
 async def restore_project(seat: SeatAt) -> Response:
-    """From the archive or the bin. Twice is harmless; refused if another project has its name by now."""
+    """Restore the project from the archive or the bin. Idempotent; refused if another project now has its
+    name."""
     await done(managing.restore_project, seat)
     return Response(status_code=204)
 
 
 @router.delete("/projects/{project}", status_code=204, summary="Move a project to the bin")
 async def bin_project(seat: SeatAt) -> Response:
-    """Table and log stay, and it can be restored. Twice is harmless."""
+    """Move the project to the bin: table and log stay, and it can be restored. Idempotent."""
     await done(managing.bin_project, seat)
     return Response(status_code=204)
