@@ -185,7 +185,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 def load_pages() -> None:
     """Do the work that would delay the first page by half a second: import the parts of the pages, and
     plotly; and make Python scan the module paths, which Streamlit asks about once."""
-    from pages.parts import charts, kinds  # with everything that the pages of every kind use
+    from pages.parts import charts, kinds  # noqa: F401 - with everything that pages use
 
     charts.share_curve(np.arange(2), np.zeros(2))
     inspect.stack()

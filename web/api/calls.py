@@ -175,7 +175,7 @@ async def _failed(_request: Request, error: Exception) -> Response:
 
 
 async def _misfit(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # registered only for this class
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered only for this class
     return problem(422, "; ".join(_misfit_words(one, request) for one in error.errors()[:5]))
 
 
@@ -196,7 +196,7 @@ def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
 
 
 async def _of_http(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # registered only for this class
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
     words = str(error.detail)
     if words == HTTPStatus(error.status_code).phrase:  # of an unknown address: the phrase says no more
         return no_call(error.status_code, error.headers)

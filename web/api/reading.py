@@ -223,7 +223,7 @@ async def export(
     response_class=Response,
     responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
 )
-async def kept_file(request: Request, name: str) -> Response:  # in the address
+async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - in the address
     answer = await done(downloads.kept_file, request)
     if answer.status_code < 400:
         return answer
