@@ -18,7 +18,7 @@ def hashes_of(document: str) -> list[str]:
     return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in inline]
 
 
-# Streamlit 1.67 needs these besides this server's files: the document's inline scripts, modules from blob:
+# Streamlit 1.67 needs these in addition to this server's files: the document's inline scripts, modules from blob:
 # addresses (components), styles written as pages are drawn. No script is made from text: only Plotly's WebGL
 # charts and Vega would do so, and pages use neither. No site may frame Winnow.
 _INLINE = hashes_of(document(START))

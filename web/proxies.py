@@ -1,4 +1,4 @@
-"""What proxies say about a request: the person, the client's address, and whether HTTPS was used; from
+"""Claims of proxies about a request: the person, the client's address, and whether HTTPS was used; from
 trusted proxies only."""
 
 from __future__ import annotations

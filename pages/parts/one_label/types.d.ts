@@ -36,7 +36,7 @@ export interface YesNo {
  * beyond those listed
  * votes : number of people who voted on the row before, 0 if none or unknown
  * first : number of `rows` shown at first, the others are behind a key; null: all are shown
- * none : there are classes besides the candidates
+ * none : there are classes in addition to the candidates
  */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
