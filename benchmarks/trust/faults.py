@@ -49,7 +49,7 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Operation:
     """do : returns the exit status; raises if there was no message for the error      grows : the count in
-    `State`, if it succeeds begins : the home that it begins with, "" or "filled"
+    `State`, if it succeeds      begins : the home that it begins with, "" or "filled"
     """
 
     name: str
