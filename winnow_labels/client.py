@@ -35,8 +35,7 @@ _ONE_TEXT = "The labels are a list of texts. Got {0!r:.80}. Fix: [{0!r:.80}]."
 class WinnowError(Exception):
     """The server's refusal, with its message.
 
-    status : of HTTP; 0 if the server could not be reached      again : seconds to wait before a retry; 0:
-    none
+    status : of HTTP; 0 if the server could not be reached      again : seconds before a retry; 0: none
     """
 
     def __init__(self, status: int, words: str, again: float = 0.0) -> None:
@@ -126,8 +125,7 @@ class WinnowOutcome:
 class WinnowAdded:
     """The result of adding rows. rows : number of rows in the project now      added : number of new ones
 
-    known : rows that it already had, by id or else by number; they stay      new_classes : labels that no row
-    had
+    known : rows that it already had, by id or else by number; they stay      new_classes : labels new to it
     dropped, empty : sent columns that it does not have, and its columns that were not sent
     notes : what was read as missing, and oddities of the table with the new rows
     reading : how the project's table is read, with the new rows
@@ -147,11 +145,9 @@ class WinnowAdded:
 
 @dataclass(frozen=True)
 class WinnowWeighed:
-    """The result of sending another model's scores. seq : the latest entry that has them      rows : number
-    sent
+    """The result of sending another model's scores. seq : the latest entry that has them      rows : count sent
 
-    weighed : rows whose candidates are now weighted by them      silent : rows without a score for a
-    candidate
+    weighed : rows whose candidates are now weighted by them      silent : those without a candidate's score
     outside : rows whose highest score is of a class that is not a candidate
     """
 
@@ -246,8 +242,8 @@ class Winnow:
     url : its address in a browser      seconds : to wait for a reply
     patience : maximum seconds to keep retrying repeatable calls if a connection breaks, or the server is busy
     or restarts; 0: no retries
-    transport : how requests are sent; None: httpx2's default Raises ValueError if address or token is
-    invalid.
+    transport : how requests are sent; None: httpx2's default
+    Raises ValueError if address or token is invalid.
     """
 
     def __init__(
@@ -287,8 +283,7 @@ class Winnow:
         return WinnowProject(self, number)
 
     def read(self, file: str | Path, **how: object) -> dict[str, Any]:
-        """Return how a file would be read: a sentence, `reading`, with rows, classes, roles, notes, doubts.
-        Nothing is stored.
+        """Return how a file would be read: `reading`, rows, classes, roles, notes, doubts. Stores nothing.
 
         how : roles and options of the reading, but not settings and `accept`. Raises WinnowError, OSError.
         """
@@ -296,8 +291,7 @@ class Winnow:
         return found
 
     def create(self, file: str | Path, name: str, **how: object) -> WinnowProject:
-        """Create a project from a file, a table or a zip of one with its files; only once, since project
-        names are unique.
+        """Create a project from a table, or a zip of one with its files; once, since names are unique.
 
         how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
             unlabelled, truth_outside, item, unfinished, as_it_is, as in `POST /projects`
