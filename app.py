@@ -1,4 +1,5 @@
-"""The server: `streamlit run app.py` or `python app.py`. Pages are in pages/, what surrounds them in web/."""
+"""The server: `streamlit run app.py` or `python app.py`. Pages are in pages/, the HTTP layer around them in
+web/."""
 
 from pathlib import Path
 

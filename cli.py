@@ -1,6 +1,7 @@
-"""The command line: the use cases of the pages, as the owner. In the checkout `python cli.py`, installed `winnow`.
+"""The command line: the pages' use cases, run as the owner. In the checkout `python cli.py`, installed
+`winnow`.
 
-Nothing but click is imported before a command needs it, so that help and a mistyped command cost no one a wait.
+Only click is imported before a command needs more, so that help and a mistyped command respond at once.
 """
 
 from __future__ import annotations
@@ -44,18 +45,19 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 _NO_PORT = 1
-"""Exit status with which Streamlit ends a server that gets no port; it has others that end so."""
+"""Exit status with which Streamlit ends a server that gets no port; it is not used only for that."""
 REFUSED = 2
-"""Exit status of a command that did not do what it was asked to; one line on standard error says why."""
+"""Exit status of a refused command; one line on standard error says why."""
 INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, as in shells."""
 
 
 def run() -> NoReturn:
-    """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why, which with
+    """Run the command line and end the process: with 0, or with REFUSED and a one-line reason, which with
     `--json` is also a document."""
-    # One thread of BLAS, as a server has: the same sums in the same order, no matter who makes them. And the search for
-    # neighbours takes half as much of the processor, for threads wait for one another at work. NumPy is not loaded yet.
+    # One BLAS thread, like a server: the same sums in the same order, no matter which process computes them.
+    # The search for neighbours also uses half the CPU time, since threads busy-wait for each other. NumPy is
+    # not loaded yet.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
         status = main(standalone_mode=False)
@@ -76,7 +78,7 @@ def run() -> NoReturn:
 @click.group()
 @click.version_option(__version__, prog_name="winnow")
 def main() -> None:
-    """Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
+    """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
 for command in (
@@ -96,16 +98,17 @@ for command in (
 @main.command("serve")
 @json_option
 def serve() -> object:
-    """Start the server and print a sign-in link. With --json the document comes when it is ready, on one line.
+    """Start the server and print a sign-in link. With --json, prints the document on one line when it is
+    ready.
 
-    WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
+    WINNOW_HOST and WINNOW_PORT set its address, WINNOW_HOME its data folder.
     """
     from workflow.backups import staging
     from workflow.server.running import terminal
 
     terminal.as_json = is_json()
-    # Errors of settings, backups or data are reported as every command does; and in this order, for the backup may
-    # be what mends the data.
+    # Errors of settings, backups or data are reported as in every command; in this order, because the backup
+    # may be what repairs the data.
     settings = staging.settings_at_start()
     with home():
         pass
@@ -144,7 +147,8 @@ def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickExcepti
 @main.command("link")
 @json_option
 def link() -> object:
-    """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
+    """Print a new one-time sign-in link for the owner of the running server. Revokes an earlier unused
+    one."""
     from workflow.people import team
     from workflow.server.running import running
 
@@ -155,7 +159,7 @@ def link() -> object:
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
         made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
-    if not is_json():  # a secret is in one place
+    if not is_json():  # print a secret only once
         say(made)
     return {"link": made}
 
@@ -179,11 +183,11 @@ def list_projects() -> object:
 @file_options
 @column_options
 def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping[str, object]) -> object:
-    """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
+    """Compare the models on the rows of a project, or of a table in any format. Nothing is stored or changed.
 
-    Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
-    candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file. One fit is
-    one block of work, for --cluster; the figures are the same no matter who does it.
+    Each row is held out once. Consistency is how much more often than by chance a model's predictions are
+    among the candidates: it needs no true labels. Accuracy is by blind checks of a project, by true labels of
+    a file. One fit is one block of work, for --cluster; the figures do not depend on who computes them.
     """
     from workflow import importing
     from workflow.models import choosing
@@ -209,17 +213,18 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
 
 
 def _refuse(message: str) -> NoReturn:
-    """A table may have many problems: each ends with its fix, so that they can follow one another in one line."""
+    """Print an error on one line and exit. A table may have many problems: each ends with its fix, so they
+    can follow one another."""
     words = " ".join(message.split("\n"))
     say(f"Error: {words}", err=True)
     if FLAG in sys.argv[1:]:
-        with suppress(OSError):  # standard output may be what cannot be written; the line above says it
+        with suppress(OSError):  # standard output may be what cannot be written; the line above reports it
             write_document(refusal(words, REFUSED))
     sys.exit(REFUSED)
 
 
 def _words(error: Exception) -> str:
-    """Text of an error; of what the system says of a file, its name first."""
+    """Return the text of an error; for a system error about a file, its name first."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
@@ -229,7 +234,8 @@ def _words(error: Exception) -> str:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """Errors of use cases, with messages for users. Anything else is a fault and shows its traceback."""
+    """Return the errors of use cases, with messages for users. Any other error is a bug and shows its
+    traceback."""
     from workflow.access import NotAllowed, NotFound
     from workflow.answering.loop import AnswerError, StaleQuestion
     from workflow.answering.oracle import NoTruth

@@ -15,11 +15,12 @@ from plcore.evaluation import contaminate
 
 BUNDLED = {"digits": load_digits, "iris": load_iris, "wine": load_wine}
 REAL = ("lost", "msrcv2", "birdsong")
-"""Sets with candidates of their own."""
+"""Data sets with their own candidates."""
 
 
 def exact_set(name: str, *, fill: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return features (n, d) and class numbers (n,). fill : such as np.nanmean, of a column's empty cells"""
+    """Return features (n, d) and class numbers (n,). fill : computes the value of a column's empty cells,
+    such as np.nanmean"""
     if name in BUNDLED:
         return BUNDLED[name](return_X_y=True)
     frame = pd.read_csv(data_folder() / f"{name}.csv.gz")
@@ -38,7 +39,7 @@ def partial_set(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def any_set(
     name: str, contamination: tuple[str, float, float], random_state: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features, candidates and true classes; sets without candidates of their own are contaminated."""
+    """Return features, candidates and true classes; sets without their own candidates get random ones."""
     if name in REAL:
         return partial_set(name)
     X, y = exact_set(name)
@@ -48,7 +49,7 @@ def any_set(
 
 
 def z_scored(X: np.ndarray) -> np.ndarray:
-    """Return columns of mean 0 and variance 1; constant ones become 0."""
+    """Return columns scaled to mean 0 and variance 1; constant ones become 0."""
     deviation = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
@@ -98,5 +99,5 @@ def label_vectors(name: str, n_test: int | None = None, n_train: int | None = No
 
 
 def hidden(Y: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """Return label vectors in which a share of the cells, chosen uniformly, is not asked (-1)."""
+    """Return label vectors in which a share of the cells, chosen uniformly, is hidden (-1)."""
     return np.where(np.random.default_rng(seed).random(Y.shape) < share, -1, Y).astype(np.int8)

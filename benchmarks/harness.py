@@ -1,8 +1,8 @@
-"""Code shared by all benchmarks: its arguments, clocks, tables, processes of its own, and the page it writes.
+"""Code shared by all benchmarks: arguments, clocks, tables, subprocesses, and the result page.
 
-A benchmark is a function that returns the text of its page, marked by `benchmark`. Its name is that of the page, and an
-argument of `python -m benchmarks`. The arguments are set as environment variables before its file is imported, so
-that every process it starts knows them.
+A benchmark is a function marked by `benchmark` that returns the text of its page. Its name is that of the
+page, and an argument of `python -m benchmarks`. The arguments are set as environment variables before its
+file is imported, so that every process it starts knows them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PARTS = ROOT / ".cache" / "benchmarks"
-CLOCK_GFLOPS = 47  # of the machine on which targets in seconds were set
+CLOCK_GFLOPS = 47  # of the machine for which targets in seconds were set
 
 Result = TypeVar("Result")
 Sizes = TypeVar("Sizes")
@@ -68,7 +68,8 @@ def mode() -> str:
 
 
 def sized(normal: Sizes, *, tiny: Sizes, full: Sizes | None = None) -> Sizes:
-    """Return the size to measure at: `tiny` shows in seconds that a benchmark still runs, `full` is for `--full`."""
+    """Return the size to measure at: `tiny` checks within seconds that a benchmark still runs, `full` is for
+    `--full`."""
     return tiny if mode() == "try" else full if mode() == "full" and full is not None else normal
 
 
@@ -80,14 +81,14 @@ def only(parts: Iterable[Result]) -> list[Result]:
 
 
 def trees() -> dict[str, Path]:
-    """Return the checkouts to measure in turns: "before" (of `--before`), if there is one, and "now"."""
+    """Return the checkouts to measure alternately: "before" (of `--before`), if there is one, and "now"."""
     before = os.environ.get("BENCHMARKS_BEFORE")
     return {**({"before": Path(before)} if before else {}), "now": ROOT}
 
 
 @contextmanager
 def folder(*, large: bool = False) -> Iterator[Path]:
-    """Give a temporary folder. large : for gigabytes, on the disk of the checkout; `--folder` keeps it"""
+    """Yield a temporary folder. large : for gigabytes, on the disk of the checkout; kept with `--folder`"""
     kept_at = os.environ.get("BENCHMARKS_FOLDER")
     if large and kept_at:
         Path(kept_at).mkdir(parents=True, exist_ok=True)
@@ -100,10 +101,10 @@ def folder(*, large: bool = False) -> Iterator[Path]:
 
 
 def kept(benchmark: str, part: str, measure: Callable[[], Any], place: Path | None = None) -> Any:
-    """Return what `measure` gave for this part, now or in an earlier run: plain JSON values.
+    """Return the result of `measure` for this part, from this or an earlier run: plain JSON values.
 
-    A long benchmark that was stopped continues like this. Remove `.cache/benchmarks/NAME`, or the folder `place`, to
-    measure again.
+    An interrupted long benchmark continues this way. Remove `.cache/benchmarks/NAME`, or the folder `place`,
+    to measure again.
     """
     if mode() == "try":
         return json.loads(json.dumps(measure()))
@@ -118,7 +119,7 @@ def kept(benchmark: str, part: str, measure: Callable[[], Any], place: Path | No
 
 
 def kept_runs(benchmark: str, run: Callable[..., Any], *cell: object, seeds: int) -> list[Any]:
-    """Return what `run(*cell, seed)` gave for each seed, now or in an earlier run."""
+    """Return the result of `run(*cell, seed)` for each seed, from this or an earlier run."""
     called = " ".join(map(str, cell))
     return [kept(benchmark, f"{called} {seed}", lambda seed=seed: run(*cell, seed)) for seed in range(seeds)]
 
@@ -127,30 +128,30 @@ def kept_runs(benchmark: str, run: Callable[..., Any], *cell: object, seeds: int
 
 
 def clocked(call: Callable[[], Result]) -> tuple[Result, float]:
-    """Return the result of a call and the CPU seconds of this process that it took."""
+    """Return the result of a call and the CPU seconds that it took in this process."""
     begun = time.process_time()
     result = call()
     return result, time.process_time() - begun
 
 
 def cpu(call: Callable[[], object], repeats: int = 3) -> float:
-    """Return the least CPU seconds of some calls."""
+    """Return the minimum CPU seconds of some calls."""
     return min(clocked(call)[1] for _ in range(repeats))
 
 
 def cpu_of_children() -> float:
-    """Return the CPU seconds of all processes that this one has started and that have ended."""
+    """Return the CPU seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def percentiles(values: Sequence[float] | np.ndarray, *at: float, digits: int = 0) -> list[str]:
-    """Return percentiles of some times as cells: the median, the 95th and the largest by default."""
+    """Return percentiles of times as cells: by default the median, the 95th and the maximum."""
     return [f"{np.percentile(values, one):.{digits}f}" for one in at or (50, 95, 100)]
 
 
 def matrix_product_speed() -> float:
-    """Return this machine's dgemm speed on one core, GFLOP/s, by which absolute seconds are to be read."""
+    """Return this machine's dgemm speed on one core in GFLOP/s, to put absolute seconds in proportion."""
     n = sized(1500, tiny=100)
     a = np.random.default_rng(0).normal(size=(n, n))
     with threadpool_limits(1):
@@ -162,7 +163,7 @@ def matrix_product_speed() -> float:
 
 
 def load_average() -> str:
-    """Say how busy the machine was, and how far the benchmark let others go first."""
+    """Say how busy the machine was, and the benchmark's niceness."""
     nice = f" Niceness of this benchmark: {os.nice(0)}." if os.nice(0) else ""
     return f"Load average of the machine over 15 minutes: {os.getloadavg()[2]:.1f}.{nice}"
 
@@ -175,9 +176,10 @@ def met(is_met: bool) -> str:
 
 
 class Table:
-    """A Markdown table, whose rows are shown while they are measured.
+    """A Markdown table whose rows are printed as they are measured.
 
-    head : titles, or one string with " | " between them      form : of cells that are floats; nan is an empty cell
+    head : titles, or one string with " | " between them      form : format of cells that are floats; nan is
+    an empty cell
     """
 
     def __init__(self, head: str | Sequence[str], form: str = ".3f") -> None:
@@ -204,7 +206,7 @@ class Table:
 
 
 def page(*parts: object) -> str:
-    """Return paragraphs and tables with empty lines between them."""
+    """Return paragraphs and tables, separated by empty lines."""
     return "\n\n".join(text for part in parts if (text := str(part).strip()))
 
 
@@ -212,7 +214,8 @@ def page(*parts: object) -> str:
 
 
 def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **environment: str) -> Any:
-    """Return what a function of a benchmark returns in a process of its own, with one BLAS thread; JSON both ways.
+    """Run a function of a benchmark in a separate process with one BLAS thread and return its result; JSON
+    both ways.
 
     tree : the checkout whose code it uses; the benchmarks are those of this one
     """
@@ -230,7 +233,8 @@ def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **e
 
 
 def in_turns(runs: int, measure: Callable[[Path], Sequence[float]]) -> dict[str, np.ndarray]:
-    """Return the least of each figure over some runs, by tree. measure : is given a tree; these take turns"""
+    """Return the minimum of each figure over some runs, by tree. measure : takes a tree; the trees
+    alternate"""
     found: dict[str, list[Sequence[float]]] = {name: [] for name in trees()}
     for name, tree in list(trees().items()) * runs:
         found[name].append(measure(tree))
@@ -238,7 +242,7 @@ def in_turns(runs: int, measure: Callable[[Path], Sequence[float]]) -> dict[str,
 
 
 def child() -> None:
-    """Run the function that `in_process` names, and end at once."""
+    """Run the function that `in_process` names, and exit at once."""
     module, name, arguments = sys.argv[1:]
     found = getattr(importlib.import_module(module), name)(*json.loads(arguments))
     print("\n" + json.dumps(found, default=float), flush=True)
@@ -253,7 +257,7 @@ def data_folder() -> Path:
 def in_parallel(
     call: Callable[[Any], Result], cells: Sequence[Any], *, chunk: int = 1
 ) -> Iterator[tuple[Any, Result, float]]:
-    """Give each cell with what the call returns for it and its CPU seconds, as two processes get them done."""
+    """Yield each cell with the call's result and its CPU seconds, as two processes finish them."""
     jobs = [(call, cell) for cell in cells]
     if mode() == "try":
         yield from map(_timed, jobs)
@@ -274,7 +278,7 @@ def _timed(job: tuple[Callable[[Any], Result], Any]) -> tuple[Any, Result, float
 
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "SQLAlchemy", "streamlit")
-"""Distributions whose versions every page names."""
+"""Packages whose versions every page names."""
 
 
 def benchmark(
@@ -287,8 +291,8 @@ def benchmark(
 ) -> Callable[[Callable[[], str]], Callable[[], str]]:
     """Mark a benchmark.
 
-    packages : further distributions whose versions are named      peers : those it compares with, if installed
-    full : it has a `--full` of its own      long : it takes half an hour and more, and runs only when named
+    packages : further packages whose versions are named      peers : those it compares with, if installed
+    full : it has a larger `--full` mode      long : it takes half an hour or more, and runs only if named
     """
 
     def mark(measure: Callable[[], str]) -> Callable[[], str]:
@@ -318,7 +322,7 @@ def listed() -> dict[str, Listed]:
 
 
 def size_of(where: Path, pattern: str = "**/*") -> tuple[float, int]:
-    """Return MB of the files below a folder, and how many they are."""
+    """Return MB and number of the files below a folder."""
     sizes = [path.stat().st_size for path in where.glob(pattern) if path.is_file()]
     return sum(sizes) / 1e6, len(sizes)
 
@@ -333,7 +337,7 @@ def has(distribution: str) -> bool:
 
 
 def run(name: str) -> None:
-    """Run a benchmark; write its page unless it is a trial or measures parts alone."""
+    """Run a benchmark; write its page unless it is a trial or measures only parts."""
     measure = getattr(importlib.import_module(listed()[name].module), name)
     with threadpool_limits(1):
         text = measure().strip()
@@ -353,5 +357,5 @@ def run(name: str) -> None:
 
 
 def result(name: str) -> str:
-    """Return the name of a benchmark's files in `results`, without their ending."""
+    """Return the name of a benchmark's files in `results`, without extension."""
     return f"{name}_full" if mode() == "full" else name

@@ -1,6 +1,6 @@
-"""Homes of Winnow with projects, people, servers and a browser, as the benchmarks of the app need them.
+"""Homes of Winnow with projects, people, servers and a browser, for the benchmarks of the app.
 
-What is measured in another checkout too (`--before`) uses only what both have.
+Functions that are also measured in another checkout (`--before`) use only what both have.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 FEATURES, CLASSES = 16, 10
 LONG_ROWS, LOG = sized(40_000, tiny=3_000), sized(20_000, tiny=50)
 LARGE = sized((100_000, 64, 10), tiny=(1_000, 8, 4))
-"""Rows, features and classes of the project that trains all the time."""
+"""Rows, features and classes of the project that is retrained continuously."""
 
 
 @contextmanager
 def owner_of(folder: Path | str, **more: str) -> Iterator[Seat]:
-    """Open a home and give its owner's seat. more : further variables, of the database or a limit"""
+    """Open a home and yield its owner's seat. more : further variables, of the database or a limit"""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder), **more}))
     try:
         yield Seat(home, team.ensure_owner(home).id)
@@ -51,7 +51,7 @@ def owner_of(folder: Path | str, **more: str) -> Iterator[Seat]:
 def mixture(
     rows: int, features: int, classes: int, rng: np.random.Generator, spread: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return X and true classes of rows whose features tell the classes apart to some degree."""
+    """Return X and true classes of rows whose features separate the classes partly."""
     truth = rng.integers(classes, size=rows)
     return rng.normal(size=(classes, features))[truth] * spread + rng.normal(size=(rows, features)), truth
 
@@ -59,7 +59,7 @@ def mixture(
 def ambiguous_mixture(
     size: tuple[int, int, int], share: float, spread: float = 0.5, prefix: str = "class"
 ) -> LabelTable:
-    """Return such rows, each false label a candidate with this share. size : rows, features, classes"""
+    """Return such rows, each false label a candidate with this probability. size : rows, features, classes"""
     rng = np.random.default_rng(0)
     X, truth = mixture(*size, rng, spread)
     sets = rng.random((size[0], size[2])) < share
@@ -68,14 +68,14 @@ def ambiguous_mixture(
 
 
 def table_of(X: np.ndarray, sets: Sequence[Sequence[int]], prefix: str = "class") -> LabelTable:
-    """Return the table of features and of each row's candidates."""
+    """Return a table with these features and each row's candidates."""
     frame = pd.DataFrame(X.round(4), columns=[f"f{k:03d}" for k in range(X.shape[1])])
     frame.insert(0, "candidates", ["|".join(f"{prefix}{k}" for k in one) for one in sets])
     return LabelTable.from_frame(frame, Roles(candidates="candidates", numbers=tuple(frame.columns[1:])))
 
 
 def birdsong() -> tuple[LabelTable, LearnerSettings]:
-    """4,998 rows, 38 features, 13 classes."""
+    """Return a table of 4,998 rows, 38 features, 13 classes."""
     frame = birdsong_frame()
     roles = Roles(id="id", candidates="candidates", truth="bird", numbers=tuple(frame.columns[3:]))
     return LabelTable.from_frame(frame, roles), LearnerSettings(model="plknn")
@@ -92,7 +92,8 @@ def birdsong_frame() -> pd.DataFrame:
 
 
 def scene() -> tuple[LabelTable, Any]:
-    """2,407 rows, 294 features, 6 labels, of which two thirds are not known in nine rows of ten."""
+    """Return a table of 2,407 rows, 294 features, 6 labels; in nine rows of ten, two thirds of the labels are
+    unknown."""
     data = np.load(data_folder() / "scene.npz")
     rng = np.random.default_rng(0)
     holes = (rng.random(data["Y"].shape) < 2 / 3) & (rng.random(len(data["Y"])) < 0.9)[:, None]
@@ -103,7 +104,7 @@ def scene() -> tuple[LabelTable, Any]:
 
 
 def vectors(X: np.ndarray, cells: np.ndarray, labels: Sequence[str]) -> LabelTable:
-    """Return the table of features and of label vectors, whose cells are "1", "0" or empty."""
+    """Return a table of features and label vectors, whose cells are "1", "0" or empty."""
     frame = pd.DataFrame(X.round(4), columns=[f"f{k:03d}" for k in range(X.shape[1])])
     numbers = tuple(frame.columns)
     for k, name in enumerate(labels):
@@ -114,14 +115,14 @@ def vectors(X: np.ndarray, cells: np.ndarray, labels: Sequence[str]) -> LabelTab
 
 
 def long_table(rows: int = LONG_ROWS) -> tuple[LabelTable, LearnerSettings]:
-    """Three candidates in each row."""
+    """Return a table with three candidates in each row."""
     X, truth = mixture(rows, FEATURES, CLASSES, np.random.default_rng(0))
     sets = np.sort((truth[:, None] + [0, 3, 5]) % CLASSES, axis=1)
     return table_of(X, sets.tolist()), LearnerSettings(model="plknn")
 
 
 def find_neighbors(seat: Seat) -> None:
-    """Find the neighbours that a project of many rows waits for; in an earlier checkout none does."""
+    """Find the neighbours that a project of many rows needs; an earlier checkout needs none."""
     with suppress(ImportError):
         from workflow.models import neighbors
 
@@ -129,13 +130,14 @@ def find_neighbors(seat: Seat) -> None:
 
 
 def large_project(seat: Seat) -> int:
-    """Make a project of LARGE size whose linear model is trained again after every answer."""
+    """Create a project of LARGE size whose linear model is retrained after every answer."""
     settings = LearnerSettings(model="plsvc", strategy="margin", train_every=1, train_seconds=0.0)
     return managing.create_project(seat, "large", ambiguous_mixture(LARGE, 0.3), settings)
 
 
 def project(seat: Seat, case: str, length: int = LOG) -> Seat:
-    """Make a project: "birdsong", "all" (of asking), "long" (its log), "vectors". length : of the log of a long one"""
+    """Create a project: "birdsong", "all" (its questions), "long" (its log), "vectors". length : of the log
+    of a long one"""
     table, settings = {"vectors": scene, "long": long_table}.get(case, birdsong)()
     if case == "all":
         settings = replace(settings, strategy="cover", control_share=0.1)
@@ -149,7 +151,8 @@ def project(seat: Seat, case: str, length: int = LOG) -> Seat:
 
 
 def entry(seat: Seat, seq: int, length: int, **more: Any) -> dict[str, Any]:
-    """Return a line of a log of this length that one person has written, an answer every ten seconds until now."""
+    """Return a line of a log of this length, written by one person with an answer every ten seconds until
+    now."""
     at = datetime.now(UTC) - timedelta(seconds=60 + 10 * (length - seq))
     return {
         "project_id": seat.project_id, "seq": seq, "kind": "is", "label": "",
@@ -166,7 +169,8 @@ def write_log(seat: Seat, lines: list[dict[str, Any]]) -> None:
 
 
 def fill_log(seat: Seat, length: int, table: LabelTable) -> None:
-    """Write answers, each to another row until all but the last 2,000 have one; then corrections of the same rows."""
+    """Write answers, each about another row until all but the last 2,000 have one; then corrections of the
+    same rows."""
     candidates, n = np.asarray(table.candidates), len(table.ids) - 2_000
     lines = []
     for number in range(length):
@@ -180,7 +184,8 @@ def fill_log(seat: Seat, length: int, table: LabelTable) -> None:
 
 
 def drawn_graph(n: int, n_held: int, k: int) -> Any:
-    """Return a graph of neighbours near in number, drawn: finding the true ones is measured by `neighbors`."""
+    """Return a graph of random neighbours with nearby row numbers: finding true ones is measured by
+    `neighbors`."""
     from plcore.arrays import large_array
     from plcore.neighbors.graph import Graph
 
@@ -199,7 +204,7 @@ def drawn_graph(n: int, n_held: int, k: int) -> Any:
 
 
 def draw_neighbors() -> None:
-    """From now on neighbours are drawn in this process, where a project is made."""
+    """From now on, use random neighbours for projects created in this process."""
     from plcore.loop.one_label import asking
 
     def find(X: Any, unseen: Any, settings: Any, _tell: object = None) -> Any:
@@ -212,7 +217,7 @@ def draw_neighbors() -> None:
 
 
 def sign_ins(seat: Seat, number: int, projects: Sequence[int]) -> list[str]:
-    """Return the cookies' secrets of this many people who may answer in these projects."""
+    """Return the cookie secrets of this many people who may answer in these projects."""
     made = []
     for name in (f"Person {k}" for k in range(number)):
         made.append(team.redeem_link(seat.home, team.make_link(seat, name)))
@@ -225,7 +230,7 @@ def cookie_of(port: int, secret: str) -> str:
 
 
 def open_page(stack: ExitStack, server: Server, secret: str, number: int) -> LivePage:
-    """Open the Annotate page of a project as a browser does, without one."""
+    """Open the Annotate page of a project like a browser, but without one."""
     from tests.live_page import LivePage
 
     return stack.enter_context(LivePage(server.port, cookie_of(server.port, secret), f"project={number}"))
@@ -233,7 +238,7 @@ def open_page(stack: ExitStack, server: Server, secret: str, number: int) -> Liv
 
 @contextmanager
 def serving(folder: Path, **more: str) -> Iterator[Server]:
-    """Run a server of this home."""
+    """Run a server on this home."""
     from tests.browser.server import Server
 
     server = Server(folder, more=more)
@@ -245,7 +250,7 @@ def serving(folder: Path, **more: str) -> Iterator[Server]:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Run the Chromium of the tests."""
+    """Run the tests' Chromium."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.conftest import ARGUMENTS
@@ -259,7 +264,8 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def browsing(folder: Path, *scripts: str) -> Iterator[tuple[Server, Page]]:
-    """Run a server of this home, and a page of a browser that its owner is signed in to. scripts : of every page"""
+    """Run a server on this home, and a browser page signed in as its owner. scripts : init scripts of every
+    page"""
     with serving(folder) as server, browser() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 800})
         for script in scripts:
@@ -270,7 +276,7 @@ def browsing(folder: Path, *scripts: str) -> Iterator[tuple[Server, Page]]:
 
 @contextmanager
 def postgres(*options: str) -> Iterator[Any]:
-    """Run a PostgreSQL server that gives empty databases; None if there is no PostgreSQL."""
+    """Run a PostgreSQL server and yield a function for empty databases; None if there is no PostgreSQL."""
     from tests.postgres import running
     from tests.postgres_programs import find
 
@@ -282,12 +288,12 @@ def postgres(*options: str) -> Iterator[Any]:
 
 
 def place_of(url: str) -> Mapping[str, str]:
-    """Return the variables of a database; no url: SQLite."""
+    """Return the environment variables of a database; without url: SQLite."""
     return {"WINNOW_DATABASE_URL": url}
 
 
 def wait_for_version(home: Home, project_id: int, beyond: int) -> int:
-    """Return the newest published version once it is beyond this number."""
+    """Wait for a published version beyond this number, and return the newest."""
     import time
 
     from tests.workflow.world import newest_version

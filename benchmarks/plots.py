@@ -1,4 +1,4 @@
-"""Line charts in panels, by plotly; the browser that the tests use writes them as SVG."""
+"""Line charts in panels, by plotly; the tests' browser writes them as SVG."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ LEAD = "#0f6b5e"
 
 @dataclass(frozen=True)
 class Line:
-    """A series. half : half the width of its interval at every x; one point alone is drawn as a line across"""
+    """A series. half : half the width of its interval at every x; a single point is drawn as a horizontal
+    line"""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -39,9 +40,10 @@ def write_chart(
     log: bool = False,
     y_suffix: str = "",
 ) -> None:
-    """Write results/NAME.svg. panels : series by name, of each panel by title
+    """Write results/NAME.svg. panels : for each panel by title, its series by name
 
     styles : colour, dash and symbol of a series      lead : a series drawn thick      log : logarithmic x
+    axis
     """
     columns, names = (
         min(columns, len(panels)),
@@ -100,7 +102,7 @@ def write_chart(
 
 
 def as_svg(figure: str, width: int, height: int) -> str:
-    """Return a figure, given as JSON, as the browser draws it."""
+    """Return a figure, given as JSON, rendered by the browser."""
     how = f"{{format: 'svg', width: {width}, height: {height}, imageDataOnly: true}}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=obtain(), args=ARGUMENTS)

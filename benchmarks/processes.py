@@ -1,4 +1,4 @@
-"""The input that processes takes: memory of this one, CPU and memory of one and all that it has started."""
+"""Resource use of processes: memory of this one, CPU and memory of one with all its descendants."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def memory(pid: int | str = "self") -> dict[str, float]:
 
 
 def resident() -> float:
-    """Return the MB of this process now."""
+    """Return the current MB of this process."""
     return memory()["Rss"]
 
 
 def own_memory() -> float:
-    """Return the MB of this process that no file holds."""
+    """Return the MB of this process that are not backed by a file."""
     return memory()["Anonymous"]
 
 
 def peak() -> float:
-    """Return the largest MB of this process so far; `getrusage` would count its parent's, if that was larger."""
+    """Return the peak MB of this process; `getrusage` would count its parent's if that was larger."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1.024e-3 for line in lines if line.startswith("VmHWM"))
 
 
 def forget_peak() -> None:
-    """Let `peak` begin again."""
+    """Reset `peak`."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def family(root: int) -> list[int]:
-    """Return the numbers of a process and of all that descend from it."""
+    """Return the ids of a process and of all its descendants."""
     found = [root]
     for one in found:
         for tasks in Path(f"/proc/{one}/task").glob("*/children"):
@@ -59,11 +59,13 @@ def family(root: int) -> list[int]:
 
 @dataclass
 class Watch:
-    """CPU and memory of a process and all below it, sampled at a fixed interval; sampling itself is not counted.
+    """CPU and memory of a process and all its descendants, sampled at a fixed interval; the sampling itself
+    is not counted.
 
-    cpu, wall : seconds      own : most MB that no file holds, of all at once, what they share counted once; by stage
-    mapped : the same with pages of mapped files, which the system reclaims at will
-    largest, largest_mapped : of the one process that had most      worker : of any but the first
+    cpu, wall : seconds      own : peak MB not backed by a file, of all together, shared pages counted once;
+    by stage
+    mapped : the same with pages of mapped files, which the system can reclaim
+    largest, largest_mapped : of the single process with most      worker : of any but the first
     """
 
     root: int = field(default_factory=os.getpid)
@@ -125,9 +127,9 @@ class Watch:
 def watched(
     command: Sequence[str], stages: Sequence[str] = ("",), every: float = 0.1, **environment: str
 ) -> tuple[str, Watch]:
-    """Return what a command prints, and what it costs with all its children.
+    """Return a command's output, and what it costs with all its children.
 
-    stages : of its memory; each line that it prints begins the next
+    stages : names of memory stages; each line printed begins the next
     """
     how = {"stdout": subprocess.PIPE, "text": True, "cwd": ROOT, "env": {**os.environ, **environment}}
     with subprocess.Popen(command, **how) as process, Watch(process.pid, every, stages[0]) as watch:

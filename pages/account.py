@@ -17,7 +17,7 @@ PRESENT, NEW, AGAIN = (f"{state.PASSWORD}-{name}" for name in ("present", "new",
 
 
 def set_password() -> None:
-    """Set what was typed, which leaves the page whatever comes of it."""
+    """Set the password typed and clear the field, whether or not it was accepted."""
     present, new, again = (st.session_state.get(key) or "" for key in (PRESENT, NEW, AGAIN))
     for key in (PRESENT, NEW, AGAIN):
         st.session_state[key] = ""

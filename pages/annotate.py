@@ -27,7 +27,7 @@ parts = kinds.parts_of(page)
 
 
 def on_press() -> None:
-    """Store the press before the page is drawn again; whatever happens, the card listens again afterwards."""
+    """Store the answer before the page is redrawn; afterwards the card always accepts input again."""
     if (token := question_card.similar_wanted()) is not None:
         _find_similar(token)
     if (wanted := question_card.panel_wanted()) is not None:
@@ -64,7 +64,7 @@ def _fill_panel(wanted: str) -> None:
 
 
 def _open_on_review(seq: int | None) -> None:
-    """The row of one of the last ten answers: the page is left once the press is dealt with."""
+    """Open a row of the answer history on Review, after the current click has been handled."""
     rows = {one: view.row for one, view in standing.last_ten(page.seat)}
     if seq in rows:
         row_table.open_row(f"{state.REVIEW}-{page.project.id}", rows[seq])
@@ -127,13 +127,14 @@ def _after_press() -> pressing.Next | None:
 
 
 def _known_row() -> qualification.Qualifying | qualification.Judged | None:
-    """The result of an answer to a known row, until the person continues; else if they stand who may not start yet."""
+    """Return the result of a known row until the person continues, else their qualification if they may not
+    start yet."""
     project, judged = st.session_state.get(state.JUDGED) or (None, None)
     return judged if project == page.project.id else qualification.now(page.seat)
 
 
 def _many_at_once() -> question_card.Drawing:
-    """Rows to be confirmed together, or why there are none."""
+    """Draw the rows to confirm together, or explain why there are none."""
     found = batches.next_batch(page.seat)
     if isinstance(found, batches.NoBatch):
         return parts.question_card(page.seat, None, other_cards.nothing_together(found))
@@ -141,7 +142,8 @@ def _many_at_once() -> question_card.Drawing:
 
 
 def _draw_as_before(why: str) -> None:
-    """The store fails: the card stands as it stood, with what is typed in it, and says why; a press tries again."""
+    """The store failed: redraw the card as it was, with typed input, and say why. The next key press tries
+    again."""
     drawn = st.session_state.get(state.DRAWN)
     if drawn is not None and drawn[0] == page.project.id:
         _, draw, now = drawn
@@ -152,8 +154,8 @@ def _draw_as_before(why: str) -> None:
 
 @st.fragment
 def answer() -> None:
-    """The first question, and what comes of a press that uses the page (`card/press.js`): this part alone is run
-    again, until the owner changes the classes, or what else stands around the card."""
+    """Draw the question and handle answers that need the page (`card/press.js`). Only this fragment reruns,
+    until the owner changes the classes or the card's surroundings change."""
     if (leave := st.session_state.pop(state.LEAVE, None)) is not None:
         st.switch_page(leave)
     try:
@@ -163,7 +165,8 @@ def answer() -> None:
             parts.other_card(page.project.id, data, on_press)
             return
         if after is None and st.session_state.get(state.MANY) != page.project.id:
-            # In one turn: a press past the page between question and standing would make an old question new.
+            # Hold the lock for both: an answer by the direct route between question and standing would show
+            # an old question as new.
             after = pressing.now(page.seat, st.context.timezone)
         if after is not None:
             day, now = after.day, after.standing

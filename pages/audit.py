@@ -1,4 +1,4 @@
-"""Audit: who did what, when. Answers are not among it; they are on Review and in the log."""
+"""Audit: who did what, and when. Answers are not listed here; see Review and the log."""
 
 from __future__ import annotations
 

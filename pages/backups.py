@@ -1,4 +1,4 @@
-"""Backups: which there are, how old and how large; one more, one downloaded, one put back at the next start."""
+"""Backups: list them with age and size, make one, download one, restore one at the next start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY = {3600.0: "an hour", 24 * 3600.0: "a day", 7 * 24 * 3600.0: "a week"}
 
 
 def schedule() -> str:
-    """How they come about."""
+    """Return how backups are made, in words."""
     if view.every is None:
         return (
             "Backups are not automatic. To schedule them, set `WINNOW_BACKUPS=daily:7` for one every day, "
@@ -31,7 +31,7 @@ def schedule() -> str:
 
 
 def age(one: KeptBackup) -> str:
-    """How old it is, in words."""
+    """Return the age of a backup in words."""
     hours = int((datetime.now(UTC) - one.made_at).total_seconds() // 3600)
     if hours < 48:
         return "less than an hour old" if hours < 1 else f"{counted(hours, 'hour')} old"
@@ -39,7 +39,7 @@ def age(one: KeptBackup) -> str:
 
 
 def verified(one: KeptBackup) -> str:
-    """Known facts about its bytes."""
+    """Return whether and when its bytes were verified."""
     if one.fault:
         return ":red[damaged]"
     if one.checked_at is None:
@@ -63,7 +63,7 @@ def unstage() -> None:
 
 
 def draw(one: KeptBackup) -> None:
-    """A line of the list."""
+    """Draw one line of the list."""
     name = one.path.name
     with st.container(border=True):
         st.markdown(f"**{one.made_at:%Y-%m-%d %H:%M} UTC** · {age(one)} · {size(one.size)} · {verified(one)}")
@@ -96,7 +96,7 @@ def draw(one: KeptBackup) -> None:
 
 
 def draw_work() -> None:
-    """How far the one is that is being made: this part of the page looks again every second."""
+    """Show the progress of the running backup; this fragment reruns every second."""
     unfinished = view.work is not None and view.work.unfinished
 
     @st.fragment(run_every=1.0 if unfinished else None)

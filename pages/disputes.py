@@ -1,4 +1,4 @@
-"""Disputes: rows that people disagree on, worst first, each settled by a reviewer's verdict on a key."""
+"""Disputes: rows that annotators disagree on, worst first, each resolved by a reviewer's verdict."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ frame.toast_from_last_page()
 frame.project_title("Disputes", page)
 parts = kinds.parts_of(page)
 VERDICTS = ("settle", "is", "among", "none")
-"""By keys, or out of the search."""
+"""Answers that a reviewer gives by key or from the search."""
 
 
 def on_press() -> None:
-    """Deal with the press before the page is drawn again; whatever happens, the card listens again afterwards."""
+    """Handle the click before the page is redrawn; afterwards the card always accepts input again."""
     if was_pressed():
         with dealing():
             _do(read_press(page.seat))
@@ -61,7 +61,7 @@ def _looked_at() -> int | None:
 
 @st.fragment
 def settling() -> None:
-    """The loop of verdicts: a press reruns this part alone."""
+    """Draw one dispute after another; a verdict reruns only this fragment."""
     try:
         found = disputes.list_disputes(page.seat)
         row = _looked_at()

@@ -1,4 +1,5 @@
-"""Export: the table with its labels made exact, in the format and with the rows one wants, and the log behind it."""
+"""Export: the table with its exact labels, in the chosen format and with the chosen rows, and the log behind
+it."""
 
 from __future__ import annotations
 
@@ -32,13 +33,13 @@ from workflow.exporting.files import (
 )
 from workflow.exporting.snapshots import NamedSnapshot, SnapshotError
 
-# The files that a person has asked for: how far each is, and where to fetch it.
+# Files that a person has requested: their progress and download links.
 
 
 def draw_files(page: ProjectPage, seq: int) -> None:
-    """The ones of this project, the latest first. seq : of the log's latest entry
+    """Draw the requested files of this project, newest first. seq : of the log's latest entry
 
-    While one is being written this part of the page looks again every second.
+    While one is being written, this fragment reruns every second.
     """
     unfinished = any(file.unfinished for file in exporting.prepared(page.seat))
 
@@ -46,7 +47,7 @@ def draw_files(page: ProjectPage, seq: int) -> None:
     def files() -> None:
         found = exporting.prepared(page.seat)
         if unfinished and not any(file.unfinished for file in found):
-            st.rerun()  # the whole page, which then looks no more
+            st.rerun()  # rerun the whole page, which then stops polling
         for file in found:
             with st.container(key=f"{state.EXPORT}-{file.key}"):
                 _draw(page, file, seq)
@@ -78,7 +79,8 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
 
 
 def _link(page: ProjectPage, file: PreparedFile) -> None:
-    """A link that the browser itself follows: the file goes from the disk to it, and through no memory of the page."""
+    """Draw a download link. The browser fetches the file from disk, so it never passes through the page's
+    memory."""
     address = f"{exporting.PATH.lstrip('/')}/{page.project.id}/{file.key}"
     name = html.escape(file.file_name)
     st.html(
@@ -87,17 +89,18 @@ def _link(page: ProjectPage, file: PreparedFile) -> None:
     )
 
 
-# Named snapshots of a project on the Export page: made, listed, and brought back by the box *As of*.
+# Named snapshots of a project on the Export page: create, list and open them in the *As of* box.
 
 SHORT = 12
-"""Letters of a hash that are enough to tell it from others of the same project."""
+"""Leading characters of a hash that tell it apart from others of the same project."""
 FEW = 4
-"""Snapshots that the list shows at once; of more it scrolls."""
+"""Snapshots visible at once; the list scrolls if there are more."""
 HEIGHT = 420
 
 
 def draw_snapshots(page: ProjectPage, as_of: str) -> None:
-    """The list, the latest first, and a way to make one. as_of : key of the box in which one of them is typed"""
+    """Draw the list, newest first, and the form to create one. as_of : widget key of the box where a snapshot
+    is entered"""
     found = snapshots.list_snapshots(page.seat)
     st.markdown("###### Snapshots")
     if not found:
@@ -163,9 +166,9 @@ def _show(as_of: str, name: str) -> None:
 PREVIEW_ROWS = 20
 TINT = "rgba(63, 156, 139, .14)"
 NARROW = 120
-"""Pixels of a column of candidates: the label next to it is then in view."""
+"""Width in pixels of a candidates column, so that the label next to it stays in view."""
 AT_ONCE = 1.0
-"""Seconds that a press waits for the file, so that a short one is there with the next drawing."""
+"""Seconds that a click waits for the file, so that a small one is ready at the next redraw."""
 
 KNOWN = {
     "license": ("Licence", "cc-by-4.0"),
@@ -198,18 +201,18 @@ FILE, ROWS, LEAST, AS_OF, SPREADSHEETS = (
 
 
 def least() -> float:
-    """The probability above which the model is confident."""
+    """Return the probability above which the model is confident."""
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
 
 
 def read_state() -> AsOf | None:
-    """The earlier state that was typed; None: the present one. Raises AsOfError."""
+    """Return the earlier state entered, None for the current one. Raises AsOfError."""
     typed = st.session_state.get(AS_OF, "")
     return exporting.read_as_of(typed, ZoneInfo(st.context.timezone or "UTC")) if typed.strip() else None
 
 
 def draw_history(*, is_open: bool = False) -> None:
-    """The box for an earlier state, the snapshots, and the whole project as one file."""
+    """Draw the box for an earlier state, the snapshots, and the download of the whole project."""
     zone = st.context.timezone or "UTC"
     with st.expander("History: export an earlier state", icon=":material/history:", expanded=is_open):
         st.text_input(
@@ -224,14 +227,14 @@ def draw_history(*, is_open: bool = False) -> None:
 
 
 def say_and_stop(error: ValueError) -> NoReturn:
-    """Say why there is no such state, and draw no more than the box in which it was typed."""
+    """Explain why there is no such state, draw the box where it was entered, and stop the page."""
     st.error(escape(str(error)), icon=":material/error:")
     draw_history(is_open=True)
     st.stop()
 
 
 def look(as_of: AsOf | None) -> ExportView:
-    """Downloads of that state."""
+    """Return the export view of that state."""
     if as_of is None:
         return exporting.export_view(page.seat, PREVIEW_ROWS, least())
     try:
@@ -254,7 +257,7 @@ def chosen_file(view: ExportView) -> str:
 
 
 def choose_file(view: ExportView) -> str:
-    """Three cards of formats, and the others under *More formats*."""
+    """Draw three cards of formats, and the others under *More formats*."""
     name = chosen_file(view)
     tools = [one for one in view.files if one not in (*SPREADSHEET, *PYTHON, *FURTHER)]
     places = st.columns(len(CARDS))
@@ -270,7 +273,7 @@ def choose_file(view: ExportView) -> str:
 
 
 def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str) -> None:
-    """One choice over all cards: if the choice is in another card, nothing is chosen here."""
+    """Draw one choice across all cards; nothing is selected in a card if the chosen format is in another."""
     key = f"{FILE}-{title}"
     st.session_state[key] = chosen if chosen in names else None
     st.pills(
@@ -328,7 +331,8 @@ def what_people_know() -> CardDetails:
 
 
 def prepare(choice: ExportChoice) -> None:
-    """Prepare what is chosen now: a press may come before the page has followed the choice."""
+    """Prepare the current choice, read now because a click may arrive before the page has followed the
+    choice."""
     name = st.session_state.get(FILE, choice.file)
     if name in view.files:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
@@ -341,14 +345,14 @@ def prepare(choice: ExportChoice) -> None:
 
 
 def take_along() -> None:
-    """Prepare all of the project, for another Winnow."""
+    """Prepare the whole project as a file for another Winnow."""
     with frame.refusals_said_later():
         key = one_project.prepare(page.seat, frame.file_stem(page))
         exporting.wait(page.seat, key, AT_ONCE)
 
 
 def draw_preview(view: ExportView) -> None:
-    """The first rows, the columns that are added tinted; and where the labels come from."""
+    """Draw the first rows with the added columns tinted, and where the labels come from."""
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
     st.markdown(
         f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}"

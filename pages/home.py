@@ -1,4 +1,4 @@
-"""Home: the projects, where each stands, and the way on."""
+"""Home: the projects, the state of each, and the next step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ frame.toast_from_last_page()
 
 
 def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> None:
-    """Do this with a project; at the next drawing the page says these words, or why it was refused."""
+    """Run an action on a project; the next redraw shows `words`, or why the action was refused."""
     with frame.refusals_said_later(ProjectNameError):
         action(page.seat.at(project.id))
         st.session_state[state.FLASH] = f"{project.name} {words}"

@@ -1,4 +1,5 @@
-"""Import: a table, or a zip of one with its files, becomes a project. Preview, columns, every problem, create."""
+"""Import: a table, or a zip of a table with its files, becomes a project. Preview, columns, problems,
+create."""
 
 from __future__ import annotations
 
@@ -39,13 +40,13 @@ from workflow.importing.first_look import first_look
 from workflow.models.encoders.offers import EncoderError
 from workflow.projects.managing import CONTROL_SHARE, ProjectNameError
 
-# Bringing in a project that was taken along from another Winnow, on the Import page.
+# Import a project file that was downloaded from another Winnow, on the Import page.
 
 BOX = "bring-in"
 
 
 def bring_in_part(page: Page) -> None:
-    """Folded, for few need it: the box for the file, the name that the project is to have, the button."""
+    """Draw a collapsed box, since few need it: the file, the new project's name, the button."""
     with st.expander("Import project file", icon=":material/folder_zip:"):
         st.markdown(
             "In another Winnow, *Download project* on the Export page makes the file. The project comes with its whole "
@@ -89,7 +90,7 @@ def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
         st.switch_page("home.py")
 
 
-# Text of the Import page before a file is chosen: which files it takes, with an example of each kind.
+# Text of the Import page before a file is chosen: accepted files, with an example of each kind.
 
 EXAMPLES = (
     (
@@ -123,7 +124,7 @@ FORMATS = (
 
 
 def what_it_may_be() -> None:
-    """Three examples side by side, the formats, and how large a file may be."""
+    """Draw three examples side by side, the formats, and the size limit."""
     st.markdown("###### Examples")
     for place, (title, example, words) in zip(st.columns(3), EXAMPLES, strict=True):
         with place.container(border=True, height="stretch"):
@@ -153,7 +154,7 @@ if chosen is None:
     bring_in_part(page)
     what_it_may_be()
     st.stop()
-# From the top: what was understood, what is in doubt, the columns, everything else.
+# From top to bottom: what was understood, doubts, columns, other options.
 understood, doubtful, columns, options = (st.container(key=f"winnow_import_{name}") for name in PLACES)
 
 
@@ -165,7 +166,7 @@ def read_file(
     as_it_is: bool,
     ways: Mapping[str, str],
 ) -> importing.Upload | None:
-    """The upload, read once; None if it cannot be read at all, which is said.
+    """The upload, read once; None if it cannot be read at all, in which case the page says why.
 
     rows : the table of the rows, next to votes or candidates of them      vectors : embeddings of the rows
     """
@@ -194,7 +195,7 @@ def read_file(
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
-    """The upload in the shape that the user wants, joined to the files next to it if there are any."""
+    """Return the upload in the shape that the user wants, joined with any files uploaded next to it."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")
@@ -202,7 +203,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
         upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
     if upload is None:
         with options:
-            vectors_of_rows(chosen)  # which may be what cannot be read
+            vectors_of_rows(chosen)  # these may be what cannot be read
         return None
     with doubtful:
         choose_ways(upload.ways, chosen.key)
@@ -222,7 +223,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
 
 
 def vectors_of_rows(chosen: Arrived) -> None:
-    """The uploader of embeddings, out of the way of those who have none."""
+    """Draw the uploader of embeddings, collapsed because few need it."""
     with st.expander("Add embeddings"):
         file_box(
             page.seat,
@@ -234,7 +235,7 @@ def vectors_of_rows(chosen: Arrived) -> None:
 
 
 def check(chosen: Arrived, upload: importing.Upload, roles: importing.Roles) -> importing.Checked:
-    """The table under these roles, read once per choice of roles."""
+    """Return the table under these roles, read once per choice of roles."""
     key = (st.session_state[state.UPLOAD][0], roles)
     known = st.session_state.get(state.CHECKED)
     if known is None or known[0] != key:
@@ -254,7 +255,7 @@ CHECKS = round(100 * CONTROL_SHARE)
 
 
 def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
-    """The reading next to the first question, the create button; doubts and settings below."""
+    """Draw the reading next to the first question, then the create button, with doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
     parts = kinds.PARTS[importing.kind_of_table(table)]

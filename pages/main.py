@@ -1,4 +1,4 @@
-"""The navigation, built for what the person may do. The only script the server runs directly."""
+"""Build the navigation from the person's rights. The only script that the server runs directly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflow.projects import managing
 st.set_page_config(page_title="Winnow", page_icon=frame.ICON, layout="wide")
 frame.apply()
 
-limited.start()  # it loads what reads files while people look at their page
+limited.start()  # it preloads the file readers while people read their first page
 page = frame.begin()
 person = page.person
 frame.say_where_nothing_is_saved(page)
@@ -26,8 +26,8 @@ with frame.stop_at_faults():
 
 
 def entry(file: str, title: str, icon: str, path: str, *, shown: bool) -> StreamlitPage:
-    """A page in the navigation. One that is not shown says at its address whose it is; a page that is not named here
-    would be "not found"."""
+    """Return a page of the navigation. A hidden page says who may open it when its address is opened; a page
+    that is not registered here would be "not found"."""
     visibility: Literal["visible", "hidden"] = "visible" if shown else "hidden"
     return st.Page(file, title=title, icon=f":material/{icon}:", url_path=path, visibility=visibility)
 
@@ -36,13 +36,13 @@ about_projects: set[str] = set()
 
 
 def at_project(file: str, title: str, icon: str, path: str, right: Right) -> StreamlitPage:
-    """A page about a project, shown to who has this right there."""
+    """Return a page about a project, shown to people who have this right there."""
     about_projects.add(path)
     return entry(file, title, icon, path, shown=right in rights)
 
 
 def ours(file: str, title: str, icon: str, path: str) -> StreamlitPage:
-    """A page about this Winnow, shown to its owners."""
+    """Return a page about this Winnow, shown to its owners."""
     return entry(file, title, icon, path, shown=person.is_owner)
 
 
@@ -73,15 +73,15 @@ menu = {
     ],
     "Account": [entry("account.py", "My account", "account_circle", "account", shown=True)],
 }
-for title in list(menu)[1:]:  # a heading with nothing to see below it is left out, its addresses are not
+for title in list(menu)[1:]:  # a heading without visible pages is omitted, but the pages keep their addresses
     if all(one.visibility == "hidden" for one in menu[title]):
         menu[""] += menu.pop(title)
 JUMP = component("winnow_jump", "head/jump.js", ["head/jump.css"])
 
 
 def jump(opened: StreamlitPage) -> None:
-    """The list of pages and projects that Ctrl+K opens, and rows of the project in the address that hold the words
-    typed; what is chosen there is opened."""
+    """Draw the list that Ctrl+K opens: pages, projects, and rows of the current project that match the words
+    typed. Opens the one that is chosen."""
     shown = {
         one.url_path: (one, heading)
         for heading, pages in menu.items()
@@ -93,7 +93,7 @@ def jump(opened: StreamlitPage) -> None:
         {"group": "Go to", "name": one.title, "about": heading, "page": path, "project": None}
         for path, (one, heading) in shown.items()
     ]
-    ways = (opened.url_path, "annotate", "progress")  # who may see a project has the last
+    ways = (opened.url_path, "annotate", "progress")  # every member of a project may open the last one
     there = next((one for one in ways if one in about_projects and one in shown), "")
     places += [
         {"group": "Projects", "name": name, "about": "", "page": there, "project": number}
@@ -113,9 +113,9 @@ def jump(opened: StreamlitPage) -> None:
         st.switch_page(shown[go["page"]][0], query_params=at)
 
 
-with frame.refusals():  # where a page has not said it itself
+with frame.refusals():  # unless a page has already shown the refusal itself
     opened = st.navigation(menu, position="top")
-    st.set_page_config(page_title=f"{opened.title} · Winnow")  # among tabs, in the history, and read out
+    st.set_page_config(page_title=f"{opened.title} · Winnow")  # for tabs, history and screen readers
     if opened.url_path != "annotate":
         frame.leave_question(page.seat)
     with frame.stop_at_faults():

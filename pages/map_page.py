@@ -1,4 +1,4 @@
-"""Map: every row as a point, near to those like it, in the colour of its label, its doubt, its person, or its state."""
+"""Map: every row as a point, close to similar rows, coloured by label, model doubt, annotator or state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workflow.files import media
 from workflow.rows import instance_map as use_case
 from workflow.rows.instance_map import STATES, InstanceMap
 
-# The panel next to the map: the row that was clicked, or what can be done with several that were drawn round.
+# The panel next to the map: the row that was clicked, or actions on several that were selected.
 
 
 def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence[int]) -> None:
-    """Draw it. picked : numbers of the rows that are clicked or drawn round"""
+    """Draw the panel. picked : numbers of the rows that are clicked or selected"""
     together = can_choose(page)
     if len(picked) > 1 and together:
         st.markdown(f"##### {counted(len(picked), 'row')}")
@@ -51,14 +51,14 @@ def _row(page: ProjectPage, shown: InstanceMap, look: MapLook, row: int) -> None
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
 
-# The small picture of the row that is pointed at on the map: plotly itself shows words alone.
+# The thumbnail of the row under the pointer: plotly itself shows only text.
 
-# The addresses go in as data and are set as a picture's source; the server guards each as it does elsewhere.
+# Addresses are sent as data and set as an image's source; the server checks access to each one.
 _PICTURES = component("winnow_map_pictures", "map_pictures.js", ("map_pictures.css",))
 
 
 def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
-    """Have them shown; nothing if no row has one. rows : those on the map"""
+    """Show thumbnails on pointing; nothing if no row has an image. rows : those on the map"""
     found = media.small_addresses(page.seat, rows)
     if found:
         _PICTURES(
@@ -68,7 +68,7 @@ def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
 
 
 LOOK_EVERY = 2.0
-"""Seconds between two looks whether a worker has laid out the rows, or cannot."""
+"""Seconds between two checks whether a worker has laid out the rows, or cannot."""
 
 page = frame.begin_project("Map")
 frame.project_title("Map", page)
@@ -101,7 +101,7 @@ pictures_on_pointing(page, shown.rows.tolist())
 
 @st.fragment(run_every=LOOK_EVERY)
 def _wait_for_the_layout() -> None:
-    """Draw the page again once the rows are laid out, or are not to be."""
+    """Rerun the page once the rows are laid out, or the layout has failed."""
     if not use_case.is_waited_for(page.seat):
         st.rerun()
 

@@ -1,4 +1,5 @@
-"""Models: which one answers, how all of them compare on this project's own rows, one click to use another."""
+"""Models: the model in use, how all of them compare on this project's own rows, and a click to use
+another."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ frame.say_refusal()
 
 
 def lead(view: ModelsView) -> None:
-    """Whether Winnow chooses the model, in one sentence; when they were compared, and comparing them again."""
+    """Say in one sentence whether Winnow chooses the model, when the models were compared, and offer a new
+    comparison."""
     story = view.story
     name = escape(showing.short(story.models, story.model))
     with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}_lead"):
@@ -70,7 +72,7 @@ def compared(done: Done) -> str:
 
 
 def switch(was_automatic: bool, model: str) -> None:
-    """Let comparisons choose the model again, or fix the one in use."""
+    """Let comparisons choose the model again, or fix the current one."""
     with frame.refusals_said_later(ValueError):
         if was_automatic:
             choosing.adopt(page.seat, model)
@@ -89,12 +91,12 @@ def cancel() -> None:
 
 
 def why_it_stays(view: ModelsView) -> None:
-    """Why the best of the latest comparison does not answer, where that was left to Winnow."""
+    """Explain why the best model of the latest comparison is not in use, when Winnow chooses the model."""
     best = next((line for line in view.lines if line.best), None)
     changes, done = view.story.adoptions, view.done
     if best is None or done is None or done.fault or not view.story.automatic or best.in_force:
         return
-    if not changes or changes[-1].at < done.at:  # no one has chosen anything since
+    if not changes or changes[-1].at < done.at:  # no person has chosen a model since
         stays = escape(showing.short(view.story.models, view.story.model))
         ahead = escape(showing.short(view.story.models, best.name))
         st.markdown(f"{ahead} is best, but within chance: {stays} stays.")
@@ -102,7 +104,7 @@ def why_it_stays(view: ModelsView) -> None:
 
 @st.fragment(run_every=1.0)
 def progress() -> None:
-    """How far the comparison is; the whole page again when it has ended, and only then."""
+    """Show the progress of the comparison; rerun the whole page once it has ended."""
     if st.session_state[state.MODELS] != showing.watched(page.seat):
         st.rerun()
     running = showing.running_now(page.seat)
@@ -122,7 +124,8 @@ def how_it_ended(view: ModelsView) -> None:
 
 
 def meaning() -> model_table.MeaningOffer | None:
-    """The encoder of meaning that is in use, or the one that is recommended; None if there is none for these rows."""
+    """Return the encoder of meaning in use, else the recommended one; None if there is none for these
+    rows."""
     found, offered = encoding_requests.encoders(page.seat), offers.offers(page.seat)
     used = {one.encoder for one in found.columns}
     one = next((one for one in offered if one.entry.key in used), offered[0] if offered else None)
@@ -143,7 +146,7 @@ def meaning() -> model_table.MeaningOffer | None:
 
 
 def on_act(what: str, model: str) -> None:
-    """The click in the table."""
+    """Handle a click in the table."""
     if what == "meaning":
         st.session_state[state.MEANING] = True
     else:

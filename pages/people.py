@@ -14,11 +14,11 @@ from workflow.people.members import Group, GroupError, MemberError
 from workflow.people.team import PersonView
 from workflow.projects import managing
 
-# Groups of people: a part of the People page. A group is added to a project at once, in the project's settings.
+# Groups of people, on the People page. A group is added to a project as a whole, in the project's settings.
 
 
 def groups_part(page: Page) -> None:
-    """Each group with its people, and the form that makes a new one. Nothing if there is no one to be in one."""
+    """Draw each group with its people, and the form for a new one. Nothing if no one could be added."""
     names = {one.id: one.name for one in team.list_people(page.seat) if not one.is_owner}
     if not names:
         return
@@ -37,7 +37,7 @@ def groups_part(page: Page) -> None:
 
 
 def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
-    # The key includes what it was drawn with, so that a change made elsewhere makes a new box.
+    # The key includes the drawn contents, so that a change made elsewhere creates a new box.
     key = f"{state.GROUPS}-{group.id}-{hash((group, tuple(names.items())))}"
     with st.form(f"{key}-form", border=False):
         st.text_input("Name", group.name, max_chars=members.NAME_LENGTH, key=f"{key}-name")
@@ -81,13 +81,13 @@ def _do(act: Callable[[], object], words: str) -> None:
         st.session_state[state.FLASH] = words
 
 
-# Projects that are shared at once with a person who is invited: a choice in the form of the People page.
+# Projects that are shared with a person on invitation: a choice in the form of the People page.
 
 _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 
 def choose(page: Page) -> None:
-    """Which projects, and as what. Nothing is drawn if there is no project."""
+    """Draw the choice of projects and role. Nothing is drawn if there is no project."""
     known = managing.project_names(page.seat)
     if not known:
         return
@@ -106,7 +106,8 @@ def choose(page: Page) -> None:
 
 
 def share_chosen(page: Page, name: str) -> None:
-    """Share what was chosen with the person of this name, in a callback. Raises as `members.share`."""
+    """Share the chosen projects with the person of this name; used in a callback. Raises as
+    `members.share`."""
     if chosen := st.session_state.get(_PROJECTS):
         members.share(page.seat, name, chosen, st.session_state[_ROLE])
         st.session_state[_PROJECTS] = []
@@ -124,7 +125,7 @@ by_name_elsewhere = bool(settings.oidc_issuer or settings.proxy_user_header)
 
 
 def invite() -> None:
-    """Make a link for the name typed, which goes from its box only then."""
+    """Create a link for the name typed; the box is cleared only if that succeeds."""
     name = st.session_state[state.INVITED]
     with frame.refusals_said_later(team.PersonNameError, team.LinkError, MemberError):
         st.session_state[state.LINK] = name.strip(), team.make_link(page.seat, name)
@@ -147,7 +148,7 @@ def call(person_id: int, key: str) -> None:
 
 
 def facts(one: PersonView) -> str:
-    """One line about a person."""
+    """Return one line about a person."""
     found = ["access ended"] if one.person.disabled_at else []
     count = len(one.browsers)
     found.append(f"{count} {'browser' if count == 1 else 'browsers'} signed in" if count else "not signed in")
@@ -163,7 +164,7 @@ def facts(one: PersonView) -> str:
 
 
 def buttons(one: PersonView) -> None:
-    """Actions on a person. Those that take something away ask once more, in a box that opens."""
+    """Draw actions on a person. Those that remove something ask for confirmation in a popover."""
     person, mine = one.person, one.person.id == page.person.id
     if not person.is_owner:
         st.button(

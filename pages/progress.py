@@ -1,4 +1,5 @@
-"""Progress: how good the model is on rows it never learnt from, when to stop, what is settled, what is left."""
+"""Progress: how good the model is on rows it never learnt from, when to stop, what is settled, what is
+left."""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ from workflow.access import Right
 from workflow.people import figures
 from workflow.people.figures import PersonFigures
 
-# Figures that annotators see of themselves: no one else's name, and nothing that tells a blind check from other rows.
+# Figures that annotators see about themselves: no other names, and nothing that reveals a blind check.
 
 SHARED = f"Updated every {figures.OWN_STEP} comparable answers, so that no single answer is revealed as right or wrong."
 
 
 def my_figures(page: ProjectPage) -> None:
-    """A box at the end of a page, for anyone who answers."""
+    """Draw a box at the end of a page, for all annotators."""
     if not page.project.may(Right.ANSWER):
         return
     with st.expander("My figures", icon=":material/person:", key="my-figures"):
@@ -46,7 +47,7 @@ def my_figures(page: ProjectPage) -> None:
 
 
 def _kept(page: ProjectPage) -> PersonFigures:
-    """The figures, recounted only when the log has grown."""
+    """Return the figures, recomputed only when the log has grown."""
     version = page.project.id, figures.log_seq(page.seat)
     kept = st.session_state.get(state.MY_FIGURES)
     if kept is None or kept[0] != version:

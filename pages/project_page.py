@@ -25,7 +25,7 @@ from workflow.projects.managing import ProjectNameError
 page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
 frame.project_title("Project settings", page)
-frame.say_refusal()  # above all tabs: the first to ask for it says it, whichever it is about
+frame.say_refusal()  # above all tabs: any of them may have been refused
 parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
@@ -33,7 +33,7 @@ ORDERS = {"probability": "the likeliest first", "fixed": "always in the same ord
 
 def about_part() -> None:
     def rename(**new: str) -> None:
-        stored = managing.get_project(page.seat)  # another tab may have changed the other of the two
+        stored = managing.get_project(page.seat)  # another tab may have changed the other settings
         managing.rename_project(
             page.seat, new.get("name", stored.name), new.get("description", stored.description)
         )
@@ -55,7 +55,7 @@ def about_part() -> None:
 
 
 def settings_form(settings: Sequence[Setting]) -> Mapping[str, Any]:
-    """Draw these settings; all settings as they are now."""
+    """Draw these settings and return the current values of all settings."""
     now = managing.learner_settings(page.seat)
 
     def save(name: str, value: Any) -> None:
@@ -67,7 +67,8 @@ def settings_form(settings: Sequence[Setting]) -> Mapping[str, Any]:
 
 
 def doubt(now: Mapping[str, Any], name: str, value: Any) -> tuple[str, str] | None:
-    """The question about a change that cannot be undone, or undoes what annotators agree on."""
+    """Return the confirmation for a change that cannot be undone, or that affects agreement between
+    annotators."""
     if name == "fold" and value == "latest" and now["overlap"] > 1:
         return LATEST_OF_SEVERAL, "Use the latest answer"
     if several({**now, name: value}) and not several(now):
@@ -79,7 +80,8 @@ def doubt(now: Mapping[str, Any], name: str, value: Any) -> tuple[str, str] | No
 
 
 def several(settings: Mapping[str, Any]) -> bool:
-    """Whether annotators answer independently, as `plcore.loop.standings.OverlapSettings` says."""
+    """Return whether annotators answer independently, as defined by
+    `plcore.loop.standings.OverlapSettings`."""
     return (
         settings["own_since"] is not None
         or settings["overlap"] > 1
@@ -148,7 +150,8 @@ def room_part() -> None:
 
 
 def descriptions_part(stored: Mapping[str, str]) -> None:
-    """A table of all labels, saved after each line. It takes in only changes made elsewhere: the cursor stays in it."""
+    """Draw a table of all labels, saved after each line. Only changes made elsewhere reset it, so the cursor
+    stays."""
     names, key = room.class_names(page.seat), f"{KEY}-descriptions"
     drawn, saved, number = st.session_state.get(key, ({}, None, 0))
     if saved != (names, stored):

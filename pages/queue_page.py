@@ -1,4 +1,4 @@
-"""Queue: every open row in asking order, with its score and reason; a row opened here is asked next."""
+"""Queue: every open row in question order, with its score and reason; a row opened here can be asked next."""
 
 from __future__ import annotations
 

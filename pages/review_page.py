@@ -1,4 +1,4 @@
-"""Review: find answered rows, see all that was said about one, correct it."""
+"""Review: find answered rows, read the history of one, correct it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from workflow.people.examples import EXAMPLE, QUALIFICATION, Marking
 from workflow.rows import reviewing
 from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreReview
 
-# Marking an answered row as an example of its class, on the Review page: for the owner.
+# Owners mark an answered row as an example of its class, on the Review page.
 
 PURPOSES = {EXAMPLE: "Shown next to questions, on demand", QUALIFICATION: "Asked in the qualification"}
 MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before someone starts, as"}
 
 
 def example_form(page: ProjectPage, row: int) -> None:
-    """The mark of an open row, and the form that sets it; nothing for who is no reviewer."""
+    """Draw the mark of an open row, and the form that sets it; nothing for people who are not reviewers."""
     if not page.project.may(Right.REVIEW):
         return
     now = examples.marking(page.seat, row)
@@ -82,16 +82,16 @@ def _unmark(page: ProjectPage, row: int) -> None:
         st.session_state[state.FLASH] = "The mark is removed."
 
 
-# How right the scores are that came with a table: a part of the Review page, for reviewers and owners.
+# Accuracy of the scores that came with a table: a part of the Review page, for reviewers and owners.
 
 ALL = "all labels together"
 FEWEST = 10
-"""Rows looked at below which the share says next to nothing."""
+"""Minimum of reviewed rows for the share to be meaningful."""
 
 
 def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
-    """The part of a project whose table has scores; nothing is counted before it is wanted. scored_by : the model that
-    has given them since; None: they came with the file"""
+    """Draw the review of scores if the table has any; counts are computed only on request. scored_by : the
+    model that produced the scores since; None: they came with the file"""
     key = f"{state.SCORES}-{page.project.id}"
     whose = "your file" if scored_by is None else frame.escape(scored_by)
     if not st.toggle(f"Accuracy of the scores of {whose}", key=f"{key}-open"):
@@ -122,7 +122,7 @@ def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
 
 
 def _sentence(line: ScoreLine, threshold: float) -> None:
-    """The answer itself, as large as it is sure."""
+    """State the result; its size shows how certain it is."""
     of = f" of {frame.escape(line.label)}" if line.label else ""
     seen = line.seen
     st.markdown(
@@ -162,7 +162,7 @@ def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
 
 
 def _by_score(view: ScoreReview, name: str, key: str) -> None:
-    """The share that is right between two scores each, where enough was looked at anywhere."""
+    """Draw the share of correct rows per score range, if enough rows of any range were reviewed."""
     if sum(one.looked_at for one in view.bins) < FEWEST:
         return
     data = {
@@ -184,7 +184,8 @@ def _by_score(view: ScoreReview, name: str, key: str) -> None:
 
 
 def _figure(view: ScoreReview) -> go.Figure:
-    """The share that is right between each two scores, with its interval; nothing if none was looked at."""
+    """Plot the share of correct rows per score range with its interval; ranges without reviewed rows are left
+    out."""
     edges, seen = view.edges, view.bins
     known = [place for place, one in enumerate(seen) if one.looked_at]
     parts = [(seen[place].share, seen[place].low, seen[place].high) for place in known]

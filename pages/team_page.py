@@ -1,4 +1,4 @@
-"""Team: inter-annotator agreement, one row a person, whose answers to look at or exclude, and invites."""
+"""Team: inter-annotator agreement, one row per person, links to their answers, exclusion, and invites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ here = {"project": str(page.project.id)}
 
 
 def cached() -> figures.Team:
-    """The figures, computed again only when the log has grown."""
+    """Return the figures, computed again only when the log has grown."""
     version = page.project.id, figures.log_seq(page.seat)
     held = st.session_state.get(state.TEAM)
     if held is None or held[0] != version:
@@ -47,7 +47,7 @@ def act(use_case: Callable[[Seat, int], None], one: PersonFigures, done: str) ->
 
 
 def exclude(one: PersonFigures) -> None:
-    """Exclude a person's answers, or include them again; asked for once more."""
+    """Exclude a person's answers, or include them again, after confirmation."""
     if one.aside:
         st.markdown(f"The answers of {frame.escape(one.name)} will count again; labels and the model follow.")
         label, use_case, done = "Include answers", aside.count_again, f"{one.name}'s answers count again."
@@ -63,7 +63,7 @@ def exclude(one: PersonFigures) -> None:
 
 
 def details(one: PersonFigures) -> None:
-    """All figures of a person, and what they confuse."""
+    """Show all figures of a person, and the labels they confuse."""
     lines = {
         "Pace": progress_parts.pace(one) or "–",
         "Blind checks correct": progress_parts.share(one.checks),
@@ -92,7 +92,7 @@ def details(one: PersonFigures) -> None:
 
 
 def do(what: str, person: int | None) -> None:
-    """The click in the table."""
+    """Handle a click in the table."""
     by_id = {one.person_id: one for one in shown.people}
     if what == "invite":
         st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=here)
@@ -112,7 +112,7 @@ def do(what: str, person: int | None) -> None:
 
 
 def on_link(what: str, person: int) -> None:
-    """Make a sign-in link for a person, or revoke those that are open."""
+    """Make a sign-in link for a person, or revoke their open links."""
     name = next((one.name for one in members.list_team(page.seat) if one.person_id == person), "")
     with frame.refusals_said_later(team.PersonNameError, team.LinkError):
         if what == "link":

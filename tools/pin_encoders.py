@@ -1,11 +1,11 @@
-"""Pin the encoders of the catalogue: run where the internet is, by someone whom others trust with it.
+"""Pin the encoders of the catalogue. Run it with internet access, as a person whom others trust with it.
 
     python tools/pin_encoders.py minilm-many [REVISION]
 
-It fetches the files that the entry names from huggingface.co, at a revision (default: the newest), makes the encoder of
-them, and writes `revision`, `bytes` and `sha256` into `catalogue.toml`, and the vectors of the reference inputs next to
-it. Look at the model's page first (licence, credit, preparation), and compare a vector with one of the authors' own
-code: what is wrong here is wrong for everyone. `git diff` shows what was written.
+Fetch the files that the entry names from huggingface.co, at a revision (default: the newest), build the
+encoder, write `revision`, `bytes` and `sha256` into `catalogue.toml`, and the reference vectors next to it.
+Read the model's page first (licence, credit, preparation), and compare a vector with one from the authors'
+own code: a mistake here is wrong for everyone. `git diff` shows what was written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CATALOGUE = ROOT / "plcore" / "tables" / "encoders" / "data" / "catalogue.toml"
 
 
 def fetched(entry: EncoderEntry, revision: str, folder: Path) -> dict[str, Path]:
-    """The entry's files by name. Ends the program where it names none: the repository's are said then."""
+    """Return the entry's files by name. If it names none, exit and list the repository's files."""
     if not entry.files:
         names = HfApi().list_repo_files(entry.repository, revision=revision)
         sys.exit(f"{entry.key} names no files. {entry.repository} has: {', '.join(names)}")
@@ -42,7 +42,7 @@ def fetched(entry: EncoderEntry, revision: str, folder: Path) -> dict[str, Path]
 
 
 def made(entry: EncoderEntry, paths: dict[str, Path], folder: Path) -> Path:
-    """The folder of the encoder."""
+    """Build the encoder and return its folder."""
     if entry.builder:
         build(entry.builder, {one.what: paths[one.name] for one in entry.files}, folder)
     else:
@@ -53,7 +53,7 @@ def made(entry: EncoderEntry, paths: dict[str, Path], folder: Path) -> Path:
 
 
 def pinned(entry: EncoderEntry, revision: str, paths: dict[str, Path], text: str) -> str:
-    """The catalogue's text with the revision and the files of this entry."""
+    """Return the catalogue's text with the revision and the files of this entry."""
     begin = re.search(rf"^\[{re.escape(entry.key)}\]$", text, flags=re.M)
     assert begin is not None  # noqa: S101 - it was read from there
     later = re.compile(rf"^\[(?!\[?{re.escape(entry.key)}\b)", flags=re.M).search(text, begin.end())

@@ -1,4 +1,4 @@
-"""Which requests are of programs, and the bearer token that these send instead of a cookie (RFC 6750)."""
+"""Which requests are from programs, and their bearer token, sent instead of a cookie (RFC 6750)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 API = "/api/v1"
-"""Where programs ask."""
+"""Prefix of the API for programs."""
 DOCUMENTS = frozenset({f"{API}/openapi.json", f"{API}/docs"})
-"""Addresses that browsers also open: people who are signed in, or programs with a token."""
+"""Addresses that browsers also open: for people who are signed in, or programs with a token."""
 CALLS_AGAIN = "60"
-"""Seconds after which a program that called too often may call again."""
+"""Seconds before a program that called too often may call again."""
 STORE_AGAIN = "5"
-"""The same where the store fails."""
+"""Seconds before a retry if the store fails."""
 NOBODY = (
     "A call sends a token that works: Authorization: Bearer winnow_... This one is missing, unknown or over. Fix: make "
     "one on the page My account."
@@ -23,21 +23,21 @@ _DROPPED = (b"cookie", b"authorization")
 
 
 def is_of_program(scope: Scope, headers: Headers) -> bool:
-    """Whether a token says who asks, and nothing else does."""
+    """Return whether the request authenticates by API token only."""
     path: str = scope["path"]
     if scope["type"] != "http" or not is_below(path):
         return False
-    # A browser says `Basic` to a proxy that asks its people so.
+    # Browsers send `Basic` to a proxy that requires it.
     return path not in DOCUMENTS or headers.get("authorization", "").lower().startswith(_SCHEME)
 
 
 def is_below(path: str) -> bool:
-    """Whether the address is one of the interface, or would be."""
+    """Return whether the address is below the API's prefix, even if it does not exist."""
     return path == API or path.startswith(f"{API}/")
 
 
 def secret_of(headers: Headers) -> str | None:
-    """Token of the request; None if it sends none, or several."""
+    """Return the token of the request; None if it has none, or several."""
     sent = headers.getlist("authorization")
     if len(sent) != 1 or not sent[0].lower().startswith(_SCHEME):
         return None
@@ -45,5 +45,6 @@ def secret_of(headers: Headers) -> str | None:
 
 
 def without_secrets(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """The headers behind the guard: neither a cookie, which counts for nothing here, nor the token."""
+    """Return the headers passed on behind the guard: without the cookie, which is ignored here, and without
+    the token."""
     return [pair for pair in scope["headers"] if pair[0].lower() not in _DROPPED]

@@ -1,7 +1,7 @@
-"""Which of Streamlit's addresses are open, and to whom: all others of its are not there.
+"""Which of Streamlit's addresses are open, and to whom: all others answer 404.
 
-Streamlit answers at more addresses than Winnow needs: figures of the process, sign-in of its own, an interface for
-agents, files by a name that everyone may have. What a release of it adds is closed until it stands here.
+Streamlit answers at more addresses than Winnow needs: process metrics, its own sign-in, an interface for
+agents, files under guessable names. An address added by a new release stays closed until it is listed here.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ STREAMLITS = {
     "/_stcore/health": ("GET",),
     "/media/{name}": ("GET",),
 }
-"""Streamlit's addresses with their methods, for anyone who is signed in. Next to them there are HOST_CONFIG, which we
-answer, and STREAM, the websocket of the pages."""
+"""Streamlit's addresses with their methods, for anyone who is signed in. In addition there are HOST_CONFIG,
+which we answer, and STREAM, the websocket of the pages."""
 
 FRAMED_BY = {
     "allowedOrigins": [],
@@ -42,22 +42,22 @@ FRAMED_BY = {
     "blockErrorDialogs": False,
     "resourceCrossOriginMode": None,
 }
-"""Reply to Streamlit's pages about a site that frames them. None may frame Winnow, so none is named: Streamlit's own
-answer names the hosts of its cloud."""
+"""Reply to Streamlit's request for the sites that may frame its pages. None may frame Winnow, so none is
+named: Streamlit's own answer names the hosts of its cloud."""
 
-_POLICY = 1008  # the close code of a websocket that is against the rules
+_POLICY = 1008  # websocket close code of a policy violation
 _NOT_THERE = "There is no such address here. Fix: begin at the start page."
 
 
 async def host_config(_request: Request) -> JSONResponse:
-    """First request of Streamlit's pages about a site that frames them."""
+    """Answer the first request of Streamlit's pages, about sites that may frame them."""
     return JSONResponse(FRAMED_BY, headers={"cache-control": "no-cache"})
 
 
 class Closed:
     """ASGI middleware behind the guard: 404 for every address that is neither ours nor open, 405 for another method.
 
-    ours : the routes of Winnow, which say themselves who may have what
+    ours : the routes of Winnow, which check access themselves
     """
 
     def __init__(self, app: ASGIApp, ours: Sequence[BaseRoute]) -> None:
@@ -88,9 +88,9 @@ class Closed:
             return self._host_config.app
         path: str = scope["path"]
         if path.startswith(_STATIC) and path.removeprefix(_STATIC) not in self._static:
-            return _not_here(path, 404)  # Streamlit answers with its page
+            return _not_here(path, 404)  # Streamlit would answer with its page
         if is_unsafe_path_pattern(path.lstrip("/")):
-            return _not_here(path, 404)  # Streamlit answers with two words
+            return _not_here(path, 404)  # Streamlit would answer with two words
         try:
             matches = {route.matches(scope)[0] for route in self._routes}
         except ValueError:  # a number of thousands of digits in the address

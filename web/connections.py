@@ -1,7 +1,7 @@
-"""Bounds for connections: opening many of them keeps no one else out.
+"""Limits for connections, so that many open ones do not lock others out.
 
-Uvicorn takes every connection and waits for its request without end. By systemd's default a process may open 1,024
-files, and a thousand sockets on which nothing is sent are as many.
+Uvicorn accepts every connection and waits indefinitely for its request. By systemd's default a process may
+open 1,024 files, so that a thousand idle sockets would exhaust them.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from workflow.server.running import most_files, most_pages
 
 WHOLE_WITHIN = 20.0
-"""Seconds in which the head of a request comes whole, from the connection's beginning or the reply before it."""
+"""Seconds within which the head of a request must be complete, from the start of the connection or the
+previous reply."""
 SILENCE = 90.0
-"""Seconds after which a request is given up of whose body nothing more comes. Routes that read a body say so before, in
-words; this is for bodies that no one reads, and for replies that the client does not take."""
+"""Seconds without further bytes of a body before the request is dropped. Routes that read a body answer
+earlier with a message; this is for bodies that no one reads, and for replies that the client does not
+accept."""
 SLOWEST = 500.0
-"""Bytes a second of a reply that a client takes at least, as long as some of it waits."""
+"""Minimum bytes a second at which a client must accept a pending reply."""
 PAGES_A_PERSON = 20
-"""Websockets of one person at once."""
+"""Maximum websockets of one person at once."""
 WAITING = 1_000
-"""Connections at once whose request has not come; beyond these the one that has waited longest is closed."""
+"""Maximum connections that wait for a request; beyond these the longest waiting one is closed."""
 SAID_EVERY = 60.0
-"""Seconds between two lines of the log that say the same."""
+"""Seconds between two identical lines of the log."""
 COLLECTED_EVERY = 32
-"""Closed pages between two collections of garbage. Streamlit keeps the last 128 sessions for people who come back;
-others, with three descriptors each, it leaves to the collection."""
+"""Closed pages between two garbage collections. Streamlit keeps the last 128 sessions for people who return;
+others hold three descriptors each until they are collected."""
 
 logger = logging.getLogger("winnow")
 _FOLDED = re.compile(rb"\n[ \t]")
@@ -46,11 +48,11 @@ _END_OF_HEAD = re.compile(rb"\n\r?\n")
 
 
 class Strict(h11.Connection):
-    """A connection that refuses what two programs may read in two ways: a folded line of a head, and a length next to
-    chunks (RFC 9112, sections 5.2 and 6.1)."""
+    """A connection that refuses requests that two programs may interpret differently: a folded header line,
+    and a length together with chunks (RFC 9112, sections 5.2 and 6.1)."""
 
     def next_event(self) -> Any:
-        """Return the next event of h11's. Raises h11.RemoteProtocolError."""
+        """Return h11's next event. Raises h11.RemoteProtocolError."""
         if self.their_state is h11.IDLE and _FOLDED.search(_END_OF_HEAD.split(self.trailing_data[0], 1)[0]):
             raise h11.RemoteProtocolError("a folded line")
         event = super().next_event()
@@ -62,34 +64,35 @@ class Strict(h11.Connection):
 
 
 class TimedConnection(H11Protocol):
-    """Uvicorn's connection, closed when its request does not come whole in time, its reply is not taken, or others need
-    its place."""
+    """Uvicorn's connection, closed if its request is not complete in time, its reply is not accepted, or
+    others need its place."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self.conn = Strict(h11.SERVER)
         self._timer: asyncio.TimerHandle | None = None
-        self._left = 0  # bytes of replies that waited for the client when the timer was set
+        self._left = 0  # unsent bytes of replies when the timer was set
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Wait for the first request. The connection that has waited longest makes room; if none waits, this one."""
+        """Wait for the first request. If there are too many, close the longest waiting connection; if none
+        waits, this one."""
         super().connection_made(transport)
         self._look()
         while len(_waiting) > min(WAITING, most_files() // 4):
             longest = next(iter(_waiting))
             longest._go_on()
             longest.transport.abort()
-            self.connections.discard(longest)  # asyncio does it a moment later, when more may have come
+            self.connections.discard(longest)  # asyncio would do it a moment later, when more may have come
         if len(self.connections) > most_files() // 2:
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop all timers."""
         self._go_on()
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Deal with what has come, and wait for what is missing."""
+        """Process what has arrived, and wait for what is missing."""
         super().handle_events()
         self._look()
 
@@ -99,19 +102,21 @@ class TimedConnection(H11Protocol):
         self._look()
 
     def pause_writing(self) -> None:
-        """Wait until the client takes what it asked for."""
+        """Wait until the client accepts the reply."""
         super().pause_writing()
         self._look()
 
     def resume_writing(self) -> None:
-        """Send on."""
+        """Continue sending."""
         super().resume_writing()
         self._look()
 
     def _look(self) -> None:
-        if self.transport.get_protocol() is not self:  # it is a websocket by now
+        if self.transport.get_protocol() is not self:  # it has become a websocket
             self._go_on()
-        elif self.cycle is None or self.cycle.response_complete:  # also if it closes once its reply was taken
+        elif (
+            self.cycle is None or self.cycle.response_complete
+        ):  # also if it closes after its reply was accepted
             if self not in _waiting:
                 self._go_on()
                 _waiting[self] = None
@@ -141,14 +146,15 @@ class TimedConnection(H11Protocol):
 
 
 _waiting: dict[TimedConnection, None] = {}
-"""Connections of this process whose request has not come, the longest first."""
+"""Connections of this process whose request has not arrived, longest waiting first."""
 
 
 class OwnConnections:
-    """ASGI middleware: at the server's start, has uvicorn make `TimedConnection`s, and name itself in no reply.
+    """ASGI middleware: at the server's start, makes uvicorn use `TimedConnection` and omit its name from
+    replies.
 
-    Streamlit makes uvicorn's configuration, and has no option for either. It is reached by the one word that uvicorn
-    and an application have before anyone is heard.
+    Streamlit creates uvicorn's configuration and has no option for either, so it is reached through the
+    lifespan event, the only exchange between uvicorn and the application before the first connection.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -165,16 +171,17 @@ class OwnConnections:
 
 
 class SaidOnce:
-    """Says in one line a minute that no connection can be taken; asyncio has a traceback for each, 2,048 at a time.
+    """Logs one line a minute if no connection can be accepted; asyncio would log a traceback for each, up to
+    2,048 at a time.
 
-    It waits a second by itself before it takes the next one.
+    asyncio itself waits a second before it accepts again.
     """
 
     def __init__(self) -> None:
         self._said = -SAID_EVERY
 
     def say(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say what a loop could not do, as its exception handler."""
+        """Log an error of an event loop; used as its exception handler."""
         if not str(context.get("message")).startswith("socket.accept()"):
             loop.default_exception_handler(context)
         elif time.monotonic() - self._said >= SAID_EVERY:
@@ -187,19 +194,19 @@ class SaidOnce:
 
 
 class OpenPages:
-    """The websockets that are open, by the person whose page it is."""
+    """The open websockets, by the person whose page it is."""
 
     def __init__(self) -> None:
         self._of: Counter[int] = Counter()
         self._closed = 0
 
     def may_open(self, person_id: int) -> bool:
-        """Whether one more page of this person may be open."""
+        """Return whether this person may open another page."""
         return self._of[person_id] < PAGES_A_PERSON and self._of.total() < most_pages()
 
     @contextmanager
     def opened(self, person_id: int) -> Iterator[None]:
-        """Count a page while the block lasts."""
+        """Count a page for the duration of the block."""
         self._of[person_id] += 1
         try:
             yield

@@ -1,9 +1,9 @@
-"""The document of every page: Streamlit's, whose head names what the page will ask for, too.
+"""The HTML document of every page: Streamlit's, with preload links for what the page will request.
 
-What a page is drawn with, and our own modules, a browser would learn of when the page comes by its websocket, and what
-Streamlit's scripts import only from them, one after another. Named in the document they come while Streamlit starts. It
-tells Streamlit where its server is, too, which it would look for below the address of each page first, and what else it
-would ask that server before it opens its websocket.
+Without the links a browser learns of a page's scripts only when the page arrives by websocket, and of their
+imports one after another. With them, the scripts load while Streamlit starts. The document also tells
+Streamlit the server's address, which it would otherwise look for below each page's address first, and the
+configuration that it would request before it opens its websocket.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from workflow.seat import Seat
 from workflow.server.home import home
 
 START = ""
-"""The address of the page that comes without one."""
+"""The address of the start page."""
 OF_A_PROJECT = (
     "annotate",
     "queue",
@@ -47,9 +47,9 @@ OF_A_PROJECT = (
     "export",
     "settings",
 )
-"""Addresses of pages that are about one project, and have a box of all."""
+"""Addresses of pages about one project, which have a box to choose another."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
-"""Addresses of pages. Which page a person may have is asked where it is drawn."""
+"""Addresses of pages. Access is checked when the page is drawn."""
 
 ALWAYS = ("BidiComponent", "Html")
 NEEDED = {
@@ -75,17 +75,18 @@ NEEDED = {
     ),
     "account": ("TextInput", "Button"),
 }
-"""Scripts of a page in addition to ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
-they import is found."""
+"""Scripts of a page in addition to ALWAYS and our modules: names of Streamlit's scripts without their hash.
+Their imports are found automatically."""
 
 CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("MenuButton",)))}
-"""From how many projects on a page has more, to choose among them, and Streamlit's scripts of that."""
+"""Number of projects from which a page has widgets to choose among them, and Streamlit's scripts for
+these."""
 
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
 _IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
-# Streamlit's page opens its websocket at once if it is told what else it would ask for first. That has to name a
-# site that may frame it: this one can be nowhere (RFC 2606).
+# Streamlit opens its websocket at once if its configuration is already in the document. That requires a site
+# that may frame it: this one cannot exist (RFC 2606).
 _HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
 _TOLD = (
     '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href, '
@@ -98,7 +99,8 @@ TOO_MANY_PAGES = (
 
 
 async def show(request: Request) -> Response:
-    """The document of a page; 429 in words where the person, or all together, have too many open."""
+    """Return the document of a page; 429 with a message if this person, or all together, have too many
+    open."""
     if not open_pages.may_open(int(request.headers.get(PERSON_HEADER, "0"))):
         return plain_page("Too many pages are open", TOO_MANY_PAGES, status=429)
     page = request.url.path.rpartition("/")[2]
@@ -111,7 +113,8 @@ async def show(request: Request) -> Response:
 
 
 def _projects_of(request: Request) -> int:
-    """How many projects the person has to choose among; none where that cannot be read, which the page will say."""
+    """Return how many projects the person can choose among; 0 if that cannot be read, which the page will
+    report."""
     person = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard
     with suppress(NotAllowed, *STORE_FAULTS):
         return members.count_projects(Seat(home(), person))
@@ -120,19 +123,20 @@ def _projects_of(request: Request) -> int:
 
 @cache
 def document(page: str, *, chooses: bool = False) -> str:
-    """The document of this page, of PAGES or START. chooses : whether there are projects to choose among"""
+    """Return the document of this page, one of PAGES or START. chooses : whether there are projects to choose
+    among"""
     begun, head, rest = (_FOLDER / "index.html").read_text("utf-8").partition("</head>")
     named = [f"./{address}" for address in needed(page, chooses=chooses) if address not in begun]
-    # At the end and last in the queue: nothing that Streamlit starts with waits for them.
+    # At the end and with low priority, so that they do not delay Streamlit's own start.
     links = [f'<link rel="modulepreload" crossorigin fetchpriority="low" href="{one}">' for one in named]
     named_there = "\n    ".join([begun.rstrip(), _TOLD, *links]) + f"\n  {head}{rest}"
     before, body, end = named_there.rpartition("</body>")
-    return f"{before}{_style()}{body}{end}"  # what comes behind others' styles counts before them
+    return f"{before}{_style()}{body}{end}"  # later styles take precedence
 
 
 @cache
 def _style() -> str:
-    """The style sheet of all pages: with their document it is there before anything is drawn."""
+    """Return the style sheet of all pages: within the document it is there before anything is drawn."""
     return f"<style>\n{(FOLDER / 'style.css').read_text('utf-8')}</style>\n"
 
 
@@ -142,14 +146,14 @@ def _packed(page: str, *, chooses: bool) -> bytes:
 
 
 def needed(page: str, *, chooses: bool = False) -> list[str]:
-    """Addresses, from that of the page, of the scripts that it is drawn with and of all that they import."""
+    """Return the addresses, relative to the page's, of its scripts and of all that they import."""
     more = CHOOSING[page][1] if chooses else ()
     first, last = ([streamlits(name) for name in names] for names in ((*ALWAYS, *NEEDED.get(page, ())), more))
     return list(dict.fromkeys(chain(*first, [scripts_in(FOLDER).address], *last)))
 
 
 def streamlits(name: str) -> list[str]:
-    """Addresses of a script of Streamlit's, and of all that it imports. name : without its hash
+    """Return the addresses of one of Streamlit's scripts and of all that it imports. name : without its hash
 
     Raises ValueError: Streamlit has not exactly one script of this name.
     """
@@ -163,19 +167,18 @@ def streamlits(name: str) -> list[str]:
     return [f"static/js/{one}" for one in seen]
 
 
-# `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: what a browser asks of a page that is put among its apps.
-#
-# Neither says anything of anyone; they are for anyone who is signed in, as the pages that name them.
+# `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: requested by a browser that installs a page as an app.
+# Neither contains personal data; both are for anyone who is signed in, as the pages that name them.
 
 PATH = "/app"
 MANIFEST_TYPE = "application/manifest+json"
 SIZES = (192, 512)
-"""Points that an icon is wide: what Android and desktops ask for, the larger one for the screen while it starts."""
+"""Width of an icon in pixels, as Android and desktops need; the larger one is for the splash screen."""
 
 _ICONS = Path(__file__).with_name("icons")
 _CACHE = "private, max-age=86400"
 _ADDRESSES = {f"icon-{size}.png": _ICONS / f"{size}.png" for size in SIZES}
-# The mark stands within what a round mask leaves of its ground, so that one picture serves with and without.
+# The logo fits into a round mask, so that one image serves with and without a mask.
 MANIFEST = {
     "name": "Winnow",
     "short_name": "Winnow",
@@ -191,7 +194,7 @@ MANIFEST = {
         for purpose in ("any", "maskable")
     ],
 }
-"""Its addresses are from its own, so that they hold below any path at which people reach Winnow."""
+"""Addresses are relative to its own, so that they work below any path of a proxy."""
 
 
 def manifest(_request: Request) -> Response:
@@ -199,7 +202,7 @@ def manifest(_request: Request) -> Response:
 
 
 def icon(request: Request) -> Response:
-    """The icon of this name; 404 for another one."""
+    """Return the icon of this name; 404 for another one."""
     file = _ADDRESSES.get(f"icon-{request.path_params['size']}.png")
     if file is None:
         return PlainTextResponse("There is no such icon.", status_code=404)

@@ -1,4 +1,4 @@
-"""`/exports/PROJECT/KEY`: a file that the signed-in person has had prepared on the Export page."""
+"""`/exports/PROJECT/KEY`: a file that the signed-in person has requested on the Export page."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ from workflow.server.home import home
 
 
 def prepared_file(request: Request) -> Response:
-    """The file, to be stored and never shown; 404 unless it was prepared for this person, and for who is no
-    member of the project; 403 for a member who is no owner."""
-    person_id = int(
-        request.headers.get(PERSON_HEADER, "0")
-    )  # set by the guard, which lets no one else through
+    """Return the file as a download; 404 unless it was prepared for this person, and for people who are not
+    members of the project; 403 for a member who is no owner."""
+    person_id = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard, which admits no one else
     seat = Seat(home(), person_id, request.path_params["project"])
     try:
         path, file_name = files.find(seat, request.path_params["key"])
@@ -37,7 +35,7 @@ def prepared_file(request: Request) -> Response:
         return PlainTextResponse(str(refusal), status_code=403)
     return FileResponse(
         path,
-        media_type="application/octet-stream",  # whatever it holds, no browser is to make a page of it
+        media_type="application/octet-stream",  # no browser must render it as a page, whatever it holds
         filename=file_name,
         headers={"cache-control": "no-store"},
     )
@@ -47,7 +45,8 @@ def prepared_file(request: Request) -> Response:
 
 
 def backup_file(request: Request) -> Response:
-    """The file, to be stored and never shown; 404 if there is none, 403 for who is no owner of this Winnow."""
+    """Return the file as a download; 404 if there is none, 403 for people who are not owners of this
+    Winnow."""
     seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard
     try:
         path = owners.find_backup(seat, request.path_params["name"])
@@ -62,24 +61,24 @@ def backup_file(request: Request) -> Response:
     )
 
 
-# `/files/NAME`: images and recordings of tables, for people who are signed in; `/files/NAME/small`: small images;
-# `/files/NAME/spectrogram`: pictures of recordings.
+# `/files/NAME`: images and recordings of tables, for people who are signed in; `/files/NAME/small`:
+# thumbnails; `/files/NAME/spectrogram`: spectrograms of recordings.
 
 Given = TypeVar("Given", bound=Response | None)
 
 EDGES_HEADER = "x-winnow-edges"
-"""Carries the edges of a picture of sound (`spectrograms.Edges`) next to it."""
+"""Header with the edges of a spectrogram (`spectrograms.Edges`)."""
 
-# The name is made from the content, so a copy is good for ever; private: no proxy may keep it for others.
+# The name is a hash of the content, so a copy never expires; private: no proxy may store it for others.
 _CACHE = "private, max-age=31536000, immutable"
 
-# Decoding and Fourier transforms take a processor each: pages must not wait until many of them are done.
+# Decoding and Fourier transforms use a core each: pages must not wait for many of them.
 _DRAWING = ThreadPoolExecutor(2, thread_name_prefix="spectrogram")
 
 
 def kept_file(request: Request) -> Response:
-    """The file, or the range that a player asks for; 404 unless a project in use that this person may see
-    names it; 403 for the disabled."""
+    """Return the file, or the range that a player requests; 404 unless an active project that this person may
+    see names it; 403 for people without access to this Winnow."""
 
     def give(seat: Seat, name: str) -> Response:
         path, content_type = media.find(seat, name)
@@ -89,7 +88,7 @@ def kept_file(request: Request) -> Response:
 
 
 def small_picture(request: Request) -> Response:
-    """The image made small; refused as the large one, and for a recording 404."""
+    """Return a thumbnail of the image; refused like the image itself, and 404 for a recording."""
 
     def give(seat: Seat, name: str) -> Response:
         data, content_type = media.find_small(seat, name)
@@ -99,8 +98,8 @@ def small_picture(request: Request) -> Response:
 
 
 async def spectrogram(request: Request) -> Response:
-    """The picture of a recording; refused as the recording itself. 400 where the parameters mean nothing, 415 where the
-    file cannot be decoded; both in words."""
+    """Return the spectrogram of a recording; refused like the recording itself. 400 if the parameters are
+    invalid, 415 if the file cannot be decoded; both with a message."""
     try:
         asked = spectrograms.Asked.of(request.query_params)
     except spectrograms.BadRequestError as wrong:
@@ -129,9 +128,7 @@ def _picture(drawn: spectrograms.Spectrogram) -> Response:
 
 
 def _for_whoever_may(request: Request, give: Callable[[Seat, str], Given]) -> Given | Response:
-    person_id = int(
-        request.headers.get(PERSON_HEADER, "0")
-    )  # set by the guard, which lets no one else through
+    person_id = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard, which admits no one else
     try:
         return give(Seat(home(), person_id), request.path_params["name"])
     except NotFound as missing:

@@ -1,4 +1,4 @@
-"""The guard: no one reaches a page, a file or the websocket without being signed in.
+"""The guard: only signed-in people reach a page, a file or the websocket.
 
 Pure ASGI, because Starlette's BaseHTTPMiddleware never sees a websocket.
 """
@@ -31,27 +31,28 @@ from workflow.people.tokens import TokenUse
 from workflow.saving import STORE_FAULTS, words_for_fault
 from workflow.server.home import Home, home
 
-# Which of Streamlit's files a sign-in was told of: `/media/NAME` is for those alone whose page has named it.
+# Files that Streamlit has announced to each sign-in: `/media/NAME` is only for a sign-in whose page has named
+# it.
 
 PATH = "/media/"
 MOST = 20_000
-"""Names that are remembered; those told longest ago go first."""
+"""Maximum of remembered names; the oldest are dropped first."""
 
 _BEGINNING = PATH.encode()
-_HASH = "[0-9a-f]{32}"  # of what is in the file; the ending follows, and in a message whatever comes next
+_HASH = "[0-9a-f]{32}"  # of the file's content; followed by the extension, and in a message by anything
 _TOLD = re.compile(f"{PATH}({_HASH})".encode())
 _ASKED = re.compile(rf"{PATH}({_HASH})(\.\w+)?")
 
 
 class NamedFiles:
-    """Messages to open pages, by sign-in number."""
+    """Names of files in messages to open pages, by sign-in number."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._told: OrderedDict[tuple[int, str], None] = OrderedDict()
 
     def note(self, sign_in_id: int, frame: bytes) -> None:
-        """A page of this sign-in is sent these bytes."""
+        """Record the names in a message to a page of this sign-in."""
         if _BEGINNING not in frame:
             return
         for found in _TOLD.findall(frame):
@@ -62,7 +63,7 @@ class NamedFiles:
             self._told.popitem(last=False)
 
     def knows(self, sign_in_id: int, path: str) -> bool:
-        """Whether a page of this sign-in was told of the file at this path."""
+        """Return whether a page of this sign-in has named the file at this path."""
         asked = _ASKED.fullmatch(path)
         return asked is not None and (sign_in_id, asked[1]) in self._told
 
@@ -74,29 +75,30 @@ PERSON_HEADER = "x-winnow-person"
 #: The same of the number of their sign-in.
 SIGN_IN_HEADER = "x-winnow-sign-in"
 SEEN_EVERY = 300.0
-"""Seconds between two notes of when a browser was seen last."""
+"""Seconds between two updates of when a browser was last seen."""
 BELIEVED_FOR = 300.0
-"""Seconds for which an open page is believed to be whom a proxy called so: no request of it uses the proxy."""
+"""Seconds for which an open page keeps the identity given by a proxy, since its messages do not pass the
+proxy again."""
 QUIET = 0.5
-"""Seconds of silence after these at which its websocket is closed, so that nothing that is pressed is lost."""
+"""Seconds of silence afterwards before its websocket is closed, so that no click is lost."""
 ENDED = "/signin?ended=1"
-"""Where a page goes whose sign-in has ended: there it is said in words."""
+"""Target of a page whose sign-in has ended; it explains why."""
 OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
-_COME_AGAIN = 1012  # the close code of a service that restarts: the page opens its websocket again
+_COME_AGAIN = 1012  # close code of a restarting service: the page reconnects
 
 
 class Guard:
-    """ASGI middleware that lets only signed-in people through and tells the pages who they are.
+    """ASGI middleware that admits only signed-in people and tells the pages who they are.
 
-    Without a sign-in: HTML requests are sent to /signin, other HTTP requests get 401, websockets are refused
-    at the handshake. A websocket is asked for its sign-in again at every message, because signing out, ending a sign-in
-    or a person's access must end the pages they have open: such a page is told to go where that is said. What pages
-    hand out as files goes to the sign-in alone whose page has named it. If a trusted proxy says who it is, no one is
-    let through as someone else; a page that is open opens its websocket again now and then, so that whom the proxy has
-    signed out is out here too. Requests that change something, and websockets, are refused when another site (another
-    port of this machine is one) makes them.
+    Without a sign-in, HTML requests are redirected to /signin, other HTTP requests get 401, and websockets
+    are refused at the handshake. A websocket's sign-in is checked again at every message, because signing
+    out, or ending a sign-in or a person's access, must end their open pages: such a page is redirected to a
+    message. Files that pages hand out go only to the sign-in whose page has named them. If a trusted proxy
+    names a person, no one else is admitted. An open page has to reconnect now and then, so that a person whom
+    the proxy has signed out is signed out here too. Requests that change something, and websockets, are
+    refused if another site makes them; another port of this machine is another site.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -145,7 +147,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def _page(self, scope: Scope, secret: str, found: SignedIn, receive: Receive, send: Send) -> None:
-        """Let a page talk, unless too many are open: its document says so in words (`web.document`)."""
+        """Let a page communicate, unless too many are open: its document reports that (`web.document`)."""
         if not open_pages.may_open(found.person.id):
             await _refuse(scope, receive, send, Response(status_code=429))
             return
@@ -155,7 +157,7 @@ class Guard:
             await self.app(scope, *self._while_signed_in(secret, found.id, receive, send))
 
     async def _program(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Let a program in as the person of its token; whatever cookie it sends counts for nothing."""
+        """Admit a program as the person of its token; any cookie it sends is ignored."""
         here, secret, found = home(), bearer.secret_of(headers), None
         try:
             if secret is not None:
@@ -177,8 +179,8 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def _see(self, what: str, number: int) -> None:
-        """Note now and then that the browser, or token, is used; where that cannot be written it is not tried at once
-        again."""
+        """Record now and then that the browser or token is used; after a failure it is not retried at
+        once."""
         now = time.monotonic()
         if now - self._seen.get((what, number), -SEEN_EVERY) >= SEEN_EVERY:
             self._seen[what, number] = now
@@ -188,7 +190,7 @@ class Guard:
     def _while_signed_in(
         self, secret: str, sign_in_id: int, receive: Receive, send: Send
     ) -> tuple[Receive, Send]:
-        """The two ends of a websocket that close at the first message after the sign-in has ended."""
+        """Wrap both ends of a websocket to close it at the first message after the sign-in has ended."""
         ended = False
 
         async def receive_while_signed_in() -> Message:
@@ -210,7 +212,8 @@ class Guard:
         return receive_while_signed_in, send_while_signed_in
 
     async def _has_ended(self, secret: str) -> bool:
-        """Whether the sign-in is over; False if the database cannot tell: the page asks it again, and says why."""
+        """Return whether the sign-in has ended; False if the database fails, which the page reports when it
+        checks again."""
         try:
             found = await _signed_in(secret)
         except STORE_FAULTS:
@@ -221,8 +224,8 @@ class Guard:
 
 
 def _while_believed(receive: Receive, send: Send) -> Receive:
-    """Receives what comes by a websocket for BELIEVED_FOR seconds, then until nothing has come for QUIET, and closes
-    it. The page opens another one, and the proxy says again who that is."""
+    """Wrap receiving for BELIEVED_FOR seconds, then until nothing has come for QUIET, and then close the
+    websocket. The page opens another one, and the proxy names the person again."""
     until = time.monotonic() + BELIEVED_FOR
 
     async def receive_while_believed() -> Message:
@@ -243,8 +246,9 @@ def _without_our_headers(scope: Scope) -> Scope:
 
 
 def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
-    """True if a browser names another origin than this server, or says that another site asks; programs that are no
-    browser name none. A page that came without TLS is another origin than one that came with it."""
+    """Return whether a browser names another origin than this server, or says that another site sends the
+    request; other programs name none. A page loaded without TLS has another origin than one loaded with
+    it."""
     if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
     origin = headers.get("origin")
@@ -253,7 +257,7 @@ def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
     scheme, _, host = origin.partition("://")
     schemes = (
         ("https",) if scope["scheme"] in ("https", "wss") else ("http", "https")
-    )  # a proxy may do the TLS
+    )  # a proxy may terminate TLS
     return scheme not in schemes or host != headers.get("host")
 
 
@@ -273,7 +277,8 @@ async def _signed_in(secret: str | None) -> SignedIn | None:
 
 
 async def _agrees(scope: Scope, found: SignedIn | TokenUse) -> bool:
-    """Whether a trusted proxy, where one says who it is, says the same; if none does, whether none had to."""
+    """Return whether a trusted proxy names the same person; if it names none, whether the sign-in was not by
+    proxy."""
     here = home()
     user = proxy_user(scope, here.settings.sign_in)
     if user is None:
@@ -282,10 +287,8 @@ async def _agrees(scope: Scope, found: SignedIn | TokenUse) -> bool:
 
 
 async def _asked(here: Home, ask: Callable[[Home], Found]) -> Found:
-    """The answer of the database."""
-    if (
-        here.database.is_sqlite
-    ):  # half a millisecond that waits for no one; a thread would take longer to be had
+    """Return the result from the database."""
+    if here.database.is_sqlite:  # half a millisecond without waiting; getting a thread would take longer
         return ask(here)
     return await run_in_threadpool(ask, here)
 
@@ -303,7 +306,7 @@ def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:
 async def _refuse(scope: Scope, receive: Receive, send: Send, response: Response) -> None:
     if scope["type"] == "websocket":
         await receive()  # the websocket.connect event
-        # Before it was accepted: the server answers the handshake with HTTP 403.
+        # Not accepted yet, so the server answers the handshake with HTTP 403.
         await send({"type": "websocket.close", "code": _SIGNED_OUT})
         return
     await response(scope, receive, send)

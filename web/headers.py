@@ -1,4 +1,4 @@
-"""Security headers on every HTTP response, no matter who made it."""
+"""Security headers on every HTTP response, from whatever route."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from web.document import START, document
 
 
 def hashes_of(document: str) -> list[str]:
-    """The sources by which a policy allows the scripts that are in this document, and no other one there."""
+    """Return the policy sources that allow exactly the scripts in this document."""
     inline = re.findall(r"<script>(.*?)</script>", document, re.DOTALL)
     return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in inline]
 
 
-# Files of Streamlit 1.67 next to this server's own: the inline scripts of the document, modules from blob:
-# addresses (components), styles written as pages are drawn. Nothing makes a script of text: Plotly would for WebGL, and
-# Vega would, neither of which pages use. No one may frame Winnow.
+# Streamlit 1.67 needs these in addition to this server's files: the document's inline scripts, modules from blob:
+# addresses (components), styles written as pages are drawn. No script is made from text: only Plotly's WebGL
+# charts and Vega would do so, and pages use neither. No site may frame Winnow.
 _INLINE = hashes_of(document(START))
 _CONTENT_SECURITY_POLICY = "; ".join(
     (

@@ -34,43 +34,44 @@ from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
 from workflow.server.home import Home, close_home, home
 from workflow.server.running import noted, terminal
 
-# The training processes of this server: started when a project first needs one, started again when one dies.
+# The training processes of this server: started when a project first needs one, restarted when one dies.
 
 worker_logger = logging.getLogger("winnow")
 
 _PROGRAM = Path(__file__).parents[1] / "worker.py"
 LOOK_EVERY = 1.0
-"""Seconds between two looks whether a project needs a worker."""
+"""Seconds between two checks whether a project needs a worker."""
 QUIET_AFTER = RESTS_AFTER / 2
-"""Seconds without news after which a worker is started only for what is due: one that ends for want of news must not
-be started at once."""
+"""Seconds without news after which a worker is started only for work that is due: one that has just ended for
+lack of news must not be restarted at once."""
 QUIET_LOOK = 60.0
-"""Seconds between two looks what is due while no one writes: time alone may make it so."""
+"""Seconds between two checks for due work while no one writes: work may become due by time alone."""
 PATIENCE = 5.0
-"""Seconds a worker has to end before it is ended."""
+"""Seconds a worker gets to end before it is killed."""
 
 
 class WorkerCrew:
-    """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train, and
-    people write; rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
+    """Keeps `WINNOW_WORKERS` training processes running while some project needs one: because people answer
+    in a project with a model that workers train; because rows must be encoded or neighbours found; or because
+    a map layout or a backup was requested."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._workers: list[subprocess.Popen[bytes]] = []
         self._seen: object = None
         self._news_at = -math.inf
-        self._needed: bool | None = None  # not known since there were news
+        self._needed: bool | None = None  # unknown since the last news
         self._again = 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="worker-crew", daemon=True)
 
     def start(self) -> None:
-        """Begin to watch in a thread whether workers are needed. What was written before is no news."""
+        """Start a thread that checks whether workers are needed. Earlier entries do not count as news."""
         self._seen = self._home.database.stamp()
         self._thread.start()
 
     def stop(self) -> None:
-        """End the workers; one in the middle of a fit is not waited for: nothing of it was published."""
+        """End the workers without waiting for a running fit: none of it has been published."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -90,16 +91,18 @@ class WorkerCrew:
             try:
                 self._look()
                 faults.well()
-            except Exception as error:  # the database may be away for a while; the crew outlives it
+            except (
+                Exception
+            ) as error:  # the database may be unavailable for a while; the crew must survive that
                 faults.say(error, "The training processes could not be looked after; it is tried again.")
                 self._stop.wait(10 * LOOK_EVERY)
 
     def _look(self) -> None:
         alive = [worker for worker in self._workers if worker.poll() is None]
         self._note_news()
-        if any(worker.poll() for worker in self._workers):  # one that ends with 0 had nothing to do
+        if any(worker.poll() for worker in self._workers):  # exit status 0: it had nothing to do
             worker_logger.warning("A training process ended; another is started.")
-            self._stop.wait(10 * LOOK_EVERY)  # not again and again at once
+            self._stop.wait(10 * LOOK_EVERY)  # no immediate restarts in a loop
         self._workers = alive
         if self._stop.is_set():
             return
@@ -121,31 +124,32 @@ class WorkerCrew:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # The worker reads the same environment; the pipe tells it when this process ends, however it ends. In a session of
-    # its own it can step back behind all others (`worker.py`).
-    command = [sys.executable, str(_PROGRAM), "--with-parent"]  # our own program, no input of users
+    # The worker reads the same environment; the pipe tells it when this process ends, however it ends. In its
+    # own session it can lower its priority (`worker.py`).
+    command = [sys.executable, str(_PROGRAM), "--with-parent"]  # our own program, without user input
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
 
 
 logger = logging.getLogger(__name__)
 
 SWEPT_EVERY = 600.0
-"""Seconds."""
+"""Seconds between two sweeps."""
 HELD_AT_MOST = 0.0005
-"""Seconds for which a thread keeps the interpreter while another wants it. Python's 5 ms are for programs whose threads
-compute; here one that holds a project's lock waits as long after each of a dozen words to PostgreSQL, and all others
-with it."""
+"""Seconds for which a thread keeps the interpreter while another waits. Python's default of 5 ms is for
+threads that compute; here a thread that holds a project's lock would wait that long after each of a dozen
+statements to PostgreSQL, and all others with it."""
 _EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Open the home, make the demo on first start, print the sign-in link; close the home at the end."""
-    # Under bare uvicorn the access log would print the secrets of sign-in links.
+    """Open the home, create the demo on first start, print the sign-in link; close the home at the end."""
+    # Under plain uvicorn the access log would print the secrets of sign-in links.
     logging.getLogger("uvicorn.access").disabled = True
     sys.setswitchinterval(HELD_AT_MOST)
     answer_at_once()
-    # A page that comes again takes up its state by the id of its session: only with the sign-in that opened it.
+    # A reconnecting page resumes its state by the id of its session, but only with the sign-in that opened
+    # it.
     config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()
     crew, follower = WorkerCrew(here), Follower(here)
@@ -163,8 +167,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
             notes.enter_context(noted(here.servers_dir, address))
             terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
         load_pages()
-        # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
-        # looked at, which makes a key press several times faster.
+        # Modules loaded by now stay. Streamlit collects garbage after every rerun; frozen objects are
+        # skipped, which makes a key press several times faster.
         gc.collect()
         gc.freeze()
         crew.start()
@@ -179,9 +183,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 def load_pages() -> None:
-    """Do now what the first page would do first, which costs it half a second: load the pages' parts, and plotly; and
-    have Python read where its modules come from, which Streamlit asks about once."""
-    from pages.parts import charts, kinds  # noqa: F401 - with all that the pages of every kind are drawn with
+    """Do the work that would delay the first page by half a second: import the parts of the pages, and
+    plotly; and make Python scan the module paths, which Streamlit asks about once."""
+    from pages.parts import charts, kinds  # noqa: F401 - with everything that pages use
 
     charts.share_curve(np.arange(2), np.zeros(2))
     inspect.stack()
@@ -189,7 +193,7 @@ def load_pages() -> None:
 
 @contextmanager
 def saying_why_not(here: Home) -> Iterator[None]:
-    """For a start that the disk or the database ends: say it in words, and have uvicorn say no more."""
+    """When the disk or the database prevents the start, print why and suppress uvicorn's own message."""
     try:
         yield
     except (OSError, NotSaved, *STORE_FAULTS) as error:
@@ -205,7 +209,7 @@ def saying_why_not(here: Home) -> Iterator[None]:
 
 
 async def _sweep(here: Home) -> None:
-    """Remove files, prepared or sent, that no one needs any more, also if no one comes back."""
+    """Remove files, prepared or uploaded, that are no longer needed, even if their owner never returns."""
     while True:
         try:
             await run_in_threadpool(files.clear_left, here)
@@ -214,7 +218,7 @@ async def _sweep(here: Home) -> None:
             await run_in_threadpool(here.prepared.sweep)
             await run_in_threadpool(here.arrivals.sweep)
             await run_in_threadpool(here.jobs.sweep)
-        except OSError as error:  # a disk that cannot be written for a while is no reason to stop for good
+        except OSError as error:  # a disk that cannot be written for a while must not end the sweeping
             logger.warning(
                 "Files that no one needs any more could not be removed: %s. They are tried again.", error
             )
@@ -222,7 +226,8 @@ async def _sweep(here: Home) -> None:
 
 
 def base_url() -> str:
-    """Address at which a browser on this machine reaches the server, as Streamlit finally bound it."""
+    """Return the address at which a browser on this machine reaches the server, with the port that Streamlit
+    finally bound."""
     host = config.get_option("server.address") or ""
     if host in _EVERY_ADDRESS:
         host = "127.0.0.1"

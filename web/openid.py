@@ -1,8 +1,9 @@
-"""Signing in by OpenID Connect: `/signin/openid` sends a browser to the provider, `/signin/openid/back` takes it back.
+"""Sign-in by OpenID Connect: `/signin/openid` redirects to the provider, `/signin/openid/back` receives the
+browser.
 
-Authlib does the protocol: discovery, the code flow with state, nonce and PKCE, the ID token's signature, issuer,
-audience and times. What it keeps between the two requests is in a signed cookie of ten minutes that is sent to
-these two addresses alone.
+Authlib handles the protocol: discovery, the code flow with state, nonce and PKCE, and the ID token's
+signature, issuer, audience and times. Its state between the two requests is in a signed cookie of ten
+minutes, sent only to these two addresses.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ logger = logging.getLogger("winnow")
 BACK = "/signin/openid/back"
 MINUTES = 10
 TIMEOUT = 10.0
-"""Seconds that the provider has for an answer."""
+"""Seconds that the provider has to reply."""
 LEEWAY = 60
 """Seconds by which its clock and ours may differ."""
 AGAIN = '<p><a href="signin">Sign in again</a></p>'
 
 
 class Provider(Protocol):
-    """Authlib's client for a provider, as far as it is used here."""
+    """The part of Authlib's provider client used here."""
 
     async def authorize_redirect(self, request: Request, redirect_uri: str) -> Response: ...
     async def authorize_access_token(
@@ -55,12 +56,12 @@ Endpoint = Callable[[Request, Provider], Awaitable[Response]]
 
 
 class ProviderError(RuntimeError):
-    """The provider is not the one of the settings, or says what it must not."""
+    """The provider differs from the settings, or breaks the protocol."""
 
 
 @lru_cache(maxsize=4)
 def _provider(settings: SignInSettings) -> Provider:
-    """Authlib's client for the provider of the settings. It keeps the provider's addresses and keys."""
+    """Return Authlib's client for the configured provider. It caches the provider's addresses and keys."""
     made: Provider = OAuth().register(
         "openid",
         client_id=settings.oidc_client_id,
@@ -89,7 +90,8 @@ class _Step:
             response = await _said_in_words(self.step, request, _provider(settings))
             await response(scope, receive, send)
 
-        # The key is the same in every process and after a restart, and known to no one who does not know the secret.
+        # The key is the same in every process and after a restart, and cannot be derived without the client
+        # secret.
         key = hashlib.sha256(b"winnow sign-in\0" + settings.oidc_client_secret.encode()).hexdigest()
         kept = SessionMiddleware(
             answer,
@@ -104,7 +106,8 @@ class _Step:
 
 
 async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -> Response:
-    """Reply of the step, or why no one was signed in. What the provider says goes to the log, not to strangers."""
+    """Return the step's reply, or a page with the reason for failure. The provider's own message goes only to
+    the log."""
     try:
         return await step(request, provider)
     except NotKnown as error:
@@ -134,7 +137,7 @@ async def _start(request: Request, provider: Provider) -> Response:
 
 async def _back(request: Request, provider: Provider) -> Response:
     issuer = await _check_issuer(provider)
-    # RFC 9207: the provider may name itself next to the code.
+    # RFC 9207: the provider may send its name with the code.
     if request.query_params.get("iss", issuer) != issuer:
         raise ProviderError("The answer names another issuer.")
     token = await provider.authorize_access_token(
@@ -148,7 +151,7 @@ async def _back(request: Request, provider: Provider) -> Response:
 
 
 async def _check_issuer(provider: Provider) -> str:
-    """The issuer, which the provider must state as the settings do."""
+    """Return the issuer, which must match the settings."""
     wanted = home().settings.sign_in.oidc_issuer
     stated = (await provider.load_server_metadata()).get("issuer")
     if stated != wanted:
@@ -157,7 +160,7 @@ async def _check_issuer(provider: Provider) -> str:
 
 
 def _back_address(request: Request) -> str:
-    """Where the provider sends the browser back to: this server, as the browser reaches it."""
+    """Return the redirect address: this server, as the browser reaches it."""
     return f"{home().settings.public_url or f'{request.url.scheme}://{request.url.netloc}'}{BACK}"
 
 

@@ -1,8 +1,8 @@
-"""Streamlit's own scripts and styles, packed for every browser that takes gzip: a first load is two fifths.
+"""Streamlit's own scripts and styles, compressed for browsers that accept gzip: this reduces a first load to
+two fifths.
 
-Streamlit sends them as they are, so as not to pack the same file for each request; here it is packed once and kept:
-7 MB
-for all that there are. Their names are made from what is in them, so a browser fetches each once.
+Streamlit sends them uncompressed to save work at each request. Here each is compressed once and cached: 7 MB
+for all of them. Their names contain a hash of the content, so a browser fetches each only once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pages.parts.components import scripts_in
 PATH = "/static/"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
-    "cache-control": "public, immutable, max-age=31536000",  # as Streamlit says of them
+    "cache-control": "public, immutable, max-age=31536000",  # as Streamlit sends them
     "content-encoding": "gzip",
     "vary": "accept-encoding",
 }
@@ -35,7 +35,8 @@ _KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
-    """ASGI middleware: answers for Streamlit's scripts and styles if they are asked for whole and may be packed."""
+    """ASGI middleware: answers requests for Streamlit's scripts and styles, if they are for a whole file and
+    accept gzip."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -45,14 +46,14 @@ class Packed:
         if path is None or not takes_packed(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        # To have a thread takes longer than all else that is done here.
+        # Getting a thread takes longer than everything else here.
         content = _KEPT.get(path) or await run_in_threadpool(packed, path)
         await Response(content, headers=HEADERS, media_type=TYPES[path.suffix])(scope, receive, send)
 
 
 @cache
 def files() -> dict[str, Path]:
-    """{address: file} of those that there are; no other is ever opened."""
+    """Return {address: file} of existing files; no other is ever opened."""
     folder = Path(get_static_dir(), "static")
     return {
         f"{PATH}{path.relative_to(folder).as_posix()}": path
@@ -62,28 +63,28 @@ def files() -> dict[str, Path]:
 
 
 def packed(path: Path) -> bytes:
-    """The file packed, once."""
+    """Return the compressed file, from the cache if possible."""
     if path not in _KEPT:
         _KEPT[path] = gzip.compress(path.read_bytes(), mtime=0)
     return _KEPT[path]
 
 
 def takes_packed(headers: Headers) -> bool:
-    """Whether who asks takes it packed. A range of a file is of the file as it is."""
+    """Return whether the client accepts gzip. A range refers to the uncompressed file."""
     taken = [one.replace(" ", "").lower() for one in headers.get("accept-encoding", "").split(",")]
     return "gzip" in taken and "range" not in headers
 
 
-# `/scripts/VERSION.js`: the JavaScript modules that are next to the pages, as one, for people who are signed in.
+# `/scripts/VERSION.js`: the JavaScript modules of the pages in one file, for people who are signed in.
 
 FOLDER = Path(__file__).parents[1] / "pages" / "parts"
 ADDRESS = f"{OWN_PATH}/{{version}}.js"
-# The address is made from the content, so a copy is good for ever.
+# The address contains a hash of the content, so a copy never expires.
 _OWN_HEADERS = {"cache-control": "private, max-age=31536000, immutable", "vary": "accept-encoding"}
 
 
 async def script(request: Request) -> Response:
-    """The modules; 404 for a version that is not this server's."""
+    """Return the modules; 404 for a version that is not this server's."""
     scripts = scripts_in(FOLDER)
     if request.path_params["version"] != scripts.version:
         return PlainTextResponse("There is no such script. Load the page again.", status_code=404)
@@ -98,25 +99,24 @@ def _own_packed() -> bytes:
     return gzip.compress(scripts_in(FOLDER).joined, mtime=0)
 
 
-# Websocket messages of pages, read before Streamlit reads them.
-#
-# Streamlit takes what a component has sent for JSON that can be read. A number of 5,000 digits, or lists a thousand
-# deep, end its script with a traceback instead; here they become a press that is none, which is refused with a message
-# where every press is read (`workflow.answering.press`).
+# Websocket messages of pages, checked before Streamlit reads them. Streamlit assumes that a component's
+# message is valid JSON. A number of 5,000 digits, or lists a thousand deep, would end its script with a
+# traceback; here they are replaced by an invalid press, which is refused with a message like any other
+# (`workflow.answering.press`).
 
 NO_PRESS = json.dumps([{"event": "press", "value": "unreadable"}])
 _NOTHING = "{}"
 MOST = 4_000_000
-"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everyone
-while they are read."""
+"""Maximum bytes of a message: a press that names thousands of labels has a hundredth of it. Parsing larger
+ones would block all other pages."""
 PARTS = 50_000
-"""Lists and objects in it: thousands of points chosen in a chart have about two each. Reading millions takes seconds in
-which no one else is heard."""
+"""Maximum of lists and objects in it: thousands of points selected in a chart have about two each. Parsing
+millions takes seconds and blocks all other pages."""
 _TOO_BIG = 1009  # RFC 6455, section 7.4.1
 
 
 class Readable:
-    """ASGI middleware: of a websocket's messages, puts NO_PRESS instead of what cannot be read."""
+    """ASGI middleware: replaces unreadable websocket messages with NO_PRESS."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -139,12 +139,12 @@ class Readable:
 
 
 def readable(sent: bytes) -> bytes:
-    """The message as it came where all of its JSON can be read."""
+    """Return the message unchanged if all of its JSON can be read."""
     message = BackMsg()
     try:
         message.ParseFromString(sent)
     except DecodeError:
-        return sent  # Streamlit says so itself
+        return sent  # Streamlit reports it itself
     changed = False
     for widget in message.rerun_script.widget_states.widgets:
         for part, instead in (("json_trigger_value", NO_PRESS), ("json_value", _NOTHING)):
@@ -165,5 +165,6 @@ def _can_be_read(text: str) -> bool:
 
 
 def has_too_many_parts(text: bytes | bytearray, most: int) -> bool:
-    """Whether JSON may have more lists and objects than that; brackets in its texts count as well."""
+    """Return whether JSON may have more lists and objects than that; brackets inside its texts count as
+    well."""
     return text.count(b"[") + text.count(b"{") > most

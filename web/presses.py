@@ -1,6 +1,6 @@
-"""`POST /presses/PROJECT`: what the question card sends, answered with what the card shows next.
+"""`POST /presses/PROJECT`: receives an answer from the question card and returns what the card shows next.
 
-No page runs for it: what stands around the card stays, and the card asks for its page where that has to change.
+No page runs for it: the card's surroundings stay, and the card requests its page when they have to change.
 """
 
 from __future__ import annotations
@@ -35,33 +35,34 @@ logger = logging.getLogger("winnow")
 
 ADDRESS = f"{pressing.PATH}/{{project:int}}"
 TYPE = "application/json"
-"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: forms of other sites cannot send it, and their scripts would need permission
+first."""
 MOST = 200_000
-"""Bytes of a press; one that names thousands of labels has half of it."""
+"""Maximum bytes of a press; one that names thousands of labels has half of it."""
 PARTS = 5_000
-"""Lists and objects in it, counted by their brackets, of which a note may have some thousands."""
+"""Maximum of lists and objects in it, counted by brackets, of which a note may have some thousands."""
 SILENCE = 10.0
-"""Seconds within which it has come whole."""
+"""Seconds within which it must arrive completely."""
 AT_ONCE = CapacityLimiter(16)
-"""Presses that are dealt with take no thread from sign-in and files."""
+"""Limit of concurrent presses, so that they take no threads from sign-in and files."""
 BEHIND = CapacityLimiter(4)
-"""The same of what is done after they were answered."""
+"""The same for the work after the reply."""
 _getting_ready: set[int] = set()
-"""Projects of which this is done now."""
+"""Projects for which that work is running."""
 _lines: WeakValueDictionary[int, Lock] = WeakValueDictionary()
-"""For each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
-that a project whose log is being read keeps no one waiting at another."""
+"""For each project with waiting presses: one is handled at a time, and the others take no thread meanwhile,
+so that a project whose log is being read does not block other projects."""
 
 _STORED_AS_OTHERS = ("labels", "none")
-"""Answers that are entries of other kinds in the log, one or two."""
+"""Answers that the log stores as one or two entries of other kinds."""
 
 
 @dataclass(frozen=True)
 class Dealt:
     """The result of a press.
 
-    status : 200, or 409 if it was refused and the card shows what stands      after : None: not known
-    notice : said instead of what was saved      together : rows that are before the person together now
+    status : 200, or 409 if it was refused and the card shows the current state      after : None: unknown
+    notice : shown instead of what was saved      together : rows that the person confirms together now
     """
 
     status: int
@@ -71,11 +72,12 @@ class Dealt:
 
 
 async def take_press(request: Request) -> Response:
-    """Store a press: 200 with what the card shows next, null where that could not be had.
+    """Store a press: 200 with what the card shows next, null if that is not available.
 
-    Refused, and nothing stored: 409 with the card as it is now, where the press does not fit it; in words alone 400
-    for what is no JSON, 401 for someone else than the page was drawn for, 403 for who may not answer there, 408, 413
-    and 415 for a body that no card sends, 429 for more presses than hands make, 503 where the store fails.
+    If refused, nothing is stored. 409 with the current card if the press does not fit it. With only a
+    message: 400 if it is not JSON, 401 for another person than the page was drawn for, 403 for people who may
+    not answer there, 408, 413 and 415 for a body that no card sends, 429 for more presses than a person can
+    make, 503 if the store fails.
     """
     seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")), request.path_params["project"])
     if not seat.home.attempts.may_press(seat.person_id):
@@ -112,7 +114,7 @@ def _answered(seat: Seat, said: object) -> Response:
         return _words(503, str(fault))
     except STORE_FAULTS as fault:
         return _words(503, words_for_fault(fault))
-    # Streamlit's components want its runtime when they are made, and that begins with the server.
+    # Streamlit's components need its runtime when they are created, and that starts with the server.
     from pages.parts.after_press import card_after
 
     after = dealt.after
@@ -156,8 +158,8 @@ def _deal(seat: Seat, said: object, zone: str | None) -> Dealt:
 
 
 def _says(saved: Saved, press: Press, after: Next | None) -> bool:
-    """Whether what was stored before is what this press says: the card sends it again where it heard nothing of it. It
-    may be what another tab has answered instead. Of a class that has another name by now it is believed."""
+    """Return whether this press is the one already stored, sent again because the reply was lost; another tab
+    may have given a different answer. Labels that have since been renamed are assumed to match."""
     renamed = after is not None and not all(label in after.standing.classes for label in press.labels)
     return press.kind in _STORED_AS_OTHERS or saved.may_be(press.kind, () if renamed else press.labels)
 
@@ -171,7 +173,8 @@ def _back(seat: Seat, press: Press, zone: str | None) -> Dealt:
 
 
 def _now(seat: Seat, zone: str | None) -> Next | None:
-    """None if it cannot be had: what was stored or refused before must not be taken for a failure of it."""
+    """Return None if it is not available: what was stored or refused before must not be reported as
+    failed."""
     try:
         return pressing.now(seat, zone)
     except (NotSaved, StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS):
@@ -180,7 +183,8 @@ def _now(seat: Seat, zone: str | None) -> Next | None:
 
 
 async def afterwards(seat: Seat) -> None:
-    """Get ready for the next press, once where many people press at once: what it leaves, that press does itself."""
+    """Prepare for the next press, once if many people press at once: the next press does itself what is left
+    undone."""
     project = seat.project_id or 0
     if project in _getting_ready:
         return
@@ -192,14 +196,14 @@ async def afterwards(seat: Seat) -> None:
 
 
 def _note_goal(seat: Seat, after: Next) -> None:
-    """Before the reply that says it: the next press may come at once."""
+    """Record the goal before the reply that announces it, because the next press may come at once."""
     if after.day.reached and not after.day.told:
-        with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):  # then it is said once more
+        with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):  # then it is announced once more
             goals.note_reached(seat, after.day.date)
 
 
 def _get_ready(seat: Seat) -> None:
-    """Work that would delay the next answer; whatever hinders it, that press will say so."""
+    """Do work that would delay the next answer; any problem is reported by the next press."""
     with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):
         loop.get_ready(seat)
 
@@ -208,7 +212,7 @@ PartT = TypeVar("PartT")
 
 
 def _part(said: object, name: str, kind: type[PartT]) -> PartT | None:
-    """A part of what was sent next to the press; None if it is missing, or something else."""
+    """Return a field sent with the press; None if it is missing or of another type."""
     part = said.get(name) if isinstance(said, dict) else None
     return part if isinstance(part, kind) and type(part) is kind else None
 

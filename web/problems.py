@@ -1,4 +1,4 @@
-"""Refusals for programs: JSON problems (RFC 9457) in the words that pages say."""
+"""Refusals for programs: JSON problems (RFC 9457) with the same messages as on pages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as it s
 
 
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The refusal as a response. words : what, why and the fix; a half of a character in them is written as ?"""
+    """Return the refusal as a response. words : what, why and the fix; a lone surrogate in them is written as
+    ?"""
     words = words.encode(errors="replace").decode()
     said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": words}
     return JSONResponse(said, status, headers, TYPE)
 
 
 def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The refusal of an address that is none, or of a method that it does not have."""
+    """Return the refusal of an unknown address, or of a method that it does not have."""
     return problem(status, f"{HTTPStatus(status).phrase}: {NO_CALL}", headers)
 
 
@@ -37,6 +38,6 @@ UNKNOWN = (
 
 
 def say(error: Exception) -> bool:
-    """Say it on the page; Streamlit has logged the error, and says nothing itself then."""
+    """Show the message on the page; Streamlit has logged the error, and shows nothing itself."""
     st.error(why_it_failed(error) or UNKNOWN, icon=":material/error:")
     return True

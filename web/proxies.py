@@ -1,4 +1,5 @@
-"""Claims of proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
+"""Claims of proxies about a request: the person, the client's address, and whether HTTPS was used; from
+trusted proxies only."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from workflow.server.settings import Settings, SignInSettings
 
 UVICORNS = "FORWARDED_ALLOW_IPS"
-"""Variable by which uvicorn believes proxies by itself: the address it puts instead of the proxy's hides from
-where a request really comes, so that it is told to believe none where Winnow asks.
+"""Variable by which uvicorn itself trusts proxies. It replaces the proxy's address and so hides who really
+sent the request; if Winnow has trusted proxies, uvicorn must trust none.
 """
 
 
 class TrustedProxies:
-    """ASGI middleware: drops the header that says who it is unless a trusted proxy sent it, and takes address and
-    scheme from what trusted proxies say of them (`X-Forwarded-For`, `X-Forwarded-Proto`)."""
+    """ASGI middleware: drops the header that names the person unless a trusted proxy sent it, and takes
+    address and scheme from the headers of trusted proxies (`X-Forwarded-For`, `X-Forwarded-Proto`)."""
 
     def __init__(self, app: ASGIApp, settings: SignInSettings) -> None:
         self.header = settings.proxy_user_header.encode()
@@ -51,7 +52,7 @@ class TrustedProxies:
 
 
 def _as_ipv4(scope: Scope) -> Scope:
-    """A server that listens to IPv4 and IPv6 writes addresses of IPv4 as such of IPv6: here they are what they are."""
+    """Write IPv4 addresses as IPv4: a server that listens to IPv4 and IPv6 reports them as IPv6."""
     host, port = scope.get("client") or ("", 0)
     try:
         found = ip_address(host)
@@ -62,7 +63,8 @@ def _as_ipv4(scope: Scope) -> Scope:
 
 
 def proxy_user(scope: Scope, settings: SignInSettings) -> str | None:
-    """Whom a trusted proxy says this is; None if none does. Said twice it is not said: one may be a stranger's."""
+    """Return the person named by a trusted proxy; None if there is none. A repeated header is ignored: one
+    may be forged."""
     if not settings.proxy_user_header:
         return None
     said = [one.strip() for one in Headers(scope=scope).getlist(settings.proxy_user_header)]
@@ -77,10 +79,9 @@ def keep_uvicorn_out(settings: SignInSettings) -> dict[str, str]:
     return {UVICORNS: ""}
 
 
-# Winnow where people reach it: at a host of its own, or below a path such as `/winnow` that others stand alongside.
-#
-# All behind this knows no such path: it is removed from what comes, and put before where answers send a browser
-# and before the paths of cookies. Pages have the addresses of files and scripts relative to their own.
+# The public address of Winnow: a host of its own, or a path such as `/winnow` on a shared host. No other code
+# knows that path: it is removed from requests, and added to redirects and to the paths of cookies. Pages use
+# relative addresses for files and scripts.
 
 _TLS = {"http": "https", "ws": "wss"}
 _COOKIES_PATH = re.compile(r"(?i)(;\s*path=)(?=/)")
@@ -89,9 +90,8 @@ _COOKIES_PATH = re.compile(r"(?i)(;\s*path=)(?=/)")
 class PublicAddress:
     """ASGI middleware for `WINNOW_PUBLIC_URL`; without that setting it changes nothing.
 
-    A request for the host of an address with https came by TLS, no matter who ended that: no other is given out. A
-    proxy may
-    take the path away before it passes a request on, or leave it.
+    If the public address is https, a request for its host counts as made with TLS, no matter where TLS ended.
+    A proxy may remove the path before it passes a request on, or leave it.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:

@@ -1,4 +1,5 @@
-"""`/signin` turns a link, a name with a password, or a trusted proxy's word into a cookie; `/signout` ends it."""
+"""`/signin` turns a link, a name with a password, or a trusted proxy's header into a cookie; `/signout` ends
+it."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ from workflow.people.passwords import note_refused
 from workflow.saving import NotSaved
 from workflow.server.home import home
 
-# Small forms that strangers may post: read up to a few kilobytes, whatever comes.
+# Small forms that strangers may post: at most a few kilobytes are read.
 
 MOST_BYTES = 8_192
 _TYPE = "application/x-www-form-urlencoded"
 
 
 class FormError(ValueError):
-    """The posted data is no form of ours, or too large. status : of the answer"""
+    """The posted data is not one of our forms, or too large. status : of the reply"""
 
     def __init__(self, words: str, status: int) -> None:
         super().__init__(words)
@@ -33,15 +34,16 @@ class FormError(ValueError):
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields by name; of two of one name the first. No more than 8 KiB are read.
+    """Return the fields by name; if a name is repeated, the first. At most 8 KiB are read.
 
-    Raises FormError where it is larger, or of another type than a browser's plain forms, or not whole in WHOLE_WITHIN.
+    Raises FormError if it is larger, not the type of a browser's plain form, or not complete within
+    WHOLE_WITHIN.
     """
     if request.headers.get("content-type", _TYPE).partition(";")[0].strip().lower() != _TYPE:
         raise FormError("This is not the form of this page. Fix: load the page again.", 415)
     read = bytearray()
     try:
-        async with asyncio.timeout(WHOLE_WITHIN):  # a byte now and then would hold the connection for ever
+        async with asyncio.timeout(WHOLE_WITHIN):  # single slow bytes would hold the connection for ever
             async for chunk in request.stream():
                 read += chunk
                 if len(read) > MOST_BYTES:
@@ -51,7 +53,7 @@ async def read_form(request: Request) -> dict[str, str]:
         raise FormError(words, 408) from error
     try:
         pairs = parse_qsl(read.decode(), keep_blank_values=True, max_num_fields=20)
-    except ValueError as error:  # no UTF-8, or too many fields
+    except ValueError as error:  # not UTF-8, or too many fields
         raise FormError("The form cannot be read. Fix: load the page again.", 400) from error
     return dict(reversed(pairs))
 
@@ -92,10 +94,10 @@ _HAS_LEFT = "You are signed out."
 
 
 async def signin(request: Request) -> Response:
-    """Sign a browser in and go to the start page, or say how to.
+    """Sign a browser in and redirect to the start page, or show the ways to sign in.
 
     The link printed in the terminal signs in at once. An invitation shows a button that posts: mail and chat
-    programs open links to look at them, and must not use one up.
+    programs open links for previews, and must not use one up.
     """
     try:
         form = await read_form(request) if request.method == "POST" else None
@@ -147,7 +149,7 @@ async def _by_password(request: Request, form: dict[str, str]) -> Response:
 
 
 async def _by_proxy(request: Request) -> Response:
-    """Sign in whom a trusted proxy names; if none does, say how else."""
+    """Sign in the person named by a trusted proxy; if there is none, show the other ways."""
     user = proxy_user(request.scope, home().settings.sign_in)
     if user is None or "ended" in request.query_params:
         return _ways("Sign in", _HAS_ENDED if "ended" in request.query_params else "")
@@ -175,12 +177,12 @@ async def signout(request: Request) -> Response:
 
 
 def _later(response: Response, seconds: int) -> Response:
-    """The same, with when it may be tried again, for programs."""
+    """Add the time of the next possible retry to a response, for programs."""
     response.headers["retry-after"] = str(seconds)
     return response
 
 
 def _ways(title: str, words: str | Exception, body: str = "", status: int = 200) -> Response:
-    """A page with the ways to sign in that there are here."""
+    """Return a page with the ways to sign in available here."""
     by_openid = _BY_OPENID if home().settings.sign_in.oidc_issuer else ""
     return page(title, words, body + by_openid + _PASSWORD_FORM + _HOW_TO_GET_A_LINK, status)

@@ -1,4 +1,4 @@
-"""The plain pages around signing in, which need no script, and the answer that signs a browser in."""
+"""The plain pages around signing in, which need no script, and the response that signs a browser in."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ section > form + p {{ margin-top: .75rem; }}
 
 
 def page(title: str, words: str | Exception, body: str = "", status: int = 200) -> HTMLResponse:
-    """A page. title, words : plain text, a paragraph
-    body : HTML of ours below it, whose links are from the address of the start page"""
+    """Return a page. title, words : plain text, a paragraph
+    body : our own HTML below it, with links relative to the start page"""
     said = f"<p>{escape(str(words))}</p>" if str(words) else ""
     return HTMLResponse(
         _PAGE.format(base=home().settings.base_path, mark=_MARK, title=escape(title), body=said + body),
@@ -74,25 +74,25 @@ def page(title: str, words: str | Exception, body: str = "", status: int = 200) 
 
 
 def cookie_name(scope: Scope, of: str = "signin") -> str:
-    """Name of the sign-in cookie. A browser shares cookies among the ports of a host, so the port is part of it: the
-    one that people reach Winnow at, with the path, so that it is the same for every server behind one address."""
+    """Return the name of the sign-in cookie. A browser shares cookies among the ports of a host, so the name
+    contains the public port and path, which are the same for every server behind one address."""
     public = urlsplit(home().settings.public_url)
     if not public.netloc:
         _host, port = scope.get("server") or ("", 0)
         return f"winnow_{of}_{port}"
     port = public.port or _USUAL_PORT[public.scheme]
     return (
-        f"winnow_{of}_{port}{re.sub('[^A-Za-z0-9]', '_', public.path)}"  # nginx has variables of such names
+        f"winnow_{of}_{port}{re.sub('[^A-Za-z0-9]', '_', public.path)}"  # nginx uses such names in variables
     )
 
 
 def cookie_of(connection: HTTPConnection) -> str | None:
-    """The secret of the sign-in that a browser sends; None if it sends none."""
+    """Return the sign-in secret that a browser sends; None if it sends none."""
     return connection.cookies.get(cookie_name(connection.scope))
 
 
 def signed_in_answer(request: Request, secret: str) -> RedirectResponse:
-    """To the start page, with the cookie. Always a fresh one, and always to the same address: no one chooses either."""
+    """Redirect to the start page with the cookie. Secret and target are never the client's choice."""
     response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
     response.set_cookie(
         cookie_name(request.scope),
@@ -107,16 +107,17 @@ def signed_in_answer(request: Request, secret: str) -> RedirectResponse:
 
 
 def signed_out_answer(request: Request) -> RedirectResponse:
-    """To the sign-in page, without the cookie."""
+    """Redirect to the sign-in page, without the cookie."""
     response = RedirectResponse("/signin?left=1", status_code=303, headers={"cache-control": "no-store"})
     response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="lax")
     return response
 
 
-# From where a request comes: what the audit and the list of signed-in browsers say of it.
+# Origin of a request, for the audit and the list of signed-in browsers.
 
 
 def visit_of(request: HTTPConnection) -> Visit:
-    """The address and the kind of browser. Behind a trusted proxy the address is the one the proxy names."""
+    """Return the address and the kind of browser. Behind a trusted proxy the address is the one that the
+    proxy names."""
     address = request.client.host if request.client else ""
     return Visit(address, browser_words(request.headers.get("user-agent", "")))

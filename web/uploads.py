@@ -1,4 +1,4 @@
-"""`POST /uploads?name=NAME`: a file from its owner's browser, to the disk while it comes."""
+"""`POST /uploads?name=NAME`: a file from its owner's browser, streamed to disk."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from workflow.seat import Seat
 from workflow.server.home import home
 
 SILENCE = 60.0
-"""Seconds after which a file of which nothing more comes is given up."""
+"""Seconds without further bytes before an upload is aborted."""
 TYPE = "application/octet-stream"
-"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: forms of other sites cannot send it, and their scripts would need permission
+first."""
 PIECE = 1 << 20
-"""Bytes that are written at a time."""
+"""Bytes written at a time."""
 
 _STATUS: dict[type[Exception], int] = {
     NotAllowed: 403,
@@ -35,11 +36,11 @@ _STATUS: dict[type[Exception], int] = {
 
 
 async def receive_file(request: Request) -> Response:
-    """Take a file in: 201 with its key, name and size, once all of it is on the disk.
+    """Receive a file: 201 with its key, name and size, once all of it is on the disk.
 
-    Whether the person may is asked before a byte of it is read. Refused, and nothing kept: 403 for who is no owner, 408
-    if nothing more comes, 413 a file too large, whether it said so before or not, 415 another type, 429 while
-    another one of theirs comes, 507 no room.
+    Access is checked before a byte is read. If refused, nothing is stored: 403 for people who are not owners,
+    408 if nothing more arrives, 413 if the file is too large, announced or not, 415 for another type, 429
+    while another upload of this person runs, 507 if the disk is full.
     """
     if request.headers.get("content-type") != TYPE:
         return PlainTextResponse(f"A file is sent as {TYPE}.", 415)
@@ -52,8 +53,9 @@ async def receive_file(request: Request) -> Response:
 
 
 async def take_in(request: Request, seat: Seat, name: str) -> arrivals.Arrived:
-    """The file that is the body, once all of it is on the disk. Raises NotAllowed, before a byte of it is read;
-    TooLarge, OneAtATime, NoRoom; TimeoutError where nothing more comes, ClientDisconnect. Nothing is kept then."""
+    """Store the body as a file, once all of it is on the disk. Raises NotAllowed, before a byte is read;
+    TooLarge, OneAtATime, NoRoom; TimeoutError if nothing more arrives, ClientDisconnect. Nothing is stored
+    then."""
     size = request.headers.get("content-length")
     arriving = await run_in_threadpool(arrivals.begin, seat, name, None if size is None else int(size))
     try:
@@ -65,7 +67,7 @@ async def take_in(request: Request, seat: Seat, name: str) -> arrivals.Arrived:
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytearray]:
-    """The body in pieces that are worth a write each. Raises TimeoutError and ClientDisconnect."""
+    """Yield the body in pieces large enough for a write each. Raises TimeoutError and ClientDisconnect."""
     stream, piece = request.stream(), bytearray()
     while True:
         async with asyncio.timeout(SILENCE):

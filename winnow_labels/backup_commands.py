@@ -1,4 +1,4 @@
-"""The commands about backups and about what is well: backup, restore, bring-in, doctor."""
+"""The commands for backups and checks: backup, restore, bring-in, doctor."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def backup(file: Path | None, project_id: int | None) -> object:
     """Write everything into one FILE while Winnow runs: the database, the tables, their images and recordings.
 
-    FILE is new; it is read again before it has its name. Without it, or where it is a folder, the name is the time:
-    default is the folder 'backups' of the data folder.
+    FILE must not exist yet; it is verified before it gets its name. Without it, or if it is a folder, the
+    name is the time; the default folder is 'backups' in the data folder.
     """
     from workflow.backups import making, one_project
     from workflow.files.stored import make_folder
@@ -89,10 +89,9 @@ def restore(file: Path, folder: Path | None, replace: bool) -> object:
 @click.option("--name", help="Name of the project here; default: its old name.")
 @json_option
 def bring_in(file: Path, name: str | None) -> object:
-    """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
+    """Create a project from FILE, written by `winnow backup --project` in another Winnow, with its whole log.
 
-    Anyone who is known here by the same name is taken for the same person; others come as people who cannot sign in
-    yet.
+    People of the same name here count as the same person; others are added without a way to sign in.
     """
     from workflow.backups import one_project
 
@@ -108,9 +107,9 @@ def bring_in(file: Path, name: str | None) -> object:
 @click.command("doctor")
 @json_option
 def doctor() -> object:
-    """Look at the installation, the database, the files, the disk and the backups, and print what to do.
+    """Check the installation, the database, the files, the disk and the backups, and print what to do.
 
-    Exit status 2 where anything is not well.
+    Exit status 2 if there is a problem.
     """
     from workflow.server.doctor import examine
     from workflow.server.settings import Settings
@@ -127,7 +126,7 @@ def doctor() -> object:
 
 
 def _lacks(manifest: Manifest) -> list[str]:
-    """Problems found when the backup was made."""
+    """Return the problems found when the backup was made."""
     lines = []
     for names, how in ((manifest.missing, "is missing"), (manifest.damaged, "is damaged")):
         if names:
@@ -144,7 +143,7 @@ def _counted(manifest: Manifest) -> str:
 
 
 def _document(manifest: Manifest) -> dict[str, object]:
-    """Report for programs."""
+    """Return the report for programs."""
     return {
         "kind": manifest.kind,
         "made_at": manifest.made_at,
@@ -157,7 +156,7 @@ def _document(manifest: Manifest) -> dict[str, object]:
 
 
 def _teller() -> Callable[[int, int], None] | None:
-    """Tells a terminal the progress, and no one else."""
+    """Return a progress display if a person watches the terminal, else None."""
     if not sys.stderr.isatty():
         return None
 

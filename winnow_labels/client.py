@@ -7,7 +7,7 @@
         while (question := birds.next_question()) is not None:
             birds.answer(question, "is", [best(question)])
 
-Calls that read, and answers, are tried again where the connection or the server fails: an answer carries the token of
+Reading calls, and answers, are retried if the connection or the server fails: an answer carries the token of
 its question, so that it is stored once however often it is sent.
 """
 
@@ -26,16 +26,16 @@ from uuid import uuid4
 
 import httpx2
 
-# Replies of a Winnow server as named values (`winnow_labels.client`).
+# Replies of a Winnow server as dataclasses (`winnow_labels.client`).
 
 
 _ONE_TEXT = "The labels are a list of texts. Got {0!r:.80}. Fix: [{0!r:.80}]."
 
 
 class WinnowError(Exception):
-    """The server refuses, in its words.
+    """The server's refusal, with its message.
 
-    status : of HTTP; 0 if it could not be reached      again : seconds after which it says to try again; 0: none
+    status : of HTTP; 0 if the server could not be reached      again : seconds before a retry; 0: none
     """
 
     def __init__(self, status: int, words: str, again: float = 0.0) -> None:
@@ -47,8 +47,8 @@ class WinnowError(Exception):
 class WinnowChoice:
     """A label that a row may have.
 
-    share : what the model gives it, in [0, 1]; None if there is no model yet
-    known : where labels are asked one by one, whether it is known to be right; None: not asked
+    share : the model's probability, in [0, 1]; None if there is no model yet
+    known : if labels are asked one by one, whether it is known to be right; None: not asked
     """
 
     label: str
@@ -59,11 +59,11 @@ class WinnowChoice:
 
 @dataclass(frozen=True)
 class WinnowQuestion:
-    """A question that is before the person of the token.
+    """A question for the person of the token.
 
-    row : its number, from 0      text, features, images, audio : what people would see of it
-    label : where labels are asked one by one, the label asked about; None: all of them
-    is_it : where it is asked in yes and no, whether it is one of these      answers : the kinds that it takes
+    row : its number, from 0      text, features, images, audio : as shown to people
+    label : if labels are asked one by one, the label in question; None: all of them
+    is_it : for a yes/no question, whether it is one of these      answers : the accepted kinds
     """
 
     token: str
@@ -83,7 +83,7 @@ class WinnowQuestion:
 
 @dataclass(frozen=True)
 class WinnowAnswer:
-    """The stored data. seq : its number in the project's log"""
+    """A stored answer. seq : its number in the project's log"""
 
     seq: int
     kind: str
@@ -94,7 +94,7 @@ class WinnowAnswer:
 
 @dataclass(frozen=True)
 class WinnowRowAnswer:
-    """An answer to send about a row of your choice. key : names it; see `WinnowProject.answer_row`"""
+    """An answer to send about a row of your choice. key : identifies it; see `WinnowProject.answer_row`"""
 
     row: int
     kind: str
@@ -111,9 +111,9 @@ class WinnowRowAnswer:
 
 @dataclass(frozen=True)
 class WinnowOutcome:
-    """The outcome of one answer of many. status : of HTTP, as if it was sent alone
+    """The outcome of one answer of many. status : of HTTP, as if it were sent alone
 
-    answer : the stored data, None if it was refused      detail : why it was
+    answer : the stored answer, None if it was refused      detail : why it was refused
     """
 
     status: int
@@ -123,13 +123,13 @@ class WinnowOutcome:
 
 @dataclass(frozen=True)
 class WinnowAdded:
-    """The outcome of rows that were sent. rows : how many the project has now      added : how many of them are new
+    """The result of adding rows. rows : number of rows in the project now      added : number of new ones
 
-    known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
-    dropped, empty : columns that were sent and it does not have, and its columns that were not sent
-    notes : what was read as nothing, and what is odd about the table with the new rows
+    known : rows that it already had, by id or else by number; they stay      new_classes : labels new to it
+    dropped, empty : sent columns that it does not have, and its columns that were not sent
+    notes : what was read as missing, and oddities of the table with the new rows
     reading : how the project's table is read, with the new rows
-    doubts : of a dry run, those that would stop the rows: name, message and fix
+    doubts : of a dry run, those that would stop the import: name, message and fix
     """
 
     rows: int
@@ -145,9 +145,9 @@ class WinnowAdded:
 
 @dataclass(frozen=True)
 class WinnowWeighed:
-    """The outcome of another model's scores. seq : the latest entry that has them      rows : how many were sent
+    """The result of sending another model's scores. seq : the latest entry that has them      rows : count sent
 
-    weighed : rows whose candidates weigh by them now      silent : rows of whose candidates they say nothing
+    weighed : rows whose candidates are now weighted by them      silent : those without a candidate's score
     outside : rows whose highest score is of a class that is not a candidate
     """
 
@@ -159,26 +159,26 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """The reply, as this class; what else a later server says is skipped."""
+    """Return the reply as this class, ignoring fields of later server versions."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
-# How the client of a server makes its calls: where to, as whom, and how long it continues.
+# Calls of the server's client: address, token and retries.
 
 Made = TypeVar("Made")
 
 PATIENCE = 60.0
-"""Seconds for which a call waits in all, if no one says more, to be made again: a server is restarted in them,
-and a minute in which too many calls were made is over."""
+"""Seconds for which a call is retried in all by default: enough for a restart of the server, or for a rate
+limit of a minute to pass."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-"""Seconds before a call is made for the second time, and the longest; each pause is twice the one before, or what the
-server asks for."""
+"""Seconds before the first retry, and the longest pause; each pause is twice the previous one, or what the
+server requests."""
 _PASSES = frozenset({429, 502, 503, 504})
-"""Temporary errors: the server is busy, or is started again."""
+"""Temporary errors: the server is busy, or restarts."""
 
 
 def address_of(url: str) -> str:
-    """The address without its last slash. Raises ValueError where it is none."""
+    """Return the address without its last slash. Raises ValueError if it is invalid."""
     if not url.strip().lower().startswith(("http://", "https://")):
         raise ValueError(
             f"An address begins with http:// or https://. Got {url!r:.80}. Fix: give the address that people open."
@@ -187,7 +187,7 @@ def address_of(url: str) -> str:
 
 
 def secret_of(token: str) -> str:
-    """The token, without what stands around it in a file. Raises ValueError without it, if it is none."""
+    """Return the token without surrounding whitespace. Raises ValueError if it is missing or invalid."""
     token = token.strip()
     if not token or not all("!" <= one <= "~" for one in token):
         raise ValueError(
@@ -197,9 +197,9 @@ def secret_of(token: str) -> str:
 
 
 def persevering(once: Callable[[], Made], patience: float) -> Made:
-    """The value that a call gives, made again while what hinders it passes by itself. Raises WinnowError.
+    """Return the result of a call, retried while the problem is temporary. Raises WinnowError.
 
-    patience : seconds that all pauses in between may take
+    patience : maximum seconds of all pauses together
     """
     pause = _FIRST_PAUSE
     while True:
@@ -221,7 +221,7 @@ def persevering(once: Callable[[], Made], patience: float) -> Made:
 
 
 def refusal_of(reply: httpx2.Response) -> WinnowError:
-    """Message of an error reply."""
+    """Return the error of a failed reply."""
     try:
         words = str(reply.json()["detail"])
     except (ValueError, KeyError, TypeError):
@@ -231,19 +231,19 @@ def refusal_of(reply: httpx2.Response) -> WinnowError:
 
 
 _AT_ONCE = 1_000
-"""Rows, or entries, that are requested at a time."""
+"""Rows, or entries, requested at a time."""
 _MOST_ROWS, _MOST_ANSWERS, _MOST_BYTES = 10_000, 500, 7_000_000
-"""Rows, or answers, that are sent at a time, and bytes of them: somewhat less than a body may have."""
+"""Rows, or answers, sent at a time, and their bytes: somewhat less than the limit of a body."""
 
 
 class Winnow:
     """A Winnow server, as the person of a token.
 
-    url : where people open it      seconds : to wait for a reply
-    patience : seconds to wait in all before calls are made again that may be, where a connection breaks, or the server
-        is busy or restarted; 0: they are made once
-    transport : how requests go out; None: as httpx2 sends them
-    Raises ValueError where these are no address or no token.
+    url : its address in a browser      seconds : to wait for a reply
+    patience : maximum seconds to keep retrying repeatable calls if a connection breaks, or the server is busy
+    or restarts; 0: no retries
+    transport : how requests are sent; None: httpx2's default
+    Raises ValueError if address or token is invalid.
     """
 
     def __init__(
@@ -279,11 +279,11 @@ class Winnow:
         return found
 
     def project(self, number: int) -> WinnowProject:
-        """The project of this number; asks no one."""
+        """Return the project of this number, without a request."""
         return WinnowProject(self, number)
 
     def read(self, file: str | Path, **how: object) -> dict[str, Any]:
-        """How a file would be read: a sentence, `reading`, with rows, classes, roles, notes, doubts. Nothing is stored.
+        """Return how a file would be read: `reading`, rows, classes, roles, notes, doubts. Stores nothing.
 
         how : roles and options of the reading, but not settings and `accept`. Raises WinnowError, OSError.
         """
@@ -291,17 +291,17 @@ class Winnow:
         return found
 
     def create(self, file: str | Path, name: str, **how: object) -> WinnowProject:
-        """Make a project of a file, a table or a zip of one with its files; once, for the name of a project is its own.
+        """Create a project from a table, or a zip of one with its files; once, since names are unique.
 
         how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
-            unlabelled, truth_outside, item, unfinished, as_it_is, as `POST /projects` has them
+            unlabelled, truth_outside, item, unfinished, as_it_is, as in `POST /projects`
         Raises WinnowError, such as for a doubt that stops the import; OSError.
         """
         params = {**self._sent(file, how), "project": name}
         return self.project(self.ask("POST", "/projects", again=False, params=params)["id"])
 
     def _sent(self, file: str | Path, how: Mapping[str, object]) -> dict[str, Any]:
-        """The file is sent; what names it in an address, and how it is to be read."""
+        """Upload the file; return the request parameters that identify it and say how to read it."""
         path = Path(file)
         with path.open("rb") as body:
             found = self.ask(
@@ -320,9 +320,9 @@ class Winnow:
         }
 
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
-        """The JSON of a reply; None of one without a body. Raises WinnowError.
+        """Return the JSON of a reply; None if it has no body. Raises WinnowError.
 
-        again : it may be sent again if nothing is heard
+        again : it may be retried if there is no reply
         """
 
         def once() -> Any:
@@ -341,7 +341,7 @@ class Winnow:
         return persevering(once, self._patience if again else 0.0)
 
     def fetch(self, path: str, target: Path, **options: Any) -> None:
-        """Write a reply to a file, in pieces: whole, or there is none. Raises WinnowError, OSError."""
+        """Write a reply to a file: all of it or nothing. Raises WinnowError, OSError."""
         aside = target.with_name(f".{target.name}.part")
 
         def once() -> None:
@@ -361,40 +361,40 @@ class Winnow:
 
 
 class WinnowProject:
-    """One project of a server. Every call raises WinnowError where the server refuses."""
+    """One project of a server. Every call raises WinnowError if the server refuses."""
 
     def __init__(self, winnow: Winnow, number: int) -> None:
         self._winnow, self._path = winnow, f"/projects/{number}"
 
     def summary(self) -> dict[str, Any]:
-        """Name, kind, rows, classes, how much is answered and open."""
+        """Return name, kind, rows, classes, and how much is answered and open."""
         found: dict[str, Any] = self._winnow.ask("GET", self._path)
         return found
 
     def settings(self) -> dict[str, Any]:
-        """How the project learns and asks: every setting by its name."""
+        """Return every setting of the project's model and questions by its name."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/settings")["settings"]
         return found
 
     def change_settings(self, *, keep_latest: bool = False, **settings: object) -> dict[str, Any]:
-        """Change these settings, all or none; all settings after it.
+        """Change these settings, all or none; return all settings afterwards.
 
-        keep_latest : let the latest of several people's answers count, where the change makes it so
+        keep_latest : use the latest of several people's answers, if the change requires a choice
         """
         sent = {"settings": settings, "keep_latest": keep_latest}
         found: dict[str, Any] = self._winnow.ask("PATCH", f"{self._path}/settings", json=sent)["settings"]
         return found
 
     def archive(self) -> None:
-        """Put a finished project away; twice is harmless."""
+        """Archive a finished project; idempotent."""
         self._winnow.ask("POST", f"{self._path}/archive")
 
     def restore(self) -> None:
-        """Bring it back from the archive or the bin; twice is harmless."""
+        """Restore it from the archive or the bin; idempotent."""
         self._winnow.ask("POST", f"{self._path}/restore")
 
     def delete(self) -> None:
-        """Move it to the bin; twice is harmless."""
+        """Move it to the bin; idempotent."""
         self._winnow.ask("DELETE", self._path)
 
     def members(self) -> list[dict[str, Any]]:
@@ -439,18 +439,18 @@ class WinnowProject:
         self._winnow.ask("POST", f"{self._path}/models/cancel")
 
     def figures(self) -> dict[str, Any]:
-        """How good the labels are and how far it is: the measure with its 95% interval, and the curve of it."""
+        """Return quality and progress: the measure with its 95% interval, and its curve."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
         return found
 
     def next_question(self) -> WinnowQuestion | None:
-        """The question before this person; None if nothing is left to ask them."""
+        """Return this person's next question; None if nothing is left to ask them."""
         found = self._winnow.ask("POST", f"{self._path}/question")["question"]
         return None if found is None else _question(found)
 
     def questions(self, count: int = 10) -> list[WinnowQuestion]:
-        """Lease up to 100 questions to this program for ten minutes: programs that work at once get different ones.
-        None if none is left that no one has."""
+        """Lease up to 100 questions to this program for ten minutes: concurrent programs get different ones.
+        An empty list if all others are leased or answered."""
         found = self._winnow.ask("POST", f"{self._path}/questions", params={"count": count})
         return [_question(one) for one in found["questions"]]
 
@@ -463,9 +463,9 @@ class WinnowProject:
         note: str | None = None,
         flagged: bool = False,
     ) -> WinnowAnswer:
-        """Answer a question, exactly once, however often it has to be sent. kind : one of `question.answers`
+        """Answer a question, stored exactly once despite retries. kind : one of `question.answers`
 
-        Raises TypeError where the labels are one text, whose letters may be labels, too.
+        Raises TypeError if the labels are a single str, whose letters could be labels, too.
         """
         said = {
             "token": question.token,
@@ -488,10 +488,10 @@ class WinnowProject:
         note: str | None = None,
         flagged: bool = False,
     ) -> WinnowAnswer:
-        """Answer a row of your choice, exactly once by its key, however often it has to be sent.
+        """Answer a row of your choice, stored exactly once by its key despite retries.
 
-        row : its number, from 0      label : where labels are asked one by one, the one that it is about
-        key : names the answer, so that another run of the program stores it once, too; None: a new one
+        row : its number, from 0      label : if labels are asked one by one, the one in question
+        key : identifies the answer, so that another run of the program stores it only once; None: a new one
         Raises TypeError as `answer`.
         """
         said = {
@@ -506,8 +506,8 @@ class WinnowProject:
         return made_of(WinnowAnswer, self._winnow.ask("PUT", path, json=said))
 
     def answer_rows(self, answers: Iterable[WinnowRowAnswer]) -> list[WinnowOutcome]:
-        """Answer many rows, each as `answer_row`, a few hundred a call; their outcomes, in order. One that is refused
-        does not hinder the others."""
+        """Answer many rows, each as `answer_row`, a few hundred per call; return their outcomes in order. One
+        refusal does not affect the others."""
         sent = [asdict(one) | {"row": index(one.row), "labels": list(one.labels)} for one in answers]
         found: list[WinnowOutcome] = []
         for part in _parts(sent, _MOST_ANSWERS):
@@ -518,15 +518,16 @@ class WinnowProject:
         return found
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All rows as the file had them, fetched while they are used."""
+        """Yield all rows as in the file, fetched as they are used."""
         yield from self._each("rows", "rows")
 
     def predictions(self) -> Iterator[dict[str, object]]:
-        """The label of every row as it is, with the shares, fetched while they are used."""
+        """Yield the current label of every row with the probabilities, fetched as they are used."""
         yield from self._each("predictions", "predictions")
 
     def log(self, since: int = 0) -> Iterator[dict[str, Any]]:
-        """The entries of the log after this one, in order, up to the latest there is when the last are fetched."""
+        """Yield the entries of the log after this one, in order, up to the latest entry at the time of the
+        last request."""
         while True:
             found = self._winnow.ask("GET", f"{self._path}/log", params={"since": since, "count": _AT_ONCE})
             yield from found["entries"]
@@ -539,25 +540,26 @@ class WinnowProject:
     def append(
         self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = (), *, dry_run: bool = False
     ) -> WinnowAdded:
-        """Add rows, each {column: cell}, all that are new or none; what was skipped is reported. It is sent once.
+        """Add rows, each {column: cell}, all new ones or none; the result lists what was skipped. Sent once,
+        without retries.
 
-        accept : names of doubts that stop the import otherwise
-        dry_run : store nothing, and tell what would become of the rows
+        accept : names of doubts that would otherwise stop the import
+        dry_run : store nothing, and return what would happen to the rows
         """
         sent: dict[str, object] = {"rows": [dict(one) for one in rows]}
-        if accept:  # a server of an earlier version does not know it
+        if accept:  # earlier server versions do not know it
             sent["accept"] = list(accept)
         if dry_run:
             sent["dry_run"] = True
         return made_of(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
 
     def predict(self, scores: Mapping[int | str, Mapping[str, float]], model: str) -> WinnowWeighed:
-        """Let the candidates of these rows weigh what a model says of them, exactly once, however often it has to be
-        sent; this many rows at a time as the server takes.
+        """Weight the candidates of these rows by a model's scores, stored exactly once despite retries; sent
+        in batches that the server accepts.
 
-        scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
-        model : what people call it
-        Raises ValueError if there are none, or one is not a number, of whatever row: nothing is sent then.
+        scores : {number of the row, or its id as a str: {class: score of 0 or more}}, numbers of NumPy too
+        model : its display name Raises ValueError if there are none, or any score is not a number; nothing is
+        sent then.
         """
         rows = [
             {
@@ -612,7 +614,7 @@ def _labels(labels: Sequence[str]) -> list[str]:
 def _parts(
     rows: Sequence[Mapping[str, object]], most: int = _MOST_ROWS
 ) -> Iterator[list[Mapping[str, object]]]:
-    """These rows, this many at a time as a body may have, by number and by size."""
+    """Yield these rows in batches that fit a request, by number and by size."""
     part: list[Mapping[str, object]] = []
     size = 0
     for row in rows:
@@ -627,7 +629,7 @@ def _parts(
 
 
 def _score(row: int | str, name: str, score: float) -> float:
-    """The score as JSON has it. Raises ValueError where it is no finite number."""
+    """Return the score for JSON. Raises ValueError if it is not a finite number."""
     if not math.isfinite(score):
         raise ValueError(
             f"The score of {name!r:.80} for row {row!r:.80} is {score}. Nothing was sent. Fix: leave it out, or send a "

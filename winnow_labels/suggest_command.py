@@ -1,4 +1,4 @@
-"""`winnow suggest`: weigh the candidates of a project by what a pretrained model says."""
+"""`winnow suggest`: weight the candidates of a project by a pretrained model's scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from winnow_labels.options import counted, home, json_option, owner, say
 )
 @json_option
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:
-    """Weigh the candidates of PROJECT_ID by the scores of a classifier, or by how like the class names the texts are.
+    """Weight the candidates of PROJECT_ID by a classifier's scores, or by the similarity of texts and class
+    names.
 
     No label changes, and nothing is downloaded.
     """

@@ -15,10 +15,10 @@ from tests.browser import room
 from workflow.projects import managing
 
 PRESSES = sized(200, tiny=2)
-SETTLED = 600  # ms in which the page is left alone after a press
+SETTLED = 600  # ms without interaction after an answer
 
-# An init script, so that its listener comes before the card's own, which lets no later one see the key. It looks once
-# a frame, at one node: what asks the page more often, as Playwright's own waiting does, slows down what it measures.
+# An init script, so that its listener comes before the card's own, which stops key events. It checks one node
+# once per frame: polling the page more often, as Playwright does, slows down what is measured.
 WATCH = """
 (() => {
   window.times = [];
@@ -44,7 +44,8 @@ WATCH = """
 
 
 def presses(view: Any, address: str, key: Callable[[], str]) -> np.ndarray:
-    """Return the milliseconds of PRESSES answers by keyboard alone. address : "" if the page is there already"""
+    """Return the milliseconds of PRESSES answers by keyboard alone. address : "" if the page is already
+    open"""
     if address:
         view.goto(address)
     view.locator(room.CARD).wait_for(timeout=120_000)
@@ -59,7 +60,7 @@ def presses(view: Any, address: str, key: Callable[[], str]) -> np.ndarray:
 
 
 def key_of_truth(view: Any, truth: dict[str, str]) -> str:
-    """Return the key that answers with the truth, in whichever form the question is put."""
+    """Return the key that answers with the truth, in any form of question."""
     label = truth[room.row_id(view)]
     if view.locator(".verdicts.two").count():
         return "1" if view.locator(".single .named").inner_text() == label else "2"
@@ -70,7 +71,7 @@ def key_of_truth(view: Any, truth: dict[str, str]) -> str:
 
 
 def key_of_vectors(view: Any) -> str:
-    """No to one label, or the labels of a row as the model has them."""
+    """Return the key for no to one label, or for the labels of a row that the model predicts."""
     return "n" if view.locator(".verdicts").count() else "Enter"
 
 
@@ -118,7 +119,7 @@ p95 at most 70 ms, all four.""",
 
 
 SIZES = sized((10_000, 1_000_000), tiny=(500, 1_000))
-MEASURED = sized(200, tiny=3)  # presses without a browser
+MEASURED = sized(200, tiny=3)  # key presses without a browser
 
 
 @benchmark("A key press, by the size of the table", packages=("playwright",))
@@ -132,7 +133,7 @@ def press_rows() -> str:
             going = [press.presses(seat.at(one), press.FIRST + MEASURED) for one in ids]
             each = [
                 [next(one)[0] for one in going] for _ in range(press.FIRST + MEASURED)
-            ]  # the projects in turns
+            ]  # alternating between the projects
             cpu = np.median(each[press.FIRST :], axis=0)
         with homes.browsing(place / "home", WATCH) as (server, view):
             for n, one, spent in zip(SIZES, ids, cpu, strict=True):

@@ -1,4 +1,5 @@
-"""Thirty people at one server next to a training model, and sixty at two servers on PostgreSQL: how long each waits."""
+"""Waiting times of thirty people at one server with a training model, and of sixty at two servers on
+PostgreSQL."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ from workflow.server.home import Home
 PEOPLE = sized(30, tiny=2)  # at each server
 SECONDS = sized(120, tiny=5)
 THINKING = 0.5, 1.5  # seconds between a question and its answer
-FIRST = sized(2, tiny=0)  # presses of each person that warm up
+FIRST = sized(2, tiny=0)  # warm-up answers of each person
 
 
 @dataclass
 class Found:
-    """waits : ms of each press      refused : what was said of presses that were not saved      per_session : MB of the
-    server's memory for each open page      trained : models of the large project that were published meanwhile"""
+    """waits : ms of each answer      refused : messages about answers that were not saved      per_session :
+    MB of server memory per open page      trained : models of the large project published meanwhile"""
 
     waits: list[float] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Found:
 
 
 def anonymous(server: Server) -> float:
-    """MB of the server's own process that are no pages of files."""
+    """Return the server process's MB that are not pages of files."""
     assert server.process is not None
     return memory(server.process.pid)["Anonymous"]
 
@@ -47,7 +48,7 @@ def anonymous(server: Server) -> float:
 def answering(
     view: LivePage, seed: int, found: Found, stop: threading.Event, thinking: tuple[float, float]
 ) -> None:
-    """One person, until all stop."""
+    """Answer as one person, until all stop."""
     dice, number = random.Random(seed), 0
     while not stop.wait(dice.uniform(*thinking)) and view.question is not None:
         label = view.question["question"]["rows"][0]["label"]
@@ -69,7 +70,8 @@ def published(home: Home, project: int) -> int:
 
 
 def run(place: Mapping[str, str], n_servers: int, *, at_large: bool = False) -> Found:
-    """place : variables of the database      at_large : they all answer in the large project"""
+    """Run people at servers. place : variables of the database      at_large : they all answer in the large
+    project"""
     found, beside, stop = Found(), Found(), threading.Event()
     with folder() as where, ExitStack() as stack:
         seat = stack.enter_context(homes.owner_of(where / "home", **place))

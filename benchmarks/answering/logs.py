@@ -32,7 +32,8 @@ RUNS, CLASSES, K = sized(3, tiny=1), 10, 10
 def paired_table(
     first: str, unit: str, what: tuple[str, ...], call: object, sizes: tuple[int, ...], form: str
 ) -> Table:
-    """Return a line for each figure of a call and each size; of two trees also before, and its ratio."""
+    """Return a line for each figure of a call and each size; with two trees also the earlier figure and the
+    ratio."""
     table = Table(f"{first} | what | {unit}" + " | before | times less" * (len(trees()) > 1), form)
     for size in sizes:
         least = in_turns(RUNS, lambda tree, size=size: in_process(call, size, tree=tree))  # type: ignore[misc]
@@ -49,7 +50,8 @@ ANSWERS, QUESTIONS = sized((1_000, 100), tiny=(20, 5))
 
 
 class Rows:
-    """A table of candidates alone: the neighbours are given. Three candidates a row, three in ten with a truth."""
+    """A table of candidates only: the neighbours are given. Three candidates per row, three rows in ten with
+    a truth."""
 
     candidate_weights = None
 
@@ -64,7 +66,7 @@ class Rows:
 
 
 def answer_rows(n: int) -> list[float]:
-    """In a process of its own: CPU of the learner, and the memory."""
+    """Measure the learner's CPU time and the memory, in a separate process."""
     table = Rows(n)
     settings = LearnerSettings(n_neighbors=K, test_share=0.2)
     pool = OneLabelPool(table, settings)  # type: ignore[type-var]
@@ -74,7 +76,7 @@ def answer_rows(n: int) -> list[float]:
     ambiguous = pool.train[pool.sizes[pool.train] >= 2]
     rows = iter(np.random.default_rng(1).permutation(ambiguous)[: 4 + ANSWERS + 2 * QUESTIONS].tolist())
     shown = frozenset(next(rows) for _ in range(4))
-    learner.next_question("ann")  # the order is made once
+    learner.next_question("ann")  # the order is computed once
     for times, others in ((ANSWERS, None), (QUESTIONS, frozenset()), (QUESTIONS, shown)):
         begun = time.process_time()
         for _ in range(times):
@@ -109,7 +111,7 @@ LENGTHS, PRESSES = sized(((20_000, 200_000), 20), tiny=((50,), 2))
 
 
 def restart_at(length: int) -> list[float]:
-    """In a process of its own: CPU seconds of each step."""
+    """Measure the CPU seconds of each step, in a separate process."""
     with folder() as place:
         with homes.owner_of(place) as owner:
             number = homes.project(owner, "long", length).project_id or 0
@@ -153,7 +155,7 @@ STATES = "no checkpoint", "with a checkpoint of its last entry"
 
 
 def make_long(place: str, rows: int) -> None:
-    """In a process that ends with it: a project of this many rows and an empty log."""
+    """In a separate process, create a project of this many rows with an empty log."""
     homes.draw_neighbors()
     with homes.owner_of(place) as seat:
         project = managing.create_project(seat, "long", *homes.long_table(rows))
@@ -161,7 +163,8 @@ def make_long(place: str, rows: int) -> None:
 
 
 def make_vectors(place: str) -> None:
-    """A project of label vectors, two cells in three unknown, and a log of answers yes and no, label by label."""
+    """Create a project of label vectors, two cells in three unknown, with a log of yes and no answers about
+    single labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(VECTOR_ROWS, homes.FEATURES))
     truth = X @ rng.normal(size=(homes.FEATURES, LABELS)) > 0
@@ -180,7 +183,7 @@ def make_vectors(place: str) -> None:
 
 
 def fill(place: str) -> None:
-    """Bring the log to its length."""
+    """Fill the log to its length."""
     with homes.owner_of(place) as owner:
         (project,) = managing.list_projects(owner)
         table = owner.home.read_table(next(owner.home.tables_dir.glob("*.parquet")).stem)
@@ -188,8 +191,8 @@ def fill(place: str) -> None:
 
 
 def visit(place: str, whose: str) -> tuple[float, float]:
-    """CPU seconds from opening the home to the first question, and peak MB. whose : "thread": a model is fitted
-    next to"""
+    """Return CPU seconds from opening the home to the first question, and peak MB. whose : "thread": a model
+    is fitted at the same time"""
     clock = time.thread_time if whose == "thread" else time.process_time
     begun = clock()
     with homes.owner_of(place) as owner:
@@ -199,7 +202,7 @@ def visit(place: str, whose: str) -> tuple[float, float]:
 
 
 def size_of(place: str) -> str:
-    """Say how large the checkpoint is; few answers have none."""
+    """Say how large the checkpoint is; a log of few answers has none."""
     size = sum(one.stat().st_size for one in Path(place).glob("cache/checkpoints/*")) / 1e6
     return f"the checkpoint's file: {size:.1f} MB"
 
@@ -244,11 +247,11 @@ next to it, as at every start, and the first question does not wait for it.""",
 # Many projects
 
 PROJECTS, ROWS, ROUNDS = sized((20, 100_000, 2), tiny=(2, 500, 2))
-LIMITS = 2_000, 450  # MB: all stay in memory; some are put away
+LIMITS = 2_000, 450  # MB: all stay in memory; some are unloaded
 
 
 def make_many(place: str) -> None:
-    """In a process that ends with it: the projects, of one table."""
+    """In a separate process, create the projects, all from one table."""
     table, settings = homes.long_table(ROWS)
     with homes.owner_of(place) as seat:
         for number in range(PROJECTS):
@@ -256,7 +259,8 @@ def make_many(place: str) -> None:
 
 
 def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
-    """For each visit: seconds of CPU and of the clock to the first question, MB in memory, projects open after it."""
+    """Return for each visit: CPU and wall seconds to the first question, MB in memory, projects open
+    afterwards."""
     visits = []
     with homes.owner_of(place, WINNOW_MEMORY_MB=str(limit)) as seat:
         for number in sorted(one.id for one in managing.list_projects(seat)) * ROUNDS:
@@ -312,9 +316,9 @@ def commit_checks() -> str:
         for one in (database, plain):
             one.migrate()
         event.remove(plain._writer, "commit", plain._count)
-        for name in ("check_file", "_check_before_commit", "_after_commit"):  # what is measured
+        for name in ("check_file", "_check_before_commit", "_after_commit"):  # the functions measured
             setattr(plain, name, lambda: None)
-        # By turns, so that what else the machine does meets both.
+        # Alternate, so that other load on the machine affects both.
         bare, whole = np.median(
             [[commit(one, at) for one in (plain, database)] for at in range(TURNS)], axis=0
         )

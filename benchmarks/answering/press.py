@@ -1,4 +1,5 @@
-"""CPU of a press on the server's side, without Streamlit or a browser; and with several people at each row."""
+"""CPU time of an answer on the server, without Streamlit or a browser; and with several people at each
+row."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from workflow.answering.press import press as press_once
 from workflow.seat import Seat
 
 RUNS, PRESSES = sized((2, 100), tiny=(1, 3))
-FIRST = sized(120, tiny=3)  # presses that warm up, and fill the history
+FIRST = sized(120, tiny=3)  # answers for warm-up, which fill the history
 CASES = {
     "birdsong": "one label: BirdSong, PL-KNN",
     "all": "one label, cheapest form, shortlists, coverage, blind checks",
@@ -26,18 +27,19 @@ CASES = {
     "vectors": "label vectors: scene, 294 features, 6 labels",
 }
 ROWS, ANSWERED, PEOPLE = sized((4_000, 2_000, 20), tiny=(100, 10, 4))
-LAST = 500  # presses of several people that are measured
+LAST = 500  # measured answers of several people
 
 
 def answer_to(question: Any) -> tuple[str, list[str]]:
-    """Return what is pressed: the model's first choice; of label vectors yes and no in turn."""
+    """Return the answer: the model's first choice; for label vectors yes and no in turn."""
     if not hasattr(question, "choices"):
         return ("yes" if question.view.row % 2 else "no"), []
     return "is", [question.choices[int(np.argmax(question.probabilities))]]
 
 
 def presses(seat: Seat, number: int) -> Iterator[tuple[float, float, float]]:
-    """Give, of each press, CPU ms of answer, next question and standing; of what else the page asks; wall ms."""
+    """Yield for each answer CPU ms of answer, next question and standing; of other requests of the page; wall
+    ms."""
     question = loop.next_question(seat)
     for _ in range(number):
         kind, labels = answer_to(question)
@@ -50,7 +52,7 @@ def presses(seat: Seat, number: int) -> Iterator[tuple[float, float, float]]:
 
 
 def one_run(case: str, url: str) -> list[float]:
-    """In a process of its own: the medians."""
+    """Return the medians, measured in a separate process."""
     with folder() as place, homes.owner_of(place, **homes.place_of(url)) as owner:
         found = list(presses(homes.project(owner, case), FIRST + PRESSES))[FIRST:]
         return list(np.median(found, axis=0))
@@ -93,7 +95,7 @@ Target: 10 CPU ms on SQLite and 15 CPU ms on PostgreSQL for press and page toget
 
 
 def press_until(overlap: int, fold: str) -> np.ndarray:
-    """Return the seconds of every press, people in turns, until ANSWERED rows have their answers."""
+    """Return the seconds of every answer, people in turns, until ANSWERED rows have all their answers."""
     with folder() as place, homes.owner_of(place / "home") as owner:
         project, people = crowd_project(owner.home, PEOPLE, ROWS, overlap=overlap, fold=fold)
         seats = [Seat(owner.home, person, project) for person in people]

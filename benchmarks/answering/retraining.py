@@ -1,4 +1,5 @@
-"""From an answer to the model version that has learnt it, with a worker process as the server starts it."""
+"""Time from an answer to the model version that has learnt from it, with a worker process started as by the
+server."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ PATIENCE = 120.0
 
 
 def seconds_to_see(seat: Seat) -> float:
-    """Return the wall seconds from an answer to the learner that has adopted a version which knows it."""
+    """Return the wall seconds from an answer until the learner has adopted a version that includes it."""
     question = loop.next_question(seat)
     assert question is not None
     begun = time.perf_counter()
@@ -60,7 +61,8 @@ def seconds_of_cpu(model: str, data: LabelTable) -> tuple[float, float]:
 def retraining() -> str:
     one_thread_for_good()
     table = Table("model | median s | longest s | CPU s, first version | CPU s, the next")
-    # Embedding-like: classes that a linear rule tells apart to about nine in ten, a fifth of false labels.
+    # Like embeddings: a linear rule separates the classes to about nine in ten; a fifth of the labels are
+    # false.
     data = homes.ambiguous_mixture(SIZE, 0.2, 0.15, "c")
     with folder() as place, homes.owner_of(place) as owner:
         worker = subprocess.Popen(

@@ -1,6 +1,7 @@
 """Neighbours and first ranking of many rows by one process, by a pool and by two Dask workers: CPU, peak, wall.
 
-`ten_million` takes two hours and 25 GB of disk; `--folder PLACE` keeps the table and what each step has found there.
+`ten_million` takes two hours and 25 GB of disk; `--folder PLACE` stores the table and the result of each step
+there.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ QUIET = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
 }
-"""Settings of Dask as docs/scale.md gives them to workers."""
+"""Settings of Dask that docs/scale.md recommends for workers."""
 
 
 def drawn_block(first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +62,7 @@ def drawn_block(first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_arrays(where: Path, n_rows: int) -> Path:
-    """Write X.npy and S.npy of such rows, block by block."""
+    """Write X.npy and S.npy of these rows, block by block."""
     where.mkdir()
     X = np.lib.format.open_memmap(where / "X.npy", "w+", np.float32, (n_rows, D))
     S = np.lib.format.open_memmap(where / "S.npy", "w+", np.bool_, (n_rows, CLASSES))
@@ -74,7 +75,8 @@ def write_arrays(where: Path, n_rows: int) -> Path:
 
 
 def write_parquet(where: Path, n_rows: int) -> Path:
-    """Write Parquet files of a block each: x, a list of 64 numbers of single precision, and three candidates of 16."""
+    """Write a Parquet file per block: x, a list of 64 numbers of single precision, and three candidates of
+    16."""
     where.mkdir(parents=True, exist_ok=True)
     names = pa.array([f"class {number:02d}" for number in range(CLASSES)])
     for first in range(0, n_rows, BLOCK):
@@ -94,7 +96,7 @@ def write_parquet(where: Path, n_rows: int) -> Path:
 
 @contextmanager
 def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
-    """Give the address of a Dask cluster on this machine."""
+    """Start a Dask cluster on this machine and yield its address."""
     from dask import config
     from distributed import LocalCluster
 
@@ -106,7 +108,8 @@ def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
 def ranked(
     table: Path, where: Path, runner_name: str
 ) -> tuple[Watch, dict[str, float], Any, dict[str, bytes], int]:
-    """Rank a table by the runner that is named: its cost, when each kind of block starts, the ranking, its parts."""
+    """Rank a table with the named runner: return its cost, the start of each kind of block, the ranking, its
+    parts."""
     where.mkdir()
     begun: dict[str, float] = {}
 
@@ -132,7 +135,7 @@ def cluster() -> str:
     table = Table("by | CPU s | wall s | peak MB | CPU next to one process | times faster", ".0f")
     with folder(large=True) as here:
         rows = write_arrays(here / "table", ROWS)
-        ranked(write_arrays(here / "few", 2 * BLOCK), here / "warm", "")  # compiled before it is timed
+        ranked(write_arrays(here / "few", 2 * BLOCK), here / "warm", "")  # compile before timing
         one, begun, ranking, parts, size = ranked(rows, here / "inline", "")
         pool, _, _, by_pool, _ = ranked(rows, here / "pool", "processes:2")
         with dask_workers(2, "4GB") as address:
@@ -169,17 +172,18 @@ ENGINE = "import sys; from benchmarks.files.cluster import ask; ask(*sys.argv[1:
 
 
 def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Iterator[str]:
-    """Give what a command says to a terminal on standard error, as it comes; its standard output goes to a file."""
+    """Yield what a command prints to a terminal on standard error, as it arrives; its standard output goes to
+    a file."""
     ours, theirs = pty.openpty()
     with out.open("wb") as file:
         how = {"stdout": file, "stderr": theirs, "env": {**os.environ, **environment}, "cwd": ROOT}
         process = subprocess.Popen(command, **how)
     os.close(theirs)
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # what is read may end within a character
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end within a character
     try:
         while some := os.read(ours, 4096):
             yield decoder.decode(some)
-    except OSError:  # Linux's word for the end of a terminal
+    except OSError:  # Linux signals the end of a terminal this way
         pass
     finally:
         os.close(ours)
@@ -191,7 +195,7 @@ def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Itera
 
 
 def watched(command: list[str], out: Path, **environment: str) -> dict[str, Any]:
-    """Return what a command costs with all that runs next to it, seconds by kind of block, and what it said last."""
+    """Return what a command and its child processes cost, seconds by kind of block, and its last message."""
     kind, said, kinds, begun = "start", "", {"start": 0.0}, time.perf_counter()
     with Watch(every=1.0) as watch:
         for some in said_by(command, out, environment):
@@ -205,8 +209,8 @@ def watched(command: list[str], out: Path, **environment: str) -> dict[str, Any]
 
 
 def rank_through_shell(place: Path, table: Path) -> dict[str, Any]:
-    """The first ranking, by two Dask workers that are started for it."""
-    shutil.rmtree(place / "home", ignore_errors=True)  # of one that was stopped
+    """Rank the first rows with two Dask workers that the command starts."""
+    shutil.rmtree(place / "home", ignore_errors=True)  # left by an aborted run
     command = [sys.executable, "-m", "winnow_labels", "rank", "--cluster", str(table), "--top", str(TOP)]
     with dask_workers(WORKERS, MEMORY) as address:
         home = {"WINNOW_HOME": str(place / "home"), "WINNOW_CLUSTER": address}
@@ -214,14 +218,14 @@ def rank_through_shell(place: Path, table: Path) -> dict[str, Any]:
 
 
 def engine(place: Path, table: Path) -> dict[str, Any]:
-    """Ten answers and a label for every row, by the engine of the query alone, in one process."""
+    """Ask ten questions and label every row, with the query engine alone, in one process."""
     out = place / "engine.json"
     cost = watched([sys.executable, "-c", ENGINE, str(place), str(table)], out, OMP_NUM_THREADS="1")
     return cost | {"found": json.loads(out.read_text())}
 
 
 class NotDone(Inline):
-    """Refuses to do anything: all parts have to be there."""
+    """Refuses to compute: all parts must already exist."""
 
     def map(self, function: Any, jobs: Any) -> Any:
         for job in jobs:
@@ -249,7 +253,7 @@ def graph_of(place: Path, table: Path) -> tuple[Any, Any, Any, tuple[str, ...]]:
 
 
 def export(path: Path, ranker: EffectRanker, classes: tuple[str, ...]) -> int:
-    """Write the label with most votes of every row, block by block; return its bytes."""
+    """Write the most-voted label of every row, block by block; return its bytes."""
     names = pa.array(classes)
     schema = pa.schema([("row", pa.int64()), ("label", pa.dictionary(pa.int32(), pa.string()))])
     with pq.ParquetWriter(path, schema) as file:
@@ -262,7 +266,7 @@ def export(path: Path, ranker: EffectRanker, classes: tuple[str, ...]) -> int:
 
 
 def ask(where: str, table: str) -> None:
-    """In a process of its own: print CPU seconds as JSON. Nothing is computed again but what is measured."""
+    """Print CPU seconds as JSON, in a separate process. Only the measured steps are computed again."""
     compile_kernels()
     place, found = Path(where), {}
     before, begun = own_memory(), time.process_time()

@@ -1,4 +1,5 @@
-"""Features from images: what an image looks like (`plcore.tables.media.images`) next to thumbnails of its pixels."""
+"""Features from images: the appearance features of `plcore.tables.media.images` against thumbnails of
+pixels."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def tiles(parts: int) -> Images:
 
 
 def zip_of(count: int, side: int, kind: str) -> bytes:
-    """Return different pieces of a photograph, stretched to this size, and their table."""
+    """Return different crops of a photograph, stretched to this size, and their table."""
     photograph = Image.fromarray(load_sample_images().images[0])
     rng, ending, out = np.random.default_rng(0), kind.lower(), io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:

@@ -1,4 +1,5 @@
-"""CSV files become projects: a million rows, to the export; larger and larger files, memory of each process and all."""
+"""CSV files become projects: a million rows, up to the export; growing files, with the memory of each process
+and of all."""
 
 from __future__ import annotations
 
@@ -28,12 +29,14 @@ from workflow.seat import Seat
 ROWS, NUMBERS, CLASSES = sized((1_000_000, 64, 10), tiny=(2_000, 4, 4))
 OTHER_ROWS = sized(5_000, tiny=500)
 WARM = sized(60, tiny=4)
-"""Presses of someone else before the import begins; the second half of them are those of a server at rest."""
+"""Answers of another person before the import begins; the second half of them is the baseline of an idle
+server."""
 AT_ONCE = 100_000
 
 
 def write_table(path: Path, n: int) -> None:
-    """Write numbers that are around their class, candidates that hold it, and the truth of one row in twenty."""
+    """Write numbers near their class's mean, candidates that include it, and the truth of one row in
+    twenty."""
     rng = np.random.default_rng(0)
     names = np.array([f"class{number}" for number in range(CLASSES)])
     centres = rng.normal(size=(CLASSES, NUMBERS))
@@ -54,19 +57,19 @@ def write_table(path: Path, n: int) -> None:
 
 
 def create(seat: Seat, table: Any, upload: Any) -> int:
-    """Make a project as the Import page does if nothing is chosen."""
+    """Create a project as the Import page does with default choices."""
     return importing.create(seat, "rows", table, importing.settings_for(table, {}), "", upload)
 
 
 def by_polars(path: str) -> tuple[float, float]:
-    """CPU seconds and peak MB of the bare read of the same file."""
+    """Return CPU seconds and peak MB of merely reading the same file."""
     import polars
 
     return clocked(lambda: polars.read_csv(path))[1], peak()
 
 
 def imported(path: str) -> dict[str, Any]:
-    """Read, checked and stored as a server does it; then the project is made, its neighbours drawn."""
+    """Read, check and store a file as a server does; then create the project with drawn neighbours."""
     jobs: dict[str, tuple[float, float]] = {}
 
     class Costs(logging.Handler):
@@ -83,7 +86,7 @@ def imported(path: str) -> dict[str, Any]:
     with homes.owner_of(where / "home") as seat:
         write_table(small := where / "small.csv", 1_000)
         first = importing.read_upload(small)
-        warm = importing.check(first, first.suggest_roles())  # all is loaded then
+        warm = importing.check(first, first.suggest_roles())  # everything is loaded after this
         before = np.array([resident(), own_memory()])
         upload, read = clocked(lambda: importing.read_upload(Path(path)))
         checked, check = clocked(lambda: importing.check(upload, upload.suggest_roles()))
@@ -101,7 +104,7 @@ def imported(path: str) -> dict[str, Any]:
 
 
 def opened(where: str, project: int) -> dict[str, Any]:
-    """The project in a process that has just begun: opened, searched, exported."""
+    """Open, search and export the project in a new process."""
     found: dict[str, Any] = {}
     with homes.owner_of(Path(where) / "home") as owner:
         seat = owner.at(project)
@@ -120,7 +123,7 @@ def opened(where: str, project: int) -> dict[str, Any]:
         taken = files.take(seat, files.ExportChoice("csv"))
 
         class Sink:
-            """Knows when the first bytes came."""
+            """Records when the first bytes arrive."""
 
             def __init__(self, file: Any) -> None:
                 self._file = file
@@ -136,7 +139,7 @@ def opened(where: str, project: int) -> dict[str, Any]:
 
 
 def answered_beside(path: str) -> dict[str, Any]:
-    """ms of each press of someone who answers at a server, in another project, while the file is read and checked."""
+    """Return ms of each answer in another project while the file is read and checked."""
     place = Path(path).parent / "other"
     place.mkdir()
     waits: list[float] = []
@@ -214,7 +217,7 @@ finds {there["matching"]:,} rows. After the export {there["after"]:,.0f} MB with
     )
 
 
-# Larger and larger files
+# Growing files
 
 SIZES = sized((250_000, 500_000, 1_000_000, 2_000_000, 9_000_000), tiny=(1_000, 2_000))
 FILE_GB = 5
@@ -222,7 +225,7 @@ CODE = "import sys; from benchmarks.files.import_rows import import_drawn; impor
 
 
 def import_drawn(name: str) -> None:
-    """In a process of its own: what `winnow import` does, with drawn neighbours."""
+    """Do what `winnow import` does, with drawn neighbours, in a separate process."""
     path = Path(name)
     with homes.owner_of(path.parent / "home") as seat:
         upload, table = importing.read_as_named(path, {})

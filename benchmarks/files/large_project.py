@@ -1,7 +1,8 @@
-"""A project of many rows, from Parquet parts to labels in a file: what every step costs, and what the opened one holds.
+"""A project of many rows, from Parquet parts to exported labels: the cost of every step, and memory of the
+open project.
 
-`--full` takes one, three and ten million rows, their neighbours searched: an hour of a core and 25 GB of disk.
-`--folder PLACE` keeps what is measured there: the same command continues where another was stopped.
+`--full` takes one, three and ten million rows, with searched neighbours: an hour of one core and 25 GB of
+disk. `--folder PLACE` stores the measurements there: the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from workflow.rows import queue
 
 ROWS = sized((100_000, 300_000), tiny=(1_000,), full=(1_000_000, 3_000_000, 10_000_000))
 DRAWN = sized((100_000, 300_000, 1_000_000, 3_000_000), tiny=(1_000,), full=())
-"""Sizes with neighbours that are drawn: finding them is measured by `neighbors` and `cluster`."""
+"""Sizes with drawn neighbours: the search is measured by `neighbors` and `cluster`."""
 ENOUGH, MORE = 1_000_000, 10_000_000
-"""Rows that tell of more, and so many."""
+"""Minimum size for an extrapolation, and the size that it is made for."""
 ANSWERS = 10
 STEPS = {
     "import": "import: parts read and checked, the project made and stored, s",
@@ -58,7 +59,7 @@ WINNOW = [sys.executable, "-m", "winnow_labels"]
 
 
 def import_drawn(table: str) -> None:
-    """In a process of its own: what `winnow import` does, with drawn neighbours."""
+    """Do what `winnow import` does, with drawn neighbours, in a separate process."""
     homes.draw_neighbors()
     with homes.owner_of(os.environ["WINNOW_HOME"]) as seat:
         upload, read = importing.read_as_named(Path(table), {})
@@ -66,7 +67,7 @@ def import_drawn(table: str) -> None:
 
 
 def visit() -> None:
-    """In a process of its own: open project 1 and use it as people do; print CPU seconds and MB."""
+    """Open project 1 in a separate process and use it as people do; print CPU seconds and MB."""
     with homes.owner_of(os.environ["WINNOW_HOME"]) as owner:
         seat, before, cpu = owner.at(1), own_memory(), {}
         question, cpu["open"] = clocked(lambda: loop.next_question(seat))
@@ -81,20 +82,20 @@ def visit() -> None:
             question = told.after.question
             presses.append(spent)
         cpu["press"] = statistics.median(presses)
-        for _ in range(2):  # the second look counts: the first makes what is kept
+        for _ in range(2):  # the second visit counts: the first fills the caches
             cpu["queue"] = clocked(lambda: queue.list_queue(seat))[1]
             cpu["search"] = clocked(lambda: queue.list_queue(seat, "class 07 09"))[1]
             found, cpu["progress"] = clocked(lambda: progress.read_progress(seat))
         memory = {"opened": opened, "used": own_memory() - before}
         print(json.dumps({"cpu": cpu, "memory": memory, "recall": found.recall}), flush=True)
-        os._exit(0)  # nothing is left to be ended in order
+        os._exit(0)  # skip the orderly shutdown
 
 
 def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
     """Return CPU seconds and MB of all steps at this many rows."""
     called = f"{n_rows}{'-drawn' * drawn}"
     home = place / f"home-{called}"
-    shutil.rmtree(home, ignore_errors=True)  # of one that was stopped
+    shutil.rmtree(home, ignore_errors=True)  # left by an aborted run
     table = write_parquet(place / f"table-{n_rows}", n_rows)
     command = [*OURS, "import_drawn", str(table)] if drawn else [*WINNOW, "import", str(table)]
     said, imported = watched(command, every=0.05, WINNOW_HOME=str(home))
@@ -115,7 +116,7 @@ def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
 
 
 def tables(found: dict[int, dict[str, Any]]) -> str:
-    """Return what was measured, by size."""
+    """Return the measurements by size."""
     sizes = [f"{n:,}" for n in found]
     cpu, memory = Table(["CPU", *sizes], ",.1f"), Table(["MB", *sizes], ",.0f")
     for step, words in STEPS.items():
@@ -126,7 +127,7 @@ def tables(found: dict[int, dict[str, Any]]) -> str:
 
 
 def ahead(found: dict[int, dict[str, Any]]) -> str:
-    """Say what more rows would take by the two largest sizes; nothing if these are too few to tell."""
+    """Extrapolate to more rows from the two largest sizes; empty if these are too small."""
     if len(found) < 2 or max(found) < ENOUGH:
         return ""
     (fewer, small), (most, large) = list(found.items())[-2:]
@@ -158,7 +159,7 @@ def large_project() -> str:
             }
             for sizes, by_chance in ((ROWS, False), (DRAWN, True))
         )
-    # A search that was exact has no recall to measure.
+    # An exact search has no recall to measure.
     recall = ", ".join(
         f"{1.0 if one['recall'] is None else one['recall']:.3f} at {n:,} rows" for n, one in searched.items()
     )

@@ -1,6 +1,7 @@
-"""Features from sound (`plcore.tables.media.sound.descriptor`) next to a mean of MFCCs; and an hour of sound in a file.
+"""Features from sound (`plcore.tables.media.sound.descriptor`) against a mean of MFCCs; and an hour of sound
+in a file.
 
-Sounds to learn from are words spoken by generated voices, and calls made up like those of birds, in noise.
+The training sounds are words spoken by synthetic voices, and artificial bird-like calls in noise.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Clips:
 
 
 def spoken_words(takes: int = 2) -> Clips | None:
-    """Every word by every voice, each take a little higher or lower, faster or slower, at its own loudness; None
+    """Return every word by every voice, with small changes of pitch, tempo and loudness in each take; None
     without espeak-ng."""
     if shutil.which(SPEAKER) is None:
         return None
@@ -77,7 +78,7 @@ def spoken_words(takes: int = 2) -> Clips | None:
 
 
 def with_noise(samples: np.ndarray, decibels: float, rng: np.random.Generator) -> np.ndarray:
-    """White, pink or wind-like noise added, this far below the loudest half second of the sound."""
+    """Add white, pink or wind-like noise, this far below the loudest half second of the sound."""
     spectrum = np.fft.rfft(rng.standard_normal(len(samples)))
     frequency = np.maximum(np.arange(len(spectrum)), len(samples) / 2000)
     noise = np.fft.irfft(spectrum * frequency ** -rng.choice([0.0, 0.5, 1.0]), len(samples))
@@ -88,7 +89,8 @@ def with_noise(samples: np.ndarray, decibels: float, rng: np.random.Generator) -
 
 
 def bird_calls(each: int, decibels: float | None, seed: int = 0) -> Clips:
-    """Calls of ten made-up species, pitch, tempo and place in the clip drawn for each; None is no noise."""
+    """Return calls of ten invented species, with pitch, tempo and position drawn for each; None means no
+    noise."""
     rng = np.random.default_rng(seed)
     samples, labels = [], []
     for label, species in enumerate(SPECIES.values()):
@@ -103,7 +105,7 @@ def bird_calls(each: int, decibels: float | None, seed: int = 0) -> Clips:
 
 
 def _note(hertz: np.ndarray | float, seconds: float, overtones: tuple[float, ...] = (1.0,)) -> np.ndarray:
-    """A note of these frequencies, one or a course of them, that swells and fades."""
+    """Return a note of these frequencies, one or a course of them, that swells and fades."""
     n = max(8, int(seconds * CALL_RATE))
     course = np.interp(np.linspace(0, 1, n), np.linspace(0, 1, np.size(hertz)), np.atleast_1d(hertz))
     phase = 2 * np.pi * np.cumsum(course) / CALL_RATE
@@ -118,7 +120,7 @@ def _song(notes: list[np.ndarray], pause: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Species:
-    """A phrase that is sung again and again. phrase : the courses of its notes, as multiples of the pitch in Hz
+    """A repeated phrase. phrase : the courses of its notes, as multiples of the pitch in Hz
 
     seconds : of a note      times : of the phrase, from and below      pause : seconds      rest : times a note
     """
@@ -157,7 +159,7 @@ SPECIES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     ),
     "warble": _warble,
 }
-"""Each gives one call, at most three seconds of it, its loudest sample near 1."""
+"""Return one call of each, at most three seconds, its loudest sample near 1."""
 
 DISTRACTORS = 2
 CALLS = sized(30, tiny=5)  # of each species
@@ -169,7 +171,8 @@ LEARNERS: dict[str, Any] = {
 
 
 def mean_mfcc(file: io.BytesIO) -> np.ndarray:
-    """The plain way: cosine transform of the log-mel powers, averaged over time; 1 to 13."""
+    """Compute the plain baseline: cosine transform of the log-mel powers, averaged over time; coefficients 1
+    to 13."""
     with Sound(file) as sound:
         powers = _band_powers(sound, 0, sound.facts.frames).astype(np.float64)
     return fft.dct(np.log(powers + 1e-8 * powers.max()), axis=1, norm="ortho").mean(axis=0)[1:14]
@@ -250,7 +253,7 @@ VIEWS = {
 
 
 def write_hour(path: Path) -> None:
-    """Write noise with a sweep in every second, a minute of it again and again."""
+    """Write noise with a sweep in every second: one minute, repeated."""
     rng = np.random.default_rng(0)
     t = np.arange(60 * RATE) / RATE
     sweep = 0.3 * np.sin(2 * np.pi * (2000 + 40 * t) * t) * (t % 1 < 0.3)
@@ -275,7 +278,7 @@ def describe_hour(path: str) -> tuple[float, float]:
 
 
 def import_folder(path: str) -> tuple[float, float]:
-    """As `winnow import FOLDER` does, into a home of its own."""
+    """Import a folder as `winnow import FOLDER` does, into a separate home."""
 
     def all_of_it() -> None:
         with folder() as place, homes.owner_of(place) as owner:

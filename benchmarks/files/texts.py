@@ -1,4 +1,4 @@
-"""Features from texts: words, n-grams of their characters, and both (`plcore.tables.features.text`)."""
+"""Features from texts: words, character n-grams, and both (`plcore.tables.features.text`)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ ROWS, FOLDS, PAIRS = sized((900, 3, 6_000), tiny=(90, 3, 40))
 
 
 def documentation() -> Texts:
-    """Paragraphs of scikit-learn's docstrings and the modules they come from, those with most of them."""
+    """Return paragraphs of scikit-learn's docstrings with their modules, for the modules with most of
+    them."""
     module_of: dict[str, set[str]] = {}
     for name in sklearn.__all__:
         module = getattr(sklearn, name, None) or import_module(f"sklearn.{name}")
@@ -92,7 +93,7 @@ def slip(word: str, draw: random.Random) -> str:
 
 
 def topical(draw: random.Random, word: Word, text: Text, n_shared: int, n_own: int) -> Texts:
-    """Return texts of eight topics, made of words that all share and of the topic's own."""
+    """Return texts of eight topics, made of words common to all and of the topic's own."""
     shared, topics = [word() for _ in range(n_shared)], [[word() for _ in range(n_own)] for _ in range(8)]
     labels = [draw.randrange(8) for _ in range(ROWS)]
     return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
@@ -130,7 +131,7 @@ def without_spaces() -> Texts:
 
 
 def with_wrong_ones(y: np.ndarray) -> np.ndarray:
-    """(n, m) candidates: the true class and two drawn ones, of which one may be the true one again."""
+    """Return candidates (n, m): the true class and two drawn ones, one of which may be the true one again."""
     m, rng = int(y.max()) + 1, np.random.default_rng(0)
     sets = np.eye(m, dtype=bool)[y]
     for row in sets:
@@ -139,7 +140,7 @@ def with_wrong_ones(y: np.ndarray) -> np.ndarray:
 
 
 def scores(texts: list[str], labels: list[str], parts: dict[str, bool]) -> tuple[list[float], int]:
-    """Return the mean accuracy of each learner on unseen texts, and how many columns there were at most."""
+    """Return the mean accuracy of each learner on unseen texts, and the largest number of columns."""
     y = np.unique(labels, return_inverse=True)[1]
     sets, held = with_wrong_ones(y), np.array(texts, dtype=object)
     found: dict[str, list[float]] = {name: [] for name in LEARNERS}
@@ -233,7 +234,8 @@ def write_texts(path: Path, n: int) -> None:
 
 
 def import_texts(path: str, home: str) -> dict[str, Any]:
-    """Import a file as the command line does, find the first question, then the neighbours; what each costs."""
+    """Import a file as the command line does, find the first question, then the neighbours; return the cost
+    of each."""
     started = time.process_time()
     with homes.owner_of(home) as owner:
         with Watch() as first:

@@ -1,4 +1,5 @@
-"""Tables of many classes, in memory and to their first question; and of many columns, next to long ones."""
+"""Tables of many classes, in memory and up to the first question; and of many columns, compared with long
+ones."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ WHAT = (
 
 
 def make(path: str, n: int, m: int) -> list[float]:
-    """In a process of its own: import a table of lists of labels, as the shell does, and store it."""
+    """Import a table of lists of labels as the shell does, and store it, in a separate process."""
     rng = np.random.default_rng(0)
     numbers = rng.integers(m, size=(n, CANDIDATES))
     cells = {f"x{place}": rng.random(n).round(4).astype(str) for place in range(FEATURES)}
@@ -39,7 +40,7 @@ def make(path: str, n: int, m: int) -> list[float]:
 
 
 def ask(path: str) -> list[float]:
-    """In a process of its own: open the stored table and answer; its neighbours are given, as next to a table."""
+    """Open the stored table and answer, with given neighbours, in a separate process."""
     empty = resident()
     forget_peak()
     begun = time.process_time()
@@ -65,7 +66,7 @@ def wide_sets() -> str:
     with folder() as place:
         path = str(place / "table.parquet")
         in_process(make, path, SMALL, CLASSES[0])
-        for tree in trees().values():  # what is compiled is compiled before
+        for tree in trees().values():  # compile everything first
             in_process(ask, path, tree=tree)
         for n, m in ((SMALL, CLASSES[0]), *((ROWS, m) for m in CLASSES)):
             for name, tree in (trees() if m == CLASSES[0] else {"now": ROOT}).items():
@@ -97,7 +98,7 @@ def csv(rows: int, columns: int) -> bytes:
 
 
 def all_the_way(data: bytes, place: Path) -> None:
-    """From the bytes to a stored table and back again, roles guessed and every cell checked."""
+    """Import the bytes as a stored table and load it again, roles guessed and every cell checked."""
     reading = read_table(data, "t.csv")
     store_reading(reading, place)
     roles = reading.suggest_roles()
@@ -115,7 +116,7 @@ def taken(data: bytes) -> float:
 
 @benchmark("Tables of many columns")
 def wide_tables() -> str:
-    taken(csv(10, COLUMNS))  # what is loaded at the first file
+    taken(csv(10, COLUMNS))  # the first file loads modules
     head = "rows x columns of numbers | CPU s | ms a column | CPU s of as many cells in four columns | ratio"
     table = Table(head, ".2f")
     for rows, columns in WIDE:

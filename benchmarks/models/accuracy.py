@@ -25,10 +25,10 @@ from plcore.evaluation import contaminate
 SETS = sized(REAL, tiny=("lost",))
 FOLDS, SEEDS, ROWS = sized((10, 2, None), tiny=(2, 2, 80))
 AS_IT_COMES, ALL_MASS, AUTOMATIC = "PLKernelRidge", "PLKernelRidge, class_mass=1", "Automatic"
-WITHIN = 0.015  # of the best learner: what Automatic is to be
+WITHIN = 0.015  # of the best learner: the target for Automatic
 GRIDS = pl.PARAMETER_GRIDS
-CAPACITIES = GRIDS["M3PLClassifier"]["C_max"][:3]  # beyond: minutes a fold on MSRCv2
-# Learner, and the grid it is chosen from; None: it is fitted to the features as they are, and chooses by itself.
+CAPACITIES = GRIDS["M3PLClassifier"]["C_max"][:3]  # larger values take minutes per fold on MSRCv2
+# Learner, and the grid it is chosen from; None: it is fitted to the unscaled features, and chooses by itself.
 LEARNERS: dict[str, tuple[Any, dict[str, list[Any]] | None]] = {
     AS_IT_COMES: (pl.PLKernelRidge(), None),
     ALL_MASS: (pl.PLKernelRidge(class_mass=1.0), None),
@@ -49,7 +49,7 @@ LEARNERS: dict[str, tuple[Any, dict[str, list[Any]] | None]] = {
     AUTOMATIC: (pl.AutoPLClassifier(), None),
     "PLGP": (pl.PLGPClassifier(), {}),
 }
-SLOW = ("LM-PLANE", "M3PL", AUTOMATIC, "PLGP")  # minutes a seed: seed 0 alone
+SLOW = ("LM-PLANE", "M3PL", AUTOMATIC, "PLGP")  # minutes per seed: only seed 0
 TARGETS = {
     (AS_IT_COMES, "lost"): 0.80, (AS_IT_COMES, "msrcv2"): 0.62, (AS_IT_COMES, "birdsong"): 0.755,
     (ALL_MASS, "lost"): 0.82, (ALL_MASS, "msrcv2"): 0.65, (ALL_MASS, "birdsong"): 0.76,
@@ -60,7 +60,7 @@ PUBLISHED = {"lost": ".775 / .812", "msrcv2": ".521 / .599", "birdsong": ".763 /
 def chosen_by_consistency(
     learner: Any, grid: dict[str, list[Any]], X: np.ndarray, candidates: np.ndarray
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the pipeline with scaling, fitted with the values of its grid that were chosen, and these."""
+    """Return the pipeline with scaling, fitted with the chosen values of its grid, and these values."""
     model = make_pipeline(StandardScaler(), clone(learner))
     if not grid:
         return model.fit(X, candidates), {}
@@ -71,7 +71,7 @@ def chosen_by_consistency(
 
 
 def one_fold(title: str, X: np.ndarray, candidates: np.ndarray) -> tuple[Any, str]:
-    """The fitted model, and what was chosen."""
+    """Return the fitted model, and the chosen values."""
     learner, grid = LEARNERS[title]
     if grid is None:
         model = clone(learner).fit(X, candidates)
@@ -85,12 +85,12 @@ def one_fold(title: str, X: np.ndarray, candidates: np.ndarray) -> tuple[Any, st
 
 
 def run(name: str, title: str, seed: int) -> dict[str, list[Any]]:
-    """Accuracy of each fold, what was chosen, CPU seconds with the choice."""
+    """Return accuracy of each fold, the chosen values, and CPU seconds including the choice."""
     X, candidates, y = (one[:ROWS] for one in partial_set(name))
     found: dict[str, list[Any]] = {"accuracy": [], "chosen": [], "seconds": []}
     for train, test in KFold(FOLDS, shuffle=True, random_state=seed).split(X):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of classes with fewer rows than folds
+            warnings.simplefilter("ignore")  # about classes with fewer rows than folds
             (model, choice), spent = clocked(lambda rows=train: one_fold(title, X[rows], candidates[rows]))
         accuracy = float((model.predict(X[test]) == y[test]).mean())
         for key, one in zip(found, (accuracy, choice, spent), strict=True):
@@ -130,13 +130,13 @@ collected in the specification, from papers whose protocols differ (folds, split
     )
 
 
-# The controlled experiment of the LM-PLANE paper (TNNLS 2020, tables IV to VII): four UCI sets, p x r, ten folds. The
-# paper names its sets in a table that is not at hand.
+# The controlled experiment of the LM-PLANE paper (TNNLS 2020, tables IV to VII): four UCI sets, p x r, ten
+# folds. The paper names its sets in a table that is not available here.
 
 UCI = sized(("dermatology", "ecoli", "vowel", "segment"), tiny=("ecoli",))
 SHARES, FALSE_LABELS, UCI_FOLDS = sized(((0.25, 0.5, 0.75), (1, 2, 3), 10), tiny=((0.5,), (1,), 3))
 CELLS = list(product(SHARES, FALSE_LABELS))
-UCI_ROWS = sized(1000, tiny=60)  # of segment, which has 2,310; the others have fewer
+UCI_ROWS = sized(1000, tiny=60)  # of segment, which has 2,310; the others are smaller
 LEVEL = 0.05
 C, WIDE = [0.1, 1.0, 10.0, 100.0], [10.0, 100.0, 1000.0, 10_000.0]
 LINEAR, KERNEL = "LM-PLANE linear", "LM-PLANE kernel"
@@ -158,7 +158,7 @@ Cell = dict[str, np.ndarray]
 
 
 def run_uci(name: str, p: float, r: int, title: str) -> dict[str, Any]:
-    """Accuracy of the ten folds, what was chosen on the first and kept, CPU seconds of all."""
+    """Return accuracy of the ten folds, the choice made on the first fold, CPU seconds of all."""
     X, y = exact_set(name, fill=np.nanmedian)
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[:UCI_ROWS])
     X, y = X[rows], y[rows]
@@ -180,14 +180,14 @@ def run_uci(name: str, p: float, r: int, title: str) -> dict[str, Any]:
 
 
 def differs(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether a paired t-test over the folds finds a difference at LEVEL."""
+    """Return whether a paired t-test over the folds finds a difference at LEVEL."""
     if np.ptp(one - other) == 0:
         return not np.array_equal(one, other)
     return bool(ttest_rel(one, other).pvalue < LEVEL)
 
 
 def set_table(cells: list[Cell]) -> Table:
-    """Return mean and deviation of every learner; bold if it is level with the best of the column."""
+    """Return mean and deviation of every learner; bold if it ties with the best of the column."""
     table = Table(["learner", *(f"p {p:g}, r {r}" for p, r in CELLS)])
     best = [max(cell.values(), key=np.mean) for cell in cells]
     for title in ALL_LEARNERS:
@@ -198,7 +198,7 @@ def set_table(cells: list[Cell]) -> Table:
 
 
 def against(cells: list[Cell], one: str, other: str) -> str:
-    """Return the cells in which `one` is ahead of, level with and behind `other`."""
+    """Return the cells in which `one` is better than, tied with and worse than `other`."""
     signs = [
         np.sign(cell[one].mean() - cell[other].mean()) * differs(cell[one], cell[other]) for cell in cells
     ]
@@ -206,7 +206,7 @@ def against(cells: list[Cell], one: str, other: str) -> str:
 
 
 def claims(cells: list[Cell]) -> str:
-    """Return the paper's claims in words, and what was found of each."""
+    """Return the paper's claims in words, with our result for each."""
     margin = (LINEAR, "PL-SVM linear", "M3PL linear", "CLPL")
     tops = [max((cell[title] for title in PUBLISHED_LEARNERS), key=np.mean) for cell in cells]
     best = {
@@ -232,7 +232,9 @@ def lmplane_tables() -> str:
     found: dict[str, list[Cell]] = {name: [{} for _ in CELLS] for name in UCI}
     seconds: Counter[str] = Counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of classes that are in nearly every set, and of too few rounds
+        warnings.simplefilter(
+            "ignore"
+        )  # about classes that are in nearly every set, and about too few rounds
         for name, (place, (p, r)), title in product(UCI, enumerate(CELLS), ALL_LEARNERS):
             case = name, p, r, title
             part = kept("lmplane_tables", f"{name} {p} {r} {title}", lambda f=case: run_uci(*f))

@@ -1,4 +1,5 @@
-"""The forest on soft labels next to plain ones of scikit-learn, and the choice with it, on twelve UCI sets."""
+"""The forest on soft labels against plain ones of scikit-learn, and model choice with it, on twelve UCI
+sets."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def case(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def plain_forests(X: np.ndarray, sets: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """The accuracy of forests that scikit-learn grows on what can be had without the truth."""
+    """Return the accuracy of scikit-learn forests trained on labels available without the truth."""
     found: dict[str, list[float]] = {AVERAGED: [], DISAMBIGUATED: []}
     for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(X):
         soft = sets[train] / sets[train].sum(axis=1, keepdims=True)
@@ -46,7 +47,7 @@ def plain_forests(X: np.ndarray, sets: np.ndarray, y: np.ndarray) -> dict[str, f
 
 
 def merged(rivals: list[dict], forests: list[dict]) -> list[dict]:
-    """The folds with all learners, and what is chosen of them by kappa."""
+    """Return the folds with all learners, and the choice among them by kappa."""
     found = []
     for rival, own in zip(rivals, forests, strict=True):
         kappas = {**rival["kappa"], **own["kappa"]}
@@ -65,7 +66,7 @@ def forest() -> str:
     gaps, ahead = [], []
     for name in only(SETS):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a class in nearly every set
+            warnings.simplefilter("ignore", UserWarning)  # about a class in nearly every set
             forests = kept("forest", f"{name} forest", lambda name=name: folds_of(*case(name), ["forest"]))
             rivals = kept("forest", f"{name} rivals", lambda name=name: folds_of(*case(name), RIVALS))
             folds = merged(rivals, forests)

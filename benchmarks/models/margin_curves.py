@@ -1,4 +1,5 @@
-"""Learning curves of the PL-SVM paper (Nguyen and Caruana, KDD 2008, Figures 3 to 7) on the public sets at hand.
+"""Learning curves of the PL-SVM paper (Nguyen and Caruana, KDD 2008, Figures 3 to 7) on the available public
+sets.
 
 `--full` takes every size, an hour of one core.
 """
@@ -19,7 +20,8 @@ from benchmarks.plots import Line, write_chart
 from plcore import PARAMETER_GRIDS, PLSVC, PRECISE_GRID, precise_folds
 from plcore.evaluation import contaminate
 
-# Training rows, as many as in the paper; the others test. The paper's pendigits are not the set's own two parts.
+# Number of training rows, as in the paper; the others test. For pendigits the paper does not use the set's
+# own split.
 TRAIN = sized({"satimage": 4435, "pendigits": 8992, "segment": 1960, "usps": 7291}, tiny={"segment": 1960})
 DRAWN = ("pendigits", "segment")
 LARGEST = 800  # of |L| and |PL|
@@ -31,7 +33,7 @@ LABELLED, PARTIAL, SIZES = sized(
     full=((0, 100, 200, 400, 800), (100, 200, 400, 800), (ALL, 5, 4, 3, 2)),
 )
 PRECISE = [count for count in LABELLED if count]
-KNOWN = [size for size in SIZES if size != ALL]  # that say something
+KNOWN = [size for size in SIZES if size != ALL]  # the informative sizes
 # As in the paper: |Y| = 2 blue, 3 green, 4 red, 5 magenta; the SVMs in black.
 STYLES = {
     "SVM": {"colour": "#222222", "symbol": "cross"},
@@ -50,7 +52,8 @@ Accuracies = dict[tuple[str, int, int, int | str], float]
 def load(name: str) -> tuple[np.ndarray, np.ndarray, int]:
     """Features of unit length, class numbers, and the number of training rows, which come first.
 
-    z-scored first: the polynomial kernel needs rows of like length. DRAWN sets are split at random, seed 0.
+    z-scored first: the polynomial kernel needs rows of similar length. DRAWN sets are split at random, seed
+    0.
     """
     X, y = exact_set(name)
     if name in DRAWN:
@@ -67,18 +70,18 @@ def candidate_sets(y: np.ndarray) -> dict[int | str, np.ndarray]:
 
 
 def choose_degree(X: np.ndarray, exact: np.ndarray) -> int:
-    """The degree of the kernel, by two folds of the precise rows, C chosen along with it."""
+    """Return the kernel's degree, chosen together with C by two folds of the precise rows."""
     folds = precise_folds(exact, random_state=0)
     search = GridSearchCV(PLSVC(), PRECISE_GRID, cv=folds, refit=False).fit(X, exact)
     return int(search.best_params_["degree"])
 
 
 def fit(X: np.ndarray, candidates: np.ndarray, precise: int, degree: int) -> GridSearchCV:
-    """PL-SVM with C by the first `precise` rows, or by candidate consistency if there are none."""
+    """Fit PL-SVM with C chosen on the first `precise` rows, or by candidate consistency if there are none."""
     folds: Any = KFold(5, shuffle=True, random_state=0)
     if precise:
         some = candidates.copy()
-        some[precise:] = True  # so that the truth revealed to SVM-All trains it but does not choose for it
+        some[precise:] = True  # so that SVM-All trains on the revealed truth but does not choose by it
         folds = precise_folds(some, random_state=0)
     return GridSearchCV(PLSVC(kernel="poly", degree=degree), PARAMETER_GRIDS["PLSVC"], cv=folds).fit(
         X, candidates
@@ -86,7 +89,8 @@ def fit(X: np.ndarray, candidates: np.ndarray, precise: int, degree: int) -> Gri
 
 
 def run_set(name: str, accuracy: Accuracies) -> Iterator[str]:
-    """One draw of one set, nested: 100 rows are among the 200. Yields a line for each |L|: what was chosen."""
+    """Run one draw of one set, nested: the 200 rows include the 100. Yields a line for each |L|: the
+    choices."""
     X, y, split = load(name)
     rows = np.random.default_rng(0).permutation(split)
     sets = candidate_sets(y)
@@ -107,7 +111,7 @@ def run_set(name: str, accuracy: Accuracies) -> Iterator[str]:
 
 
 def mean(accuracy: Accuracies, name: str, *key: Any) -> float:
-    """Return the accuracy; for the set "average" that of the sets, if all have the cell."""
+    """Return the accuracy; for the set "average" the mean of the sets, if all have the cell."""
     names = TRAIN if name == "average" else (name,)
     return float(np.mean([accuracy.get((one, *key), np.nan) for one in names]))
 
@@ -131,7 +135,7 @@ def curves(accuracy: Accuracies) -> dict[str, dict[str, Line]]:
 
 
 def gains(accuracy: Accuracies) -> dict[str, dict[str, Line]]:
-    """Figure 4: by how many per cent PL-SVM is better than SVM at the largest |PL|, against |L|."""
+    """Return Figure 4: the gain of PL-SVM over SVM in per cent at the largest |PL|, against |L|."""
 
     def gain(name: str, n: int, size: int | str) -> float:
         return 100 * (mean(accuracy, name, n, PARTIAL[-1], size) / mean(accuracy, name, n, 0, "SVM") - 1)
@@ -156,7 +160,7 @@ def table_of(accuracy: Accuracies) -> Table:
 
 
 def verdict(accuracy: Accuracies, name: str) -> str:
-    """Say in how many cells with precise rows PL-SVM is between SVM and SVM-All, and where not."""
+    """Say in how many cells with precise rows PL-SVM is between SVM and SVM-All, and list the exceptions."""
     below, above, cells = {}, {}, list(product(PRECISE, PARTIAL, KNOWN))
     for labelled, partial, size in cells:
         found = mean(accuracy, name, labelled, partial, size)
@@ -175,7 +179,7 @@ def verdict(accuracy: Accuracies, name: str) -> str:
 
 
 def blind(accuracy: Accuracies, name: str) -> str:
-    """Say whether more rows help without precise rows, and how far SVM-All is."""
+    """Say whether more rows help without precise rows, and the distance to SVM-All."""
     ends = []
     for size in KNOWN:
         curve = [mean(accuracy, name, 0, partial, size) for partial in PARTIAL]

@@ -1,4 +1,5 @@
-"""How far the learner that is chosen without a clean label is from the best, on real sets and contaminated ones."""
+"""Accuracy gap between the learner chosen without clean labels and the best, on real and contaminated
+sets."""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ CONTAMINATIONS = {
     "bayes": {"p": 0.8, "q": 0.4},
     "size": {"p": 0.8},  # and r: 1 false label up to four classes, 2 beyond
 }
-FREQUENT = "frequent"  # random, and the first class is in every set; of these sets, and reported apart
+FREQUENT = (
+    "frequent"  # random, and the first class is in every set; only of these sets, and reported separately
+)
 FREQUENT_OF = ("dermatology", "ecoli", "forest", "seeds")
-MOST_REAL, MOST_MADE = sized((1500, 800), tiny=(60, 60))  # rows that are drawn of larger sets
+MOST_REAL, MOST_MADE = sized((1500, 800), tiny=(60, 60))  # rows sampled from larger sets
 FOLDS, INNER, WITHIN = 3, 3, 0.02
 LEARNERS = {entry.name: entry for entry in read_learners(None)}
 
@@ -51,7 +54,7 @@ def cases(wanted: list[str]) -> Iterator[Case]:
 
 
 def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """At most so many of the rows, the same of each array."""
+    """Return a sample of at most this many rows, the same of each array."""
     rows = np.sort(np.random.default_rng(0).permutation(len(arrays[0]))[:most])
     return tuple(array[rows] for array in arrays)
 
@@ -59,7 +62,7 @@ def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 def folds_of(
     X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None
 ) -> list[dict]:
-    """For each outer fold: the figures of the comparison and the true accuracy of every learner.
+    """Return for each outer fold the comparison's figures and the true accuracy of every learner.
 
     learners : None for those compared by default
     """
@@ -81,7 +84,8 @@ def highest(figures: dict[str, float]) -> str:
 
 
 def summary(name: str, contamination: str, folds: list[dict]) -> dict:
-    """One case: mean accuracy of every learner, of the choice and of other rules, and the gaps to the best learner."""
+    """Return one case: mean accuracy of every learner, of the choice and of other rules, and the gaps to the
+    best learner."""
 
     def mean(of: str) -> dict[str, float]:
         return {one: float(np.mean([fold[of][one] for fold in folds])) for one in LEARNERS}
@@ -107,7 +111,7 @@ RULES: dict[str, Callable[[dict], str]] = {
 
 
 def rules_table(found: list[dict]) -> Table:
-    """Return the choice next to other rules, over all cases."""
+    """Return the choice against other rules, over all cases."""
     table = Table(f"rule | mean accuracy | mean gap | worst gap | within {WITHIN:g}")
     for rule in found[0]["rules"]:
         gaps = np.array([case["gaps"][rule] for case in found])
@@ -119,7 +123,7 @@ def rules_table(found: list[dict]) -> Table:
 
 
 def by_set(found: list[dict]) -> str:
-    """Say on how many sets the choice is near the best learner, the mean over a set's contaminations."""
+    """Say on how many sets the choice is close to the best learner, averaged over a set's contaminations."""
     rows = [{"set": case["set"], "choice": case["rules"]["choice"], **case["means"]} for case in found]
     means = pd.DataFrame(rows).groupby("set", sort=False).mean()
     gaps = means[list(LEARNERS)].max(axis=1) - means["choice"]
@@ -135,7 +139,7 @@ def model_choice() -> str:
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):
         with warnings.catch_warnings():
-            # A class in nearly every set: some cases are made so.
+            # about a class in nearly every set, which some cases have by design
             warnings.simplefilter("ignore", UserWarning)
             folds = kept("model_choice", f"{name} {contamination}".strip(), lambda a=arrays: folds_of(*a))
         found.append(case := summary(name, contamination, folds))

@@ -1,7 +1,7 @@
 """Error curves of the online learners on public sets, as in their paper, and their speed next to other libraries.
 
-As in the paper: one candidate set for each row and run, the true label and labels drawn evenly; rows in random order,
-again and again in new orders until the rounds are over.
+As in the paper: each row and run has one candidate set, the true label and labels drawn uniformly; rows come
+in random order, with a new order in every pass until the rounds are over.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RUNS, FEW, MEANS, PASS = sized(
 LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
 ALGORITHMS = ("Avg Perceptron", "Max Perceptron", "Avg Pegasos", "Max Pegasos")
 EXACT = ("Perceptron", "Pegasos")
-POINTS = 60  # of a curve that are drawn
-# Sizes of the candidate sets next to 1, that of the true label alone, by set and features.
+POINTS = 60  # plotted points of a curve
+# Sizes of the candidate sets in addition to 1, the true label alone, by set and features.
 CASES = {
     ("dermatology", RAW): (2, 4), ("dermatology", SCALED): (2, 4), ("ecoli", RAW): (2, 4, 6),
     ("ecoli", SCALED): (2, 4, 6), ("satimage", RAW): (2, 4), ("satimage", SCALED): (2, 4),
@@ -43,7 +43,7 @@ CASES = {
 STRETCHED = (
     ("digits", RAW, 1), ("digits", RAW, 16), ("digits", SCALED, 1), ("satimage", RAW, 1), ("satimage", SCALED, 1),
 )  # fmt: skip
-# The step follows from its ratio and the mean square of the rows.
+# The step is computed from its ratio and the mean square of the rows.
 STEPS: dict[str, tuple[Any, np.ndarray, Callable[[float, float], dict[str, float]]]] = {
     "alpha": (PLPegasos, 10.0 ** np.arange(-6, 2), lambda step, square: {"alpha": step * square}),
     "eta0": (PLPerceptron, 10.0 ** np.arange(-3, 5), lambda step, square: {"eta0": step / square}),
@@ -59,7 +59,7 @@ def features_of(name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw(y: np.ndarray, size: int, rounds: int, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of each round (rounds,) and their candidates (rounds, m)."""
+    """Return the row of each round (rounds,) and its candidates (rounds, m)."""
     candidates = contaminate(y, "size", r=size - 1, random_state=run)
     random = np.random.default_rng(run)
     order = np.concatenate([random.permutation(len(y)) for _ in range(-(-rounds // len(y)))])[:rounds]
@@ -67,7 +67,7 @@ def draw(y: np.ndarray, size: int, rounds: int, run: int) -> tuple[np.ndarray, n
 
 
 def measured(name: str, kind: str, size: int) -> dict[str, dict[str, Any]]:
-    """By algorithm: final errors of the runs, the mean curve, and the lambda chosen."""
+    """Return by algorithm: final errors of the runs, the mean curve, and the chosen lambda."""
     X, y = features_of(name, kind)
     runs, bias = RUNS[name], kind == SCALED
     tried: list[Any] = []
@@ -123,7 +123,7 @@ def winners_table(results: Found) -> Table:
 
 
 def sentence(name: str, kind: str, size: int, found: dict[str, dict[str, Any]]) -> str:
-    """Summary of the curves of one set and size."""
+    """Summarize the curves of one set and size."""
     final = {title: one["error"] for title, one in found.items()}
     best = min(final, key=lambda title: final[title])
     avg, most = (min(final[title] for title in final if title.startswith(word)) for word in ("Avg", "Max"))
@@ -136,7 +136,8 @@ def sentence(name: str, kind: str, size: int, found: dict[str, dict[str, Any]]) 
 
 
 def step_table(parameter: str) -> Table:
-    """The error at |Y| = 2 by lambda / mean |x|^2 or by eta * mean |x|^2, on rows of very different length."""
+    """Return the error at |Y| = 2 by lambda / mean |x|^2 or by eta * mean |x|^2, on rows of very different
+    length."""
     make, steps, values = STEPS[parameter]
     table = Table(["set, features", "mean square of x", "loss", *(f"{step:g}" for step in steps)])
     for name, kind, factor in STRETCHED:
@@ -157,7 +158,8 @@ def step_table(parameter: str) -> Table:
 
 
 def averaging_table() -> Table:
-    """Accuracy on other rows of the last iterate and of the mean of all, after one pass of Gaussian rows."""
+    """Return the accuracy on test rows of the last iterate and of the mean of all, after one pass of Gaussian
+    rows."""
     table, test = (
         Table("learner | candidates | Avg, last | Avg, mean | Max, last | Max, mean"),
         gaussian_classes(PASS, 99),
@@ -178,7 +180,7 @@ def averaging_table() -> Table:
 
 
 def draw_panels(name: str, results: Found) -> None:
-    """Figures 1 to 4 of the paper for one set, with the learners of the exact labels in every panel."""
+    """Draw Figures 1 to 4 of the paper for one set, with the learners of exact labels in every panel."""
     colours = dict(zip((*ALGORITHMS, *EXACT), ("#2f6fc8", "#d1495b") * 2 + ("#777777",) * 2, strict=True))
     styles = {
         title: {"colour": colour, "dash": "solid" if "Perceptron" in title else "dash"}
@@ -239,7 +241,7 @@ mean of {MEANS} runs: last iterate, and `average=True`.""",
 # Speed
 
 SIZES = sized((10_000, 100_000, 1_000_000), tiny=(500,))
-RIVER_ROWS = SIZES[0]  # its learners take a dictionary a row and cost the same for each
+RIVER_ROWS = SIZES[0]  # its learners take one dictionary per row, at the same cost for each
 STREAM_ROWS, CHUNK = sized((10_000_000, 20_000), tiny=(400, 200))
 SINGLE = sized(500, tiny=5)
 LEARNERS = {
@@ -257,7 +259,7 @@ OTHERS = {
 
 
 def one_pass(model: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
-    """A pass of a fresh copy of the model over all rows."""
+    """Return a function that passes over all rows with a fresh copy of the model."""
     return lambda: type(model)(**model.get_params()).partial_fit(X, y, classes=np.arange(10))
 
 
@@ -292,7 +294,8 @@ def rates() -> Table:
 
 
 def river_seconds(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """One pass of `learn_one` by each of river's learners; the dictionaries are made beforehand."""
+    """Return the seconds of one `learn_one` pass by each of river's learners; the dictionaries are made
+    beforehand."""
     from river import linear_model, multiclass
 
     rows, labels = [dict(enumerate(values)) for values in X.tolist()], y.tolist()
@@ -309,7 +312,8 @@ def river_seconds(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 
 def single_rows() -> Table:
-    """Microseconds of `partial_fit`, `predict_then_learn`, `predict`, `get_state` and the rounds alone for one row."""
+    """Return microseconds of `partial_fit`, `predict_then_learn`, `predict`, `get_state` and the bare rounds
+    for one row."""
     table = Table(
         "features | classes | learner | `partial_fit` | `predict_then_learn` | `predict` | `get_state` | "
         "the rounds alone"
@@ -334,7 +338,7 @@ def single_rows() -> Table:
 
 
 def microseconds(call: Callable, rows: list) -> str:
-    """Median and 95th percentile of the CPU time of a call, over the rows."""
+    """Return median and 95th percentile of a call's CPU time over the rows."""
     taken = []
     for x, y in rows:
         begun = time.thread_time()
@@ -344,14 +348,15 @@ def microseconds(call: Callable, rows: list) -> str:
 
 
 def generated(rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Chunks of Gaussian classes, made when they are requested."""
+    """Yield chunks of Gaussian classes, generated on demand."""
     for seed in range(rows // CHUNK):
         X, y = gaussian_classes(CHUNK, seed)
         yield X, contaminate(y, "size", r=3, random_state=seed)
 
 
 def stream() -> list[float]:
-    """In a process of its own: rows, CPU seconds, peak memory before and after, and the running error."""
+    """Return rows, CPU seconds, peak memory before and after, and the running error, from a separate
+    process."""
     model = PLPerceptron("max")
     learn_stream(model, generated(CHUNK))
     before = peak()
@@ -367,7 +372,8 @@ Predictions outside of their candidates: {error:.3f}."""
 
 
 def products() -> tuple[float, float]:
-    """Million rows a second through the products of ten classes and 64 features: with `fastmath`, without."""
+    """Return million rows a second through the products of ten classes and 64 features: with `fastmath`,
+    without."""
     X, V = np.random.default_rng(0).normal(size=(100_000, 64)), np.random.default_rng(1).normal(size=(10, 65))
 
     def made(two: Callable) -> Callable:

@@ -1,5 +1,5 @@
-"""CPU time of the margin learners and the kernel ridge next to supervised learners given the truth, and the objective
-that the PL-SVM solvers reach. One thread, compiled beforehand."""
+"""CPU time of the margin learners and the kernel ridge against supervised learners that know the truth, and
+the objective that the PL-SVM solvers reach. One thread, compiled beforehand."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ TESTED = sized(50_000, tiny=500)
 
 
 def fit_time(model: Any, X: np.ndarray, y: np.ndarray, repeats: int = 1) -> float:
-    """Return the least CPU seconds of `repeats` fits."""
+    """Return the minimum CPU seconds of `repeats` fits."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of the baselines with few iterations
+        warnings.simplefilter("ignore", ConvergenceWarning)  # about baselines with few iterations
         return cpu(lambda: model.fit(X, y), repeats)
 
 
@@ -49,7 +49,7 @@ PARTIAL = {
     "CLPL": CLPLClassifier(C=C),
 }
 CRAMMER_SINGER = LinearSVC(multi_class="crammer_singer", max_iter=200)
-# On the true labels; the largest size they are given.
+# Baselines on the true labels, with the largest size for each.
 EXACT = {
     "LinearSVC one-vs-rest": (LinearSVC(), 100_000),
     "LinearSVC crammer_singer, 200 iterations": (CRAMMER_SINGER, 10_000),
@@ -71,7 +71,8 @@ def m3pl_folds() -> Table:
 
 
 def planes() -> Table:
-    """Planes until the stop, next to C R^2 / epsilon^2, R^2 = 2 max |x|^2: the order of the most there can be."""
+    """Return the number of planes until the stop, against C R^2 / epsilon^2, R^2 = 2 max |x|^2: the order of
+    the upper bound."""
     table = Table("n | C | planes | converged | CPU s | C R^2 / epsilon^2", ".2f")
     for n in PLANES:
         X, _, candidates = gaussian_candidates(n)
@@ -129,10 +130,10 @@ RIDGES = {
     "rbf, settings given, n_components=300": PLKernelRidge("rbf", n_components=300, **GIVEN),
     "linear, settings given": PLKernelRidge("linear", **GIVEN),
 }
-TWICE = 10_000  # rows up to which the least of two fits counts
-TARGETS = {1_000: 4.0, 10_000: 1.0}  # times the CPU of LinearSVC, from so many rows on
+TWICE = 10_000  # largest size with two fits, of which the minimum counts
+TARGETS = {1_000: 4.0, 10_000: 1.0}  # multiples of LinearSVC's CPU time, from this size on
 MILLION = sized(1_000_000, tiny=2_000)
-MOST_SECONDS, MOST_MB = 60, 2000  # the seconds are those of a machine of 47 GFLOP/s
+MOST_SECONDS, MOST_MB = 60, 2000  # seconds on a machine of 47 GFLOP/s
 
 
 def warm_ridge() -> None:
@@ -141,7 +142,8 @@ def warm_ridge() -> None:
 
 
 def fit_million() -> list[float]:
-    """In a process of its own: CPU seconds, peak MB, accuracy on other rows and on the training rows' own labels."""
+    """Return CPU seconds, peak MB, accuracy on test rows and on the training rows' own labels, from a
+    separate process."""
     warm_ridge()
     X, y, candidates = gaussian_candidates(MILLION)
     model = PLKernelRidge()
@@ -194,7 +196,8 @@ machine of {CLOCK_GFLOPS} GFLOP/s and scale with the speed above.""",
 # Many classes
 
 ROWS, FEATURES, CLASSES, CANDIDATES = sized((2_000, 64, 1_000, 4), tiny=(80, 8, 20, 4))
-# CPU seconds and F at revision dba77df, by this file, on the machine of the committed table and at about the same time.
+# CPU seconds and F at revision dba77df, by this file, on the machine of the committed table, measured at
+# about the same time.
 MANY = {
     "PLSVC": (PLSVC(), "6.4", "8.6375"),
     "LM-PLANE, as it comes (mm from 101 classes on)": (LMPlaneClassifier(), "3.8", "8.7677"),
@@ -214,7 +217,7 @@ def many_classes() -> str:
     X = z_scored(rng.normal(size=(CLASSES, FEATURES))[y] + 0.375 * rng.normal(size=(ROWS, FEATURES)))
     candidates = contaminate(y, "size", r=CANDIDATES - 1, random_state=0)
     for name, (model, was, objective) in MANY.items():
-        model.fit(X[:50], candidates[:50])  # the loops are compiled
+        model.fit(X[:50], candidates[:50])  # compiles the loops
         seconds = cpu(lambda model=model: model.fit(X, candidates), 1)  # type: ignore[misc]
         figures = was, f"{seconds:.1f}", objective, f"{model.objective_.min():.4f}"
         table.add(name, *figures, model.n_iter_, model.converged_, (model.transduction_ == y).mean())

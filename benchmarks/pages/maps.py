@@ -1,4 +1,4 @@
-"""How well the layouts of the map keep neighbours together, and what they cost: two principal axes against t-SNE.
+"""How well the map layouts preserve neighbourhoods, and what they cost: two principal axes against t-SNE.
 
 Trustworthiness (Venna and Kaski, 2006): 1 if the rows nearest on the map are those nearest by the features, about
 0.5 by
@@ -20,7 +20,8 @@ NEAREST = 10
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return features of the rows that a map draws, from 0 to 1 as a project has them, and their true classes."""
+    """Return features of the rows that a map draws, scaled to [0, 1] as in a project, and their true
+    classes."""
     X, *_, y = partial_set(name) if name in REAL else exact_set(name)
     rows = rows_on_map(len(X))
     X, y = X[rows], y[rows]
@@ -29,7 +30,7 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def same_class(places: np.ndarray, y: np.ndarray) -> float:
-    """Return the share of rows whose nearest neighbour on the map is of their class."""
+    """Return the share of rows whose nearest neighbour on the map has their class."""
     nearest = NearestNeighbors(n_neighbors=1).fit(places).kneighbors(return_distance=False)[:, 0]
     return float((y[nearest] == y).mean())
 

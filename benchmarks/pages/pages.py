@@ -1,4 +1,5 @@
-"""Pages in a real browser: from a click to drawn, what the first visit loads, from an answer to a spectrogram."""
+"""Pages in a real browser: from a click to drawn, downloads of the first visit, from an answer to a
+spectrogram."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ TARGET, TARGET_CLICK, TARGET_CLASSES = (
     1000,
     400,
     300,
-)  # ms: by load, by click, by click where classes are many
+)  # ms: by load, by click, by click with many classes
 
 LAST = {
     "home": "words('Signed in as')",
@@ -47,7 +48,7 @@ LAST = {
     "audit": "count('[data-testid=stDataFrame] canvas') && words('Answers on Review')",
     "account": "words('Signed-in browsers') && words('New token')",
 }
-"""Each page, and what comes last on it, in JavaScript."""
+"""Each page, and the last element drawn on it, in JavaScript."""
 
 INSIDE = """
 window.inside = (css) => {
@@ -58,7 +59,7 @@ window.inside = (css) => {
   return document.querySelector(css);
 };
 """
-"""Finds a node in the shadow of another."""
+"""Finds a node in another one's shadow DOM."""
 
 WATCH = (
     INSIDE
@@ -94,11 +95,12 @@ async ([page, name]) => {
   return await drawn(name) - begun;
 }
 """
-"""Milliseconds from a press of a page's name, in the navigation, whose heading is open if it is below one."""
+"""Measures the milliseconds from a click on a page's name in the navigation; the heading above it, if any, is
+open."""
 
 
 def table_of(rows: int, classes: int) -> LabelTable:
-    """Return rows whose features tell the classes apart to some degree, with about three candidates each."""
+    """Return rows whose features separate the classes partly, with about three candidates each."""
     rng = np.random.default_rng(0)
     X, truth = homes.mixture(rows, FEATURES, classes, rng)
     others = rng.integers(classes, size=(rows, 2))
@@ -107,7 +109,7 @@ def table_of(rows: int, classes: int) -> LabelTable:
 
 
 def project(owner: Seat, name: str, data: LabelTable) -> int:
-    """Make a project as the Import page does if nothing is chosen, with some answers in its log."""
+    """Create a project as the Import page does with default choices, with some answers in its log."""
     seat = owner.at(managing.create_project(owner, name, data, managing.default_settings(data)))
     for _ in range(ANSWERS):
         question = loop.next_question(seat)
@@ -117,12 +119,13 @@ def project(owner: Seat, name: str, data: LabelTable) -> int:
 
 
 def path(name: str) -> str:
-    """Return the part of the address of a page."""
+    """Return the part of the address that names a page."""
     return "" if name == "home" else name
 
 
 def clicks(view: Any, name: str, away: str) -> list[float]:
-    """Return ms from a click in the navigation to the page drawn; before each the browser is on another page."""
+    """Return ms from a click in the navigation to the page drawn; before each click the browser shows another
+    page."""
     found = []
     for _ in range(TIMES + 1):  # the first warms up
         view.evaluate(CLICK, [path(away), away])
@@ -132,7 +135,7 @@ def clicks(view: Any, name: str, away: str) -> list[float]:
 
 
 def loads(view: Any, address: str, name: str) -> list[float]:
-    """Return ms from the address to the page drawn, with everything that the browser loads for it."""
+    """Return ms from opening the address to the page drawn, including everything that the browser loads."""
     found = []
     for _ in range(TIMES):
         view.goto(address, wait_until="commit")
@@ -141,12 +144,12 @@ def loads(view: Any, address: str, name: str) -> list[float]:
 
 
 def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]) -> Table:
-    """Return a line for each of these pages of a project. pages : with the target of a click, ms"""
+    """Return a line for each of these pages of a project. pages : with the target of a click in ms"""
     table = Table(
         "page | click, median ms | longest | target | load, median ms | target | over its target", ".0f"
     )
     view.goto(f"{base}/annotate?project={number}")
-    view.evaluate("drawn('annotate')")  # the learner is built
+    view.evaluate("drawn('annotate')")  # builds the learner
     for name, target in pages:
         clicked = clicks(view, name, away="import" if name != "import" else "home")
         loaded = loads(view, f"{base}/{path(name)}?project={number}", name)
@@ -187,7 +190,7 @@ window.long = [];
 new PerformanceObserver((list) => long.push(...list.getEntries().map((one) => one.duration)))
   .observe({ type: "longtask", buffered: true });
 """
-"""Tasks of 50 ms and more, in which the page answers no one."""
+"""Tasks of 50 ms or more, during which the page does not respond."""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 FIGURES = {
     "requests": "requests", "wire": "kB on the wire", "socket": "kB of the page", "busy": "CPU of its thread, ms",
@@ -197,7 +200,7 @@ FIGURES = {
 
 
 def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Counter[str], dict[str, float]]:
-    """Load a page, one of LAST, in a browser that has nothing but its sign-in: FIGURES, and kB by address."""
+    """Load a page, one of LAST, in a browser with only its sign-in: return FIGURES, and kB by address."""
     found: Counter[str] = Counter()
     urls: dict[str, str] = {}
     weights: dict[str, float] = {}
@@ -214,7 +217,7 @@ def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Cou
             weights[url.partition("?")[0]] = one["encodedDataLength"] / 1e3
 
     def framed(one: dict[str, Any]) -> None:
-        found["socket"] += len(one["response"]["payloadData"]) * 0.75e-3  # it comes in base64
+        found["socket"] += len(one["response"]["payloadData"]) * 0.75e-3  # base64 encoded
 
     session.on(
         "Network.responseReceived", lambda one: urls.update({one["requestId"]: one["response"]["url"]})
@@ -225,7 +228,7 @@ def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Cou
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     view.goto(address, wait_until="commit")
     found["drawn"] = view.evaluate("name => drawn(name)", name)
-    view.wait_for_timeout(500)  # what is still on its way, and the last long task, which is told afterwards
+    view.wait_for_timeout(500)  # pending requests, and the last long task, which is reported afterwards
     found["painted"] = view.evaluate(PAINTED)
     tasks = view.evaluate("window.long")
     found["tasks"], found["longest"] = len(tasks), max(tasks, default=0)
@@ -247,7 +250,7 @@ def first_load() -> str:
         state = view.context.storage_state()
         view.context.close()
         for name, address in (("home", server.base), ("annotate", f"{server.base}/annotate?project=1")):
-            # The first packs what is then kept packed, and builds the learner.
+            # The first visit fills the compression cache and builds the learner.
             visits = [first_visit(chromium, state, address, name) for _ in range(TIMES + 1)][1:]
             table.add(name.capitalize(), *(np.median([one[key] for one, _ in visits]) for key in FIGURES))
             files = sorted(visits[-1][1].items(), key=lambda pair: -pair[1])[:4]
@@ -295,7 +298,7 @@ def hearing() -> str:
         view.get_by_role("button", name="Create project").click(timeout=60_000)
         view.locator(room.CARD).wait_for(timeout=60_000)
         view.locator(".spectrogram.there").wait_for()
-        view.evaluate(DRAWN, "1")  # the first waits for what a server makes once
+        view.evaluate(DRAWN, "1")  # the first one fills the server's cache
         for listened in LISTENED:
             times = []
             for _ in range(DETECTIONS):

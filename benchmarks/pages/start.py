@@ -1,4 +1,4 @@
-"""The command's help; from the command to the first question; the first start on a fresh machine."""
+"""The command's help; time from the command to the first question; the first start on a fresh machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = {
 
 
 def processor_seconds(*words: str) -> float:
-    """Return the CPU seconds, user and system, of Python with these words."""
+    """Return the CPU seconds, user and system, of Python with these arguments."""
     before = cpu_of_children()
     subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, check=False)
     return cpu_of_children() - before
@@ -54,11 +54,12 @@ running = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.DE
 _, status, used = os.wait4(running.pid, 0)
 print(status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
-"""Starts a process from a small one: a process begins with the peak of the one that starts it."""
+"""Starts a process from a small one: a child's peak memory begins at its parent's."""
 
 
 def cost(words: Sequence[str], home: Path, tree: Path) -> tuple[float, float]:
-    """Return CPU seconds, user and system, and the most memory in MB, of Python with these words in a checkout."""
+    """Return CPU seconds, user and system, and peak memory in MB, of Python with these arguments in a
+    checkout."""
     done = subprocess.run(
         [sys.executable, "-c", LAUNCHER, *words], cwd=tree, capture_output=True, text=True, check=True,
         env={**os.environ, "WINNOW_HOME": str(home), "PYTHONPATH": str(tree)},
@@ -88,7 +89,7 @@ Target: 0.5 s and 80 MB a command, 0.6 s for `import plcore`.""",
 
 
 def seconds_to_question(chromium: Any, home: Path) -> tuple[float, float]:
-    """Return seconds until the link is printed, and until the first question of the demo is on the screen."""
+    """Return seconds until the link is printed, and until the first question of the demo is on screen."""
     begun = time.perf_counter()
     with homes.serving(home) as server:
         printed = time.perf_counter() - begun

@@ -34,7 +34,8 @@ POINTS = list(range(0, BUDGET + 1, EVERY))
 AUTOMATIC, RANDOM = "Automatic", "Automatic, rows drawn at random"
 MODELS = ("kernelridge", "plknn", "plsvc", "lmplane", "m3pl", "clpl", "pegasos-max", "perceptron-max")
 CURVES = (AUTOMATIC, RANDOM, *MODELS)
-# Content of the chart, in words: it leaves out the kernel ridge, whose line is that of Automatic where this takes it.
+# The learners in the chart, in words: without the kernel ridge, whose line coincides with that of Automatic
+# if that chooses it.
 WORDS = {
     AUTOMATIC: "Winnow, model Automatic",
     "m3pl": "M3PL",
@@ -49,9 +50,8 @@ WORDS = {
 
 
 def data(name: str, seed: int, rows: int = ROWS) -> tuple[np.ndarray, ...]:
-    """Features, candidates and true classes of at most this many rows that train, features and true classes of those
-    held
-    out."""
+    """Return features, candidates and true classes of at most this many training rows, features and true
+    classes of those held out."""
     X, candidates, y = any_set(name, ("random", 0.9, 0.4), seed)
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = order[: min(rows, 2 * len(y) // 3)], order[-min(HELD, len(y) // 3) :]
@@ -60,14 +60,14 @@ def data(name: str, seed: int, rows: int = ROWS) -> tuple[np.ndarray, ...]:
 
 
 def chosen_learner(X: np.ndarray, candidates: np.ndarray, seed: int) -> dict[str, Any]:
-    """The name of what Automatic takes before the first answer, and the settings that it keeps."""
+    """Return the name and settings that Automatic chooses before the first answer."""
     found = AutoPLClassifier(random_state=seed).fit(X, candidates)
     best = found.report_[found.report_["chosen"]].iloc[0]
     return {"learner": str(best["learner"]), "settings": dict(best["parameters"])}
 
 
 def learner_of(title: str, settings: dict[str, Any], X: np.ndarray, candidates: np.ndarray, seed: int) -> Any:
-    """The unfitted learner; a kernel ridge with the settings that it chooses on these rows, which it keeps."""
+    """Return the unfitted learner; a kernel ridge gets the settings that it chooses on these rows."""
     learner = last_step(MODEL_ENTRIES[title].make(seed=seed)).set_params(**settings)
     if isinstance(learner, PLKernelRidge):
         fitted = clone(learner).fit(X, candidates)
@@ -82,7 +82,7 @@ def settings_of(X: np.ndarray, candidates: np.ndarray, seed: int) -> dict[str, A
 
 
 def run(name: str, curve: str, seed: int) -> dict[str, Any]:
-    """Accuracy at every point of the curve, the learner, CPU seconds."""
+    """Return accuracy at every point of the curve, the learner, CPU seconds."""
     X, candidates, y, X_test, y_test = data(name, seed)
     title, settings = curve, {}
     if curve in (AUTOMATIC, RANDOM):
@@ -99,7 +99,7 @@ def run(name: str, curve: str, seed: int) -> dict[str, Any]:
 
 
 def half_width(runs: np.ndarray) -> np.ndarray:
-    """(p,) half of the 95% interval of the mean over the seeds."""
+    """Return (p,) half of the 95% interval of the mean over the seeds."""
     return 1.96 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
 
 
@@ -108,7 +108,7 @@ def active_models() -> str:
     blocks: list[object] = []
     panels: dict[str, dict[str, Line]] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few rounds
+        warnings.simplefilter("ignore")  # about too few rounds
         for name in only(SETS):
             table, panels[name] = Table(["", *map(str, POINTS)]), {}
             for curve in CURVES:

@@ -1,4 +1,4 @@
-"""Projects with blind checks of rows: shortlists that hold the truth, and truths outside of the candidates."""
+"""Projects with blind checks: shortlists that hold the truth, and truths outside the candidates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTAMINATION = ("random", 0.9, 0.4)  # digits and segment; the others have thei
 
 
 def train(learner: ActiveLearner) -> None:
-    """Train a model that is trained next to the loop."""
+    """Train a model that is trained outside the loop."""
     if learner.settings.is_trained:
         version = Trainer(learner.pool).train()
         learner.publish(version.scores, [version.point])
@@ -37,15 +37,15 @@ LEFT_OUT = ("plknn", "kernelridge")
 MODELS = sized(
     (*LEFT_OUT, "plsvc", "lmplane", "m3pl", "clpl", "perceptron-average", "pegasos-average"), tiny=LEFT_OUT
 )
-# Projects drawn for each set; where a fit takes longer, checks are drawn from each several times.
+# Projects drawn for each set; if a fit takes longer, checks are drawn several times from each.
 FITS, FITS_ELSE = sized({"plknn": 20, "kernelridge": 10}, tiny={"plknn": 2, "kernelridge": 2}), 2
 RUNS = sized(200, tiny=2)  # for each set, model, number of checks and promise
 N_PROJECT = 1_000
-LIST_SHARE = 0.4  # of the rows: what checks are drawn from
+LIST_SHARE = 0.4  # of the rows: the pool of the checks
 CHECKS = (20, 50, 100, 200)
 MISSES = (0.1, 0.05, 0.01)
 MOST_OFF = 0.02
-LONGER = 1.2  # labels: of lists about as short as they can be the promise is a lower bound alone
+LONGER = 1.2  # labels: for lists of nearly minimal size the promise is only a lower bound
 UNSURE = 0.2  # of the rows: about those that margin asks first
 STRATA_CELLS = sized(((100, 0.1), (200, 0.1), (200, 0.05)), tiny=((20, 0.1),))  # checks, miss
 
@@ -53,8 +53,9 @@ Cell = tuple[str, str, int, float]  # set, model, checks, miss
 
 
 def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check (n,)) of its
-    ambiguous rows, as questions show them. Lists cannot hold a truth that is not a candidate: -1."""
+    """Return a new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check
+    (n,)) of its ambiguous rows, as questions show them. A truth that is not a candidate cannot be on a list:
+    -1."""
     X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
     rows = np.random.default_rng([seed, len(y)]).permutation(len(y))[:N_PROJECT]
     X, y, sets = X[rows], y[rows], sets[rows]
@@ -70,9 +71,9 @@ def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray,
 
 
 def run_fit(name: str, model: str, seed: int) -> list[tuple[Cell, FloatArray]]:
-    """(cell, figures) of the runs of one fit: share of the lists that hold the truth, mean size, mean full size; then
-    by one threshold, and by thresholds by margin, the share of the least sure rows, of each third of the rows from the
-    least sure on, and the mean size of the least sure."""
+    """Return (cell, figures) of the runs of one fit: share of the lists that hold the truth, mean size, mean
+    full size; then, with one threshold and with thresholds by margin, that share for the least sure rows and
+    for each third of the rows from the least sure on, and the mean size for the least sure."""
     shares, sets, truth, check = shares_of(name, model, seed)
     scores, others, found = conformity_scores(shares[check], truth[check]), ~check, []
     sure, held = margins(shares), truth[others] >= 0
@@ -94,7 +95,7 @@ def run_fit(name: str, model: str, seed: int) -> list[tuple[Cell, FloatArray]]:
 
 
 def worst_of(model: str, off: dict[Cell, float]) -> str:
-    """Say how far below its promises a model is at worst."""
+    """Say how far below its promises a model is in the worst case."""
     own = {cell: distance for cell, distance in off.items() if cell[1] == model}
     name, _, checks, miss = low = min(own, key=lambda cell: own[cell])
     short = [cell for cell in own if own[cell] < -MOST_OFF]
@@ -166,16 +167,16 @@ the rows. Labels: how many are on their lists.""",
     )
 
 
-# Truths outside: from a share of the ambiguous rows the truth is excluded of the candidates
+# Truths outside: for a share of the ambiguous rows the truth is removed from the candidates
 
 RATES, SEEDS = sized(((0.02, 0.05, 0.1), 3), tiny=((0.1,), 1))
-ROWS = 900  # two thirds to learn from
+ROWS = 900  # two thirds for training
 LEARNERS = ("kernel ridge", "PL-KNN", "LM-PLANE")
 RISKS, CHECK_SHARE = ("kernelridge", "plknn"), 0.3
 
 
 def taken_out(name: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, BoolArray]:
-    """Features, truth, and candidates of this many rows, of which a share lacks the truth."""
+    """Return features, truth, and candidates of this many rows, a share of which lacks the truth."""
     random = np.random.default_rng([seed, 7])
     X, sets, y = any_set(name, CONTAMINATION, random)
     rows = random.permutation(len(y))[:ROWS]
@@ -187,14 +188,16 @@ def taken_out(name: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def floor(sets: BoolArray, rate: float) -> FloatArray:
-    """(n, m) the prior of every class of each row: (1 - rate) / |S| of a candidate, rate / (m - |S|) of another."""
+    """Return (n, m) the prior of every class of each row: (1 - rate) / |S| of a candidate, rate / (m - |S|)
+    of another."""
     size, m = sets.sum(axis=1, keepdims=True), sets.shape[1]
     weights = np.where(sets, (1 - rate) / size, rate / np.maximum(m - size, 1))
     return np.where(size == m, 1 / m, weights)
 
 
 def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
-    """{learner: (2, 3)}: accuracy plain and with floor, on new rows, own rows, own rows whose truth was excluded."""
+    """Return {learner: (2, 3)}: accuracy without and with floor, on new rows, training rows, training rows
+    without the truth."""
     X, y, sets = taken_out(name, rate, seed)
     n = 2 * len(y) // 3
     X = StandardScaler().fit(X[:n]).transform(X)
@@ -221,8 +224,9 @@ def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
 
 
 def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, float, float]:
-    """For the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
-    outside, its mean, the share that does, the share among the rows most at risk, as many as lack the truth)."""
+    """Return, for the open rows of a project with answered blind checks: (AUC of the probability that the
+    truth is outside, its mean, the share that is, the share among the rows most at risk, as many as lack the
+    truth)."""
     X, y, sets = taken_out(name, rate, seed)
     learner = ActiveLearner(
         FakeTable(X, sets), LearnerSettings(model=model, control_share=CHECK_SHARE, seed=seed)
@@ -248,9 +252,10 @@ SINGLE_CHECKS = 10
 
 
 def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float]]:
-    """Kernel ridge on sets that lack the truth, without doubts, with `outside="auto"`, and with ten blind checks of
-    single candidates: accuracy on new rows, on own rows inside their sets, among all classes; AUC, estimated and true
-    share outside. `swap` puts a false class instead of the truth, so that sets keep their size."""
+    """Return figures of the kernel ridge on sets that lack the truth, without doubts, with `outside="auto"`,
+    and with ten blind checks of single candidates: accuracy on new rows, on training rows inside their sets,
+    among all classes; AUC, estimated and true share outside. `swap` replaces the truth by a false class, so
+    that sets keep their size."""
     X, y, sets = taken_out(name, rate, seed)
     lacks = ~sets[np.arange(len(y)), y]
     if how == "swap":
@@ -284,7 +289,7 @@ def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float
 
 
 def doubts_table() -> Table:
-    """Effect of doubtful sets, single candidates counted separately."""
+    """Return the effect of doubtful sets, with single candidates counted separately."""
     table = Table(
         "set | truths gone | how | single candidates | of them wrong | new rows | auto | 10 checks | own rows | auto | "
         "10 checks | auto, all classes | AUC | estimate / truth outside"
@@ -311,7 +316,7 @@ def change(figures: np.ndarray) -> str:
 
 @benchmark("Truths outside of the candidates")
 def outside() -> str:
-    warnings.simplefilter("ignore", UserWarning)  # a class in nearly all sets, which a floor makes of them
+    warnings.simplefilter("ignore", UserWarning)  # a class in nearly all sets, as a floor makes them
     begun, changes = time.process_time(), {learner: [] for learner in LEARNERS}
     table = Table(
         "set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor"

@@ -33,7 +33,7 @@ WAYS = ("random", OWN, COVER, EVEN)
 
 
 def run(name: str, title: str, way: str, seed: int) -> list[float]:
-    """Accuracy before the first answer and after every 5."""
+    """Return the accuracy before the first answer and after every 5."""
     plain, _, everything = name.partition(", ")
     X, candidates, y, X_test, y_test = data(plain, seed, ROWS)
     candidates = np.ones_like(candidates) if everything else candidates
@@ -93,7 +93,7 @@ def table_of(name: str, found: dict[tuple[str, str], np.ndarray]) -> str:
 def cold_start() -> str:
     parts = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few rounds, and of classes in all sets
+        warnings.simplefilter("ignore")  # about too few rounds, and about classes in all sets
         for name in only((*SETS, *EVERYTHING)):
             found = {}
             for title, way in ((one, other) for one in LEARNERS for other in WAYS):

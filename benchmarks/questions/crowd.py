@@ -1,4 +1,4 @@
-"""Several annotators: what majority, Dawid-Skene and candidates as priors make of their votes; who is guessing.
+"""Several annotators: majority, Dawid-Skene and candidates as priors on their votes; detection of guessing.
 
 Simulated annotators of known confusion on digits, segment and BirdSong.
 """
@@ -26,7 +26,7 @@ from plcore.crowd import (
 )
 from plcore.evaluation import contaminate
 
-PEERS = ("crowd-kit",)  # pip install --no-deps; what it imports is in requirements-dev.txt
+PEERS = ("crowd-kit",)  # pip install --no-deps; its imports are in requirements-dev.txt
 PEOPLE, OVERLAPS = sized(((3, 10, 20), (1, 2, 3, 5)), tiny=((3,), (2,)))
 SEEDS, RULE_SEEDS = sized((3, 20), tiny=(1, 1))
 PERSONS, RUNS, MANY = sized((500, 500, 100_000), tiny=(1, 2, 500))
@@ -39,7 +39,7 @@ DOCTORS = ROOT / "tests" / "plcore" / "crowd" / "anaesthetists.txt"
 
 
 def sets(seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """name, true classes (n,), candidates (n, m) that hold them."""
+    """Yield name, true classes (n,), candidates (n, m) that hold them."""
     for name in SETS:
         if name == "birdsong":
             _, candidates, y = partial_set(name)
@@ -51,13 +51,14 @@ def sets(seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def choose(people: int, overlap: int, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and who, (v,) each: so many of the people at each row."""
+    """Return rows and annotators, (v,) each: `overlap` of the people at each row."""
     who = np.concatenate([rng.permutation(people)[:overlap] for _ in range(n)])
     return np.repeat(np.arange(n), overlap), who
 
 
 def confusions(people: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """(people, true, said): right in 45 to 95%, mistakes on a few classes that look alike to that person."""
+    """Return (people, true, said): right in 45 to 95%, with mistakes on a few classes that look alike to that
+    person."""
     found = np.empty((people, m, m))
     for person in found:
         right = rng.uniform(0.45, 0.95)
@@ -67,7 +68,7 @@ def confusions(people: int, m: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(v,) a class by each row of chances (v, m)."""
+    """Return (v,) a class drawn by each row of chances (v, m)."""
     chances = chances / chances.sum(axis=1, keepdims=True)
     return (chances.cumsum(axis=1) > rng.random((len(chances), 1))).argmax(axis=1)
 
@@ -75,7 +76,7 @@ def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def vote(
     y: np.ndarray, candidates: np.ndarray, people: int, overlap: int, among: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """rows, who, said (v,). among : people choose among the candidates, not among all classes."""
+    """Return rows, who, said (v,). among : people choose among the candidates, not among all classes."""
     of = confusions(people, candidates.shape[1], rng)
     rows, who = choose(people, overlap, len(y), rng)
     chances = of[who, y[rows]]
@@ -83,7 +84,7 @@ def vote(
 
 
 def crowd_kit(rows: np.ndarray, who: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """(n,) the labels of crowd-kit's Dawid-Skene; -1 if it is not installed."""
+    """Return (n,) the labels of crowd-kit's Dawid-Skene; -1 if it is not installed."""
     if not has("crowd-kit"):
         return np.full(rows.max() + 1, -1)
     with warnings.catch_warnings():
@@ -95,7 +96,8 @@ def crowd_kit(rows: np.ndarray, who: np.ndarray, said: np.ndarray) -> np.ndarray
 
 
 def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float:
-    """Return how often the most frequent label is right; of tied ones, what drawing one gets right on average."""
+    """Return how often the most frequent label is right; for ties, the expected accuracy of a random
+    choice."""
     counts = np.zeros((len(y), m))
     np.add.at(counts, (rows, said), 1)
     best = counts == counts.max(axis=1, keepdims=True)
@@ -105,7 +107,7 @@ def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float
 def dawid_skene(
     rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.ndarray, **how: float
 ) -> np.ndarray:
-    """(n,) the likeliest classes. inside : candidates (n, m)"""
+    """Return (n,) the likeliest classes. inside : candidates (n, m)"""
     votes = np.eye(inside.shape[1], dtype=bool)[said]
     return DawidSkene(**how).fit_masks(rows, who, votes, inside).label_distributions_.argmax(axis=1)
 
@@ -113,14 +115,15 @@ def dawid_skene(
 def accuracies(
     y: np.ndarray, candidates: np.ndarray, rows: np.ndarray, who: np.ndarray, said: np.ndarray
 ) -> list[float]:
-    """majority, Dawid-Skene without and with candidates, crowd-kit."""
+    """Return the accuracy of majority, Dawid-Skene without and with candidates, crowd-kit."""
     labels = [dawid_skene(rows, who, said, inside) for inside in (np.ones_like(candidates), candidates)]
     others = [float((one == y).mean()) for one in (*labels, crowd_kit(rows, who, said))]
     return [majority(y, candidates.shape[1], rows, said), *others]
 
 
 def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
-    """The table; in how many cells candidates are worse by more than WORSE, better by BETTER; all cells."""
+    """Return the table; in how many cells candidates are worse by more than WORSE, better by BETTER; the
+    number of cells."""
     table = Table(
         "set | people | answers a row | majority | Dawid-Skene | with candidates | gain | crowd-kit"
     )
@@ -145,7 +148,8 @@ CROWDS = ("mixed", "half guessing", "own biases")
 
 
 def crowd_of(kind: str, people: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """(people, true, said): mistakes spread evenly; the same, every second person guessing; mistakes of their own."""
+    """Return (people, true, said): mistakes spread evenly; the same, every second person guessing; individual
+    mistakes."""
     if kind == CROWDS[2]:
         return confusions(people, m, rng)
     right = rng.uniform(0.45, 0.95, people)
@@ -156,7 +160,7 @@ def crowd_of(kind: str, people: int, m: int, rng: np.random.Generator) -> np.nda
 
 
 def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int) -> np.ndarray:
-    """(n,) labels by Dawid and Skene's model with a single rate of right answers for each person."""
+    """Return (n,) labels by Dawid and Skene's model with a single rate of right answers for each person."""
     shares = np.zeros((n, m))
     np.add.at(shares, (rows, said), 1.0)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
@@ -173,7 +177,8 @@ def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int
 
 
 def rules_table() -> Table:
-    """Accuracy of majority, one coin a person, plain EM and the default, and what is left of the rarest class."""
+    """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the
+    rarest class."""
     table = Table(
         "set | people err | answers a row | majority | one coin | plain EM | default | minus one coin | rarest: true | "
         "one coin | plain EM | default"
@@ -202,7 +207,8 @@ def rules_table() -> Table:
 
 
 def doctors_table() -> Table:
-    """The anaesthetists of 1979: class masses by plain EM and by the default, and how many labels differ."""
+    """Compare plain EM and the default on the anaesthetists of 1979: class masses, and how many labels
+    differ."""
     table = Table("rule | class masses | labels that differ from plain EM")
     lines = DOCTORS.read_text().splitlines()
     votes = [
@@ -222,7 +228,7 @@ def doctors_table() -> Table:
 
 
 def answers_of(kind: str, y: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(k,) what such a person answers on rows of truth y (k,), choices shown (k, m)."""
+    """Return (k,) answers of such a person on rows of truth y (k,), choices shown (k, m)."""
     k, m = shown.shape
     if kind == "any class alike":
         return drawn(shown.astype(float), rng)
@@ -243,7 +249,7 @@ def told_by(after: list[float], within: int) -> str:
 
 
 def guessing_table() -> Table:
-    """People flagged as guessing, by set and kind of person, and the reference of their answers."""
+    """Return people flagged as guessing, by set and kind of person, and the reference of their answers."""
     table = Table(
         f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
     )
@@ -268,7 +274,7 @@ def guessing_table() -> Table:
 
 
 def chances_table() -> Table:
-    """The rule by itself, by the number of choices: guesses, and the least honest person."""
+    """Return the rule by itself, by number of choices: guesses, and the least accurate honest person."""
     table = Table(
         f"choices | least honest is right in | a guesser told within {FIRST} | the least honest told within {LONG}"
     )
@@ -283,7 +289,7 @@ def chances_table() -> Table:
 
 
 def coverage_table() -> Table:
-    """How often the bootstrap's intervals hold the figure of very many rows."""
+    """Return how often the bootstrap's intervals cover the figure of very many rows."""
     table = Table(
         "rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds"
     )
@@ -315,7 +321,7 @@ def coverage_table() -> Table:
 
 
 def speed() -> str:
-    """Milliseconds of a round, on ten thousand votes and 26 classes."""
+    """Return milliseconds of a round, on ten thousand votes and 26 classes."""
     rng, m, n = np.random.default_rng(0), 26, sized(10_000, tiny=300) // 3
     free = np.ones((n, m), dtype=bool)
     rows, who, said = vote(rng.integers(m, size=n), free, 12, 3, False, rng)
@@ -327,7 +333,7 @@ def speed() -> str:
 
     seconds(1)
     one, many = (min(seconds(rounds) for _ in range(5)) for rounds in (1, 16))
-    # Three fits, one for each prior: 3 rounds and 48.
+    # Three fits, one for each prior, with 3 rounds and with 48.
     return f"""{len(rows):,} votes, {m} classes: {1000 * (many - one):.0f} ms for 45 rounds, {1000 * one:.0f} ms for the
 rest."""
 

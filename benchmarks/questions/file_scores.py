@@ -1,4 +1,4 @@
-"""Gain and loss of labels from a file's scores of its candidates: right ones, noise, and those of models."""
+"""Gain and loss of labels from a file's scores of its candidates: exact ones, noise, and those of models."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NONE = "no scores"
 EXACT, NEARLY, WEAK, NOISE = "right", "nearly right", "right, weak", "noise"
 FOREST, LOGISTIC = "forest", "logistic"
 STRENGTH = {EXACT: 8.0, NEARLY: 3.5, NOISE: 0.0}
-"""By how much the truth is above the others, in standard deviations of normal scores."""
+"""Distance of the truth above the others, in standard deviations of normal scores."""
 WITHIN = 0.005
 TODAY, WEIGHED = "today", "weighed"
 
 
 def scores_of(y: np.ndarray, sets: np.ndarray, X: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray]]:
-    """(n, m) scores of each kind. Those of models are learnt from the true labels of an eighth of the rows."""
+    """Yield (n, m) scores of each kind. Models learn them from the true labels of an eighth of the rows."""
     n, m = sets.shape
     rng = np.random.default_rng(seed)
     for kind, strength in STRENGTH.items():
@@ -43,7 +43,7 @@ def scores_of(y: np.ndarray, sets: np.ndarray, X: np.ndarray, seed: int) -> Iter
     weak[rows, best], weak[rows, y] = (
         weak[rows, y],
         weak[rows, best].copy(),
-    )  # largest of even draws: the truth
+    )  # largest of uniform draws: the truth
     yield WEAK, weak
     known = np.append(rng.permutation(n)[: n // 8], np.unique(y, return_index=True)[1])
     models = {
@@ -52,12 +52,12 @@ def scores_of(y: np.ndarray, sets: np.ndarray, X: np.ndarray, seed: int) -> Iter
     }
     for kind, model in models.items():
         shares = model.fit(X[known], y[known]).predict_proba(X)
-        shares[known] = 1.0  # it has seen their truth: these say nothing
+        shares[known] = 1.0  # the model has seen their truth, so their scores are made uninformative
         yield kind, shares + 1e-4
 
 
 def run(name: str, seed: int) -> dict[str, dict[str, Any]]:
-    """The share of right labels of the rows that are no checks, by kind of scores and by rule."""
+    """Return the share of right labels of the rows that are not checks, by kind of scores and by rule."""
     X, y = exact_set(name, fill=np.nanmean)
     rows = np.random.default_rng(seed).permutation(len(y))[:MOST]
     X, y = X[rows], y[rows]

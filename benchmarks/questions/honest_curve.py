@@ -1,6 +1,7 @@
-"""Does the interval of the honest curve cover the true accuracy, although the strategy chooses what is asked?
+"""Does the interval of the honest curve cover the true accuracy, although the strategy chooses the questions?
 
-Simulated labelling runs, answered with the truth, which is the accuracy of the same model on rows never in the project.
+Simulated labelling runs, answered with the truth. True accuracy is that of the same model on rows never in
+the project.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ N_PROJECT = sized({"digits": 700, "segment": 700, "birdsong": 1500}, tiny={"iris
 OF = {"digits": 1797, "segment": 2310, "birdsong": 4998, "iris": 150}
 CONTROL_SHARE = 0.08
 EVERY = 20  # answers after which a trained model is retrained
-CHECKS = sized((25, 50, 100, 200, 400), tiny=(5, 10))  # answers after which the interval is looked at
+CHECKS = sized((25, 50, 100, 200, 400), tiny=(5, 10))  # answers after which the interval is checked
 CONTAMINATION = ("random", 0.7, 0.5)  # digits and segment; birdsong has its own candidates
 RUNS = sized(200, tiny=1)  # for each set and model: 600 for each model
 WANTED = 0.93
@@ -37,8 +38,8 @@ ERRORS = "0.5 to 1.0"  # sqrt(a (1 - a) / rows): 1,097, 1,610 and 3,498 rows at 
 
 @dataclass(frozen=True)
 class Check:
-    """One look at one run. naive: share of the latest 50 questions of the strategy itself that the model's guess,
-    made before the answer, got right."""
+    """One check of one run. naive : share of the latest 50 questions of the strategy itself that the model's
+    prediction before the answer got right."""
 
     answers: int
     truth: float
@@ -50,7 +51,7 @@ class Check:
 
 
 def run(cell: tuple[str, str, int]) -> list[Check]:
-    """One labelling run of a set and a model, looked at on the way."""
+    """Run one labelling run of a set and a model, with checks on the way."""
     name, (model, strategy), seed = cell[0], MODELS[cell[1]], cell[2]
     X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
     order = np.random.default_rng([seed, len(y)]).permutation(len(y))
@@ -58,7 +59,7 @@ def run(cell: tuple[str, str, int]) -> list[Check]:
     table, truth = FakeTable(X[inside], sets[inside]), y[inside]
     settings = LearnerSettings(model=model, strategy=strategy, control_share=CONTROL_SHARE, seed=seed)
     learner = ActiveLearner(table, settings)
-    pool: OneLabelPool = OneLabelPool(table, settings)  # a trained model's own, as the worker has it
+    pool: OneLabelPool = OneLabelPool(table, settings)  # the trained model's own pool, as in the worker
     trainer = Trainer(pool) if settings.is_trained else None
     checks: list[Check] = []
     guesses: list[bool] = []
@@ -83,7 +84,7 @@ def run(cell: tuple[str, str, int]) -> list[Check]:
 
 
 def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np.ndarray:
-    """Model predictions for rows that were never in the project: refitted, as the project's own."""
+    """Return the model's predictions for rows never in the project, refitted as the project's own."""
     rows, candidates = pool.train, pool.candidates[pool.train]
     scaler = MinMaxScaler().fit(pool.table.X[rows])  # the features of FakeTable
     inner, outer = scaler.transform(pool.table.X[rows]), scaler.transform(X)

@@ -53,14 +53,14 @@ from tests.plcore.tables.encoders.wheels import build_encoder
 
 SEEDS, ROWS, CLASSES = sized((3, 500, 20), tiny=(1, 30, 3))
 EVERY, SHOWN = sized((10, (0, 50, 100, 200)), tiny=(10, (0, 10, 20)))
-TAUGHT = 3  # rows a class, of the weak model
-PHOTOS = sized(200, tiny=20)  # that measure
+TAUGHT = 3  # rows per class for the weak model
+PHOTOS = sized(200, tiny=20)  # test rows
 BUILT_IN, TOGETHER = "built-in", "built-in and {}"
 CHOICE = "the choice: {}"
-COMPARED = sized((), tiny=(10,), full=(40, 60, 90, 140))  # answers after which it is made
+COMPARED = sized((), tiny=(10,), full=(40, 60, 90, 140))  # answers after which the choice is made
 NAMES = {"minilm": "MiniLM", "wordllama": "WordLlama", "efflite0": "EfficientNet-Lite0"}
 COST = {"minilm": 60, "wordllama": 2, "efflite0": 300}
-"""Seconds that 10,000 rows may take on an idle core."""
+"""Target seconds for 10,000 rows on an idle core."""
 TIMED = sized({"minilm": 1000, "wordllama": 10_000, "efflite0": 600}, tiny=dict.fromkeys(COST, 20))
 EARLIER = {
     ("texts, random", BUILT_IN): (0.87, 0.895),
@@ -72,7 +72,8 @@ EARLIER = {
     ("photos, top 3", BUILT_IN): (0.31, 0.48),
     ("photos, top 3", "efflite0"): (0.56, 0.73),
 }
-"""Accuracy at 0 and 200 answers when this was planned: other draws, lists and code, hence a guide alone."""
+"""Accuracy at 0 and 200 answers at the time of planning: with other draws, lists and code, so only a
+guide."""
 
 
 # Rows and their features
@@ -93,13 +94,13 @@ class Rows(NamedTuple):
     vectors: dict[str, np.ndarray]
 
     def table(self, key: str | None, built_in: bool = True) -> LabelTable:
-        """Return the table with an encoder's vectors, or with none, next to what the built-in features read or not."""
+        """Return the table with an encoder's vectors or none, read by the built-in features or not."""
         own = {"text": "text"} if self.files is None else {"image": "file", "image_features": True}
         roles = Roles(candidates="candidates", **(own if built_in else {}), embedding=key)
         return LabelTable.from_cells(self.cells, roles, self.files, {key: self.vectors[key]} if key else None)
 
     def features(self, key: str | None, built_in: bool) -> Any:
-        """Return the features (n, d) as a project has them: fitted and standardised on the rows that train."""
+        """Return the features (n, d) as a project has them: fitted and standardised on the training rows."""
         pool: Any = Fitted(self.table(key, built_in), self.train, np.empty((len(self.y), self.y.max() + 1)))
         return standardized_features(pool)
 
@@ -116,7 +117,7 @@ class Fitted(NamedTuple):
 
 
 def with_vectors(rows: Rows, keys: tuple[str, ...], at: Path, name: str) -> Rows:
-    """Encode the rows, or read what an earlier run has stored in the folder."""
+    """Encode the rows, or read the vectors that an earlier run stored in the folder."""
     for key in keys:
         stored = at / f"{name} {key}.npy"
         if not stored.exists():
@@ -128,13 +129,14 @@ def with_vectors(rows: Rows, keys: tuple[str, ...], at: Path, name: str) -> Rows
 
 
 def taught_first(order: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split row numbers: the first few of each class, to teach the weak model; the others."""
+    """Split row numbers: the first few of each class, for the weak model; the others."""
     taught = np.concatenate([order[y[order] == one][:TAUGHT] for one in np.unique(y[order])])
     return taught, order[~np.isin(order, taught)]
 
 
 def texts(seed: int, at: Path) -> Rows:
-    """Return 20 intents of banking77: rows of its training split to learn from, those of its test split to measure."""
+    """Return 20 intents of banking77: rows of its training split for training, those of its test split for
+    testing."""
     frame = pd.read_csv(data_folder() / "meaning" / "banking77.csv.gz")
     return some_intents(frame, seed, at, "banking")
 
@@ -153,12 +155,12 @@ def some_intents(frame: pd.DataFrame, seed: int, at: Path, name: str) -> Rows:
 
 
 def photos(seed: int, at: Path) -> Rows:
-    """Return the photos of clothes: 30 teach the weak model, 200 measure, the other 370 train."""
+    """Return the photos of clothes: 30 for the weak model, 200 for testing, the other 370 for training."""
     return photos_of(data_folder() / "meaning" / "clothing_600.zip", seed, at, "clothes")
 
 
 def photos_of(path: Path, seed: int, at: Path, name: str) -> Rows:
-    """Return photos: a few teach the weak model, PHOTOS measure, ROWS of the others train.
+    """Return photos: a few for the weak model, PHOTOS for testing, ROWS of the others for training.
 
     path : a zip with a table of the columns file and label      name : of the set
     """
@@ -174,7 +176,8 @@ def photos_of(path: Path, seed: int, at: Path, name: str) -> Rows:
 
 
 def weak_lists(rows: Rows, key: str, most: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return candidates (n, m) of the rows that train, their probabilities, and how often the truth was put in."""
+    """Return candidates (n, m) of the training rows, their probabilities, and how often the truth had to be
+    added."""
     vectors = normalize(rows.vectors[key])
     model = LogisticRegression(C=10, max_iter=2000).fit(vectors[rows.taught], rows.y[rows.taught])
     shares = model.predict_proba(vectors[rows.train])
@@ -190,15 +193,15 @@ def weak_lists(rows: Rows, key: str, most: int) -> tuple[np.ndarray, np.ndarray,
 def run(
     sets: dict[str, Any], rows: Rows, candidates: np.ndarray, weights: np.ndarray | None
 ) -> tuple[list[float], str]:
-    """Return the accuracy before the first answer and after every 10, and the features in the end.
+    """Return the accuracy before the first answer and after every 10, and the final features.
 
-    sets : features (n, d) by the name of their set; of several those of BOTH come first, and others may be chosen
+    sets : features (n, d) by the name of their set; with several, it starts with BOTH and may choose others
     """
     y, y_test = rows.y[rows.train], rows.y[rows.test]
     labels, now, asked = np.eye(candidates.shape[1], dtype=bool), candidates.copy(), []
 
     def begin(use: str) -> tuple[Any, Any]:
-        model = PLKernelRidge(scaling=None)  # they are standardised, if they are to be
+        model = PLKernelRidge(scaling=None)  # standardised beforehand, if at all
         return model.fit(sets[use][rows.train], candidates, candidate_weights=weights), sets[use]
 
     use = next(iter(sets))
@@ -230,7 +233,7 @@ def better_features(
     asked: list[int],
     in_force: str,
 ) -> str:
-    """Return what projects choose of these sets, by the rows that were asked."""
+    """Return the project's choice among these sets, by the rows that were asked."""
     truth = np.full(len(candidates), np.nan)
     truth[asked] = candidates[asked].argmax(axis=1)
     accuracy = {}
@@ -244,10 +247,10 @@ def better_features(
 
 
 class Part(NamedTuple):
-    """make : of a seed and the folder      encoders : compared, the first is the default
+    """make : takes a seed and the folder      encoders : compared, the first is the default
 
     others : random classes of a row      weak, most : encoder that makes lists of this many classes
-    others_lists : whether encoders are measured on the lists of others alone
+    others_lists : whether encoders are measured only on the lists of others
     """
 
     make: Any
@@ -267,7 +270,7 @@ Curves = dict[tuple[str, str], np.ndarray]
 
 
 def curves(name: str, part: Part, at: Path) -> tuple[Curves, str]:
-    """Return the accuracies, and what is to be said of lists and choices."""
+    """Return the accuracies, and remarks about lists and choices."""
     found, put_in, ends = {}, [], []
     for seed in range(SEEDS):
         rows = part.make(seed, at)
@@ -308,7 +311,7 @@ def curves(name: str, part: Part, at: Path) -> tuple[Curves, str]:
 
 
 def reached(curve: np.ndarray, accuracy: float) -> int | None:
-    """Return the answers after which a mean curve first has this accuracy, None if it never has."""
+    """Return the answers after which a mean curve first has this accuracy, None if never."""
     there = np.flatnonzero(curve >= accuracy - 1e-9)
     return int(there[0]) * EVERY if len(there) else None
 
@@ -326,7 +329,7 @@ def table_of(found: Curves) -> Table:
 
 
 def targets(found: Curves) -> Table:
-    """Return what was requested, next to what came out."""
+    """Return the targets with the results."""
     table = Table("target | lists | features | measured | ")
     mean = {which: runs.mean(axis=0) for which, runs in found.items()}
     for (kind, title), own in mean.items():
@@ -355,7 +358,8 @@ def targets(found: Curves) -> Table:
 
 
 def cost_of(key: str, at: str) -> list[float]:
-    """In a process of its own: rows, CPU seconds, MB at most above what was there before the encoder was opened."""
+    """Return rows, CPU seconds, peak MB above those before the encoder was opened, from a separate
+    process."""
     rows = photos(0, Path(at)) if key == "efflite0" else texts(0, Path(at))
     chosen = np.arange(min(TIMED[key], len(rows.y)))
     some = rows._replace(cells=rows.cells.iloc[chosen].reset_index(drop=True))
@@ -381,7 +385,7 @@ def costs(at: Path) -> Table:
 
 
 def measured(name: str, part: Part, at: Path) -> list[object]:
-    """Return the blocks of a page about one part."""
+    """Return the blocks of a page for one part."""
     found, told = curves(name, part, at)
     return [f"## {name.capitalize()}", told, table_of(found), targets(found)]
 
@@ -390,7 +394,7 @@ def measured(name: str, part: Part, at: Path) -> list[object]:
 def meaning() -> str:
     blocks: list[object] = []
     with folder(large=True) as at, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few rounds
+        warnings.simplefilter("ignore")  # about too few rounds
         for name in only(PARTS):
             blocks += measured(name, PARTS[name], at)
         blocks += [

@@ -56,6 +56,6 @@ PARTS = {
 @benchmark("Learning from meaning: other sets", packages=("onnxruntime", "tokenizers"))
 def meaning_others() -> str:
     with folder(large=True) as at, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few rounds
+        warnings.simplefilter("ignore")  # about too few rounds
         blocks = [block for name, part in PARTS.items() for block in measured(name, part, at)]
     return page((__doc__ or "").split("\n\n", 1)[1], load_average(), *blocks)

@@ -1,4 +1,4 @@
-"""Answering while a worker encodes, in pairs: seconds apart the worker runs or is stopped.
+"""Answering while a worker encodes, in pairs: intervals with the worker running and with it stopped.
 
 A project has 10,000 texts of about 60 words, PL-KNN, on SQLite. A worker, started as the server starts it, encodes the
 rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a browser. Each
@@ -50,21 +50,21 @@ from workflow.projects import managing
 from workflow.seat import Seat
 
 ENCODED, ROUNDS, PRESSED, IMPORTED = sized((10_000, 40, 15, 1_000), tiny=(600, 1, 2, 50))
-JOINED = 5  # questions of bank customers in a text
+JOINED = 5  # questions of bank customers per text
 PAUSE = 0.05  # seconds between presses
 DRAWS = 2_000
-SETTINGS = LearnerSettings(model="plknn", control_share=0.08)  # the worker trains none of them
+SETTINGS = LearnerSettings(model="plknn", control_share=0.08)  # so the worker trains no model
 STATES = {
     "worker stopped": (False, False),
     "worker encodes": (True, False),
     "worker stopped, imports": (False, True),
     "worker encodes, imports": (True, True),
 }
-"""Whether the worker runs, and whether projects are made meanwhile."""
+"""Whether the worker runs, and whether projects are created meanwhile."""
 
 
 def texts() -> pd.DataFrame:
-    """Return the rows: no two texts are alike."""
+    """Return the rows: all texts differ."""
     found = pd.read_csv(data_folder() / "meaning" / "banking77.csv.gz")["text"].tolist()
     rng = np.random.default_rng(0)
     joined = [f"{' '.join(rng.choice(found, JOINED))} {number}" for number in range(ENCODED)]
@@ -73,7 +73,8 @@ def texts() -> pd.DataFrame:
 
 
 def rounds_of_presses(at: str) -> dict[str, list[list[float]]]:
-    """In a process of its own: wall ms of the presses of each round by state, of the imports, the worker's MB."""
+    """Return wall ms of each round's answers by state, of the imports, and the worker's MB, from a separate
+    process."""
     sys.setswitchinterval(HELD_AT_MOST)  # as the server does
     with homes.owner_of(Path(at) / "home") as owner:
         cells = texts()
@@ -94,7 +95,8 @@ def rounds_of_presses(at: str) -> dict[str, list[list[float]]]:
 
 
 def blocks(seat: Seat, few: LabelTable, worker: int) -> dict[str, list[list[float]]]:
-    """Press in rounds until there are enough, or all rows are encoded; of the last round only if it is whole."""
+    """Answer in rounds until there are enough, or all rows are encoded; an incomplete last round is
+    dropped."""
     found: dict[str, list[list[float]]] = {name: [] for name in [*STATES, "imports", "shares"]}
     memories, order = list[float](), np.random.default_rng(0)
     while not is_encoding(seat):
@@ -118,7 +120,7 @@ def blocks(seat: Seat, few: LabelTable, worker: int) -> dict[str, list[list[floa
 
 
 def cpu_of(pid: int) -> float:
-    """Return the CPU seconds of a process until now."""
+    """Return the CPU seconds of a process so far."""
     stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(stat[11]) + int(stat[12])) / TICK
 
@@ -132,11 +134,11 @@ def is_encoding(seat: Seat) -> bool:
 
 @contextmanager
 def stopped(seat: Seat, worker: int, is_stopped: bool) -> Iterator[None]:
-    """Stop the worker and all below it, but never while it holds the database."""
+    """Stop the worker and its descendants, but never while it writes to the database."""
     if not is_stopped:
         yield
         return
-    with seat.home.database.write() as session:  # it is not writing now
+    with seat.home.database.write() as session:  # so that it is not writing
         session.execute(text("SELECT 1"))
         pids = family(worker)
         for pid in pids:
@@ -150,7 +152,7 @@ def stopped(seat: Seat, worker: int, is_stopped: bool) -> Iterator[None]:
 
 @contextmanager
 def importing(seat: Seat, table: LabelTable, wanted: bool) -> Iterator[list[float]]:
-    """Make projects of a table that was read, one after the other; give wall ms of each."""
+    """Create projects from a loaded table, one after the other; yield wall ms of each."""
     walls, over = list[float](), threading.Event()
 
     def make() -> None:
@@ -171,7 +173,7 @@ def importing(seat: Seat, table: LabelTable, wanted: bool) -> Iterator[list[floa
 
 
 def wall_of(seat: Seat, number: int) -> list[float]:
-    """Return wall ms of presses with a pause before each: caches are then as cold in all states."""
+    """Return wall ms of answers with a pause before each, so that caches are equally cold in all states."""
     walls = []
     for _ in range(number):
         time.sleep(PAUSE)
@@ -180,7 +182,7 @@ def wall_of(seat: Seat, number: int) -> list[float]:
 
 
 def ratio(above: list[list[float]], below: list[list[float]], at: float) -> str:
-    """Return the ratio of two percentiles, and its 95% interval by drawing rounds."""
+    """Return the ratio of two percentiles, and its 95% interval by resampling rounds."""
     rng, n = np.random.default_rng(0), len(above)
 
     def of(chosen: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Cost of encoding an hour of sound: everything but the model.
+"""Cost of encoding an hour of sound: everything except the model.
 
 No encoder of sounds is verified yet, so the model here gives the sum of each window and the sum of its squares, which
 costs next to nothing. Everything else is as for any encoder: recordings are decoded, resampled and cut into windows by
@@ -25,18 +25,18 @@ from workflow.importing.uploads import read_as_named
 RATE, MINUTES = 48_000, sized(60, tiny=2)
 SUBTYPES = {"FLAC": "PCM_16", "OGG": "VORBIS"}
 TARGET, MOST = 65, 600
-"""Seconds for an hour, and MB."""
+"""Target seconds for an hour, and MB."""
 CASES = {
     "60 recordings of a minute, FLAC": ("FLAC", 1, None),
     "60 recordings of a minute, Ogg": ("OGG", 1, None),
     "one recording of an hour, FLAC, by the window": ("FLAC", MINUTES, "seconds"),
     "60 recordings of a minute, FLAC, a window each second": ("FLAC", 1, "hop"),
 }
-"""Format, minutes of a recording, and how it is cut: rows of one window each, windows with a hop, or as it is."""
+"""Format, minutes of a recording, and its windows: rows of one window each, windows with a hop, or uncut."""
 
 
 def recordings(at: Path, form: str, minutes: int, seconds: float | None) -> Path:
-    """Return a zip of recordings of noise and its table. seconds : of a row; None: a row is a recording"""
+    """Return a zip of noise recordings and their table. seconds : of a row; None: a row is a recording"""
     path = at / "sounds.zip"
     path.unlink(missing_ok=True)
     ending = form.lower()
@@ -60,7 +60,7 @@ def recordings(at: Path, form: str, minutes: int, seconds: float | None) -> Path
 
 
 def cost_of(key: str, case: str, at: str) -> list[float]:
-    """In a process of its own: windows, CPU seconds, MB of all processes above what was there."""
+    """Return windows, CPU seconds, MB of all processes above the initial ones, from a separate process."""
     form, minutes, cut = CASES[case]
     about = dict(read_catalogue()[key].preparation)
     if cut == "hop":

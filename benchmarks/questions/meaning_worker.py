@@ -1,4 +1,4 @@
-"""Ten thousand rows on their way through the worker: CPU, wall time and memory until the vectors are stored.
+"""Ten thousand rows encoded by the worker: CPU, wall time and memory until the vectors are stored.
 
 A project has 10,000 texts, or 10,000 photos of 480 x 360 points: about what a zip of 200 MB holds, and no two files are
 alike. A worker is started as the server starts it, an owner asks for an encoder, and the worker encodes the rows and
@@ -50,13 +50,13 @@ CASES = {
     "wordllama": ("WordLlama", "text", 2),
     "efflite0": ("EfficientNet-Lite0", "image", 300),
 }
-"""Title of each encoder, what it reads, and the seconds that all rows may take on an idle core."""
+"""Title of each encoder, its input, and target seconds for all rows on an idle core."""
 MOST = 600
-"""MB above those of the worker before."""
+"""Target MB above those of the worker before."""
 
 
 def texts(at: Path) -> Path:
-    """Return a table of bank customers' questions, each with a number: no two are alike."""
+    """Return a table of bank customers' questions, numbered so that all differ."""
     frame = pd.read_csv(data_folder() / "meaning" / "banking77.csv.gz")
     found = [f"{text} {number}" for number, text in zip(range(ENCODED), frame["text"].tolist(), strict=False)]
     path = at / "texts.csv"
@@ -65,7 +65,7 @@ def texts(at: Path) -> Path:
 
 
 def photos(at: Path) -> Path:
-    """Return a zip of photos of clothes, enlarged, each with a grain of its own, and their table."""
+    """Return a zip of enlarged photos of clothes, each with different grain, and their table."""
     rng, path = np.random.default_rng(0), at / "photos.zip"
     with (
         zipfile.ZipFile(data_folder() / "meaning" / "clothing_600.zip") as given,
@@ -87,8 +87,8 @@ def photos(at: Path) -> Path:
 
 
 def cost_of(key: str, at: str) -> list[float]:
-    """In a process of its own: CPU seconds to encode and to store; MB of the worker before, while it encodes, and while
-    it stores."""
+    """Return CPU seconds to encode and to store; MB of the worker before, while it encodes, and while it
+    stores; from a separate process."""
     _, kind, _ = CASES[key]
     with homes.owner_of(Path(at) / f"home {key}") as owner:
         _, table = read_as_named((texts if kind == "text" else photos)(Path(at)), {kind: kind})

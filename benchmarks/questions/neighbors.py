@@ -1,4 +1,4 @@
-"""Neighbour search next to the libraries one could use instead: CPU seconds of one core and recall."""
+"""Neighbour search compared with other libraries: CPU seconds of one core and recall."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plcore.neighbors.search import compile_search, make_search
 PEERS = ("faiss-cpu", "pynndescent")
 N, D, K = sized((100_000, 64, 10), tiny=(3_000, 64, 10))
 AIM = 0.99
-# Peers get their parameter by trying: the cheapest that reaches the recall aimed at, or the last.
+# Peers get their parameter by trial: the cheapest that reaches the target recall, or the last.
 PROBES, WIDTHS = (2, 4, 8, 16, 32, 64, 128), (10, 15, 20, 30, 40)
 COLD = {
     "Winnow": "from plcore.neighbors.search import compile_search; compile_search()",
@@ -36,17 +36,17 @@ pynndescent.NNDescent(X, n_neighbors=10, random_state=0).query(X[:100], k=10)"""
 
 
 def clustered(rng: np.random.Generator, n: int = N) -> np.ndarray:
-    """200 round clusters."""
+    """Return rows of 200 round clusters."""
     return rng.normal(size=(200, D))[rng.integers(200, size=n)] + 0.5 * rng.normal(size=(n, D))
 
 
 def curved(rng: np.random.Generator, n: int = N) -> np.ndarray:
-    """A curved surface of 10 dimensions in 64, with noise."""
+    """Return rows on a curved surface of 10 dimensions in 64, with noise."""
     return np.tanh(rng.normal(size=(n, 10)) @ rng.normal(size=(10, D))) + 0.05 * rng.normal(size=(n, D))
 
 
 def digits(rng: np.random.Generator, n: int = N) -> np.ndarray:
-    """usps, its 64 largest principal components, repeated with noise of 0.3 standard deviations."""
+    """Return usps, its 64 largest principal components, repeated with noise of 0.3 standard deviations."""
     pixels = exact_set("usps")[0]
     pixels = pixels - pixels.mean(axis=0)
     scores = pixels @ np.linalg.svd(pixels, full_matrices=False)[2][:D].T
@@ -54,7 +54,7 @@ def digits(rng: np.random.Generator, n: int = N) -> np.ndarray:
 
 
 def formless(rng: np.random.Generator, n: int = N) -> np.ndarray:
-    """Independent normal numbers: nothing that an index could use."""
+    """Return independent normal numbers, without structure for an index."""
     return rng.normal(size=(n, D))
 
 
@@ -69,7 +69,7 @@ def recall(found: np.ndarray, exact: np.ndarray) -> float:
 
 
 def without_own(rows: np.ndarray) -> np.ndarray:
-    """(n, K) rows found by a search that also finds the query's own -> (n, K - 1) others."""
+    """Remove each query's own row: (n, K) rows found -> (n, K - 1) others."""
     other = rows != np.arange(len(rows))[:, None]
     other[other.all(axis=1), -1] = False
     return rows[other].reshape(len(rows), -1)
@@ -120,7 +120,7 @@ def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> 
     own, single = np.arange(N), X.astype(np.float32)
     (exact, _), seconds = clocked(lambda: make_search(X, K, "exact").nearest(X, K - 1, own))
     checked = np.random.default_rng(1).choice(N, 200, replace=False)
-    for row in checked:  # against a plain scan
+    for row in checked:  # against a brute-force scan
         squared = np.cumsum((X[row] - X) ** 2, axis=1)[:, -1]
         squared[row] = np.inf
         assert exact[row].tolist() == np.lexsort((own, squared))[: K - 1].tolist()
@@ -143,7 +143,7 @@ def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> 
 
 
 def cold_starts() -> Table:
-    """CPU seconds of a process that imports and searches for the first time on a machine, and of the next one."""
+    """Return CPU seconds of the first process on a machine that imports and searches, and of the next one."""
     table = Table(" | first on a machine | later", ".1f")
     for name, code in COLD.items():
         if name != "Winnow" and not has(name):
@@ -159,7 +159,7 @@ def cold_starts() -> Table:
 
 
 def large() -> str:
-    """Ten times as many rows."""
+    """Measure ten times as many rows."""
     X = scaled(curved(np.random.default_rng(0), 10 * N))
     tracemalloc.start()
     quick, build = clocked(lambda: make_search(X, K))
@@ -172,7 +172,7 @@ def large() -> str:
 
 
 def rows_of_nothing() -> str:
-    """Everyone as far from everyone: one column of different categories."""
+    """Measure rows that are all equally far apart: one column of different categories."""
     n = N // 2
     X: Any = sparse.eye(n, format="csr") * 0.5**0.5
     seconds = clocked(lambda: make_search(X, K).nearest(X, K - 1, np.arange(n)))[1]
@@ -190,9 +190,7 @@ def neighbors() -> str:
 
         faiss.omp_set_num_threads(1)
     if has("pynndescent"):
-        descent(
-            clustered(np.random.default_rng(0), 5000).astype(np.float32), K
-        )  # compiled before it is timed
+        descent(clustered(np.random.default_rng(0), 5000).astype(np.float32), K)  # compile before timing
     for make in (clustered, digits, curved, formless):
         one_set(table, make)
     return page(

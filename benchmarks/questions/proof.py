@@ -1,8 +1,9 @@
-"""Do the intervals on the Progress page hold what they promise: the goal's answers, the line of random order?
+"""Do the intervals on the Progress page keep their promise: the answers to the goal, the line of random
+order?
 
-Simulated labelling runs. Each draws its project's rows and its candidates again, is asked by the model's own strategy,
-answered with the truth, and looked at once on the way; another run goes in random order. What they really reach is
-measured on rows that were never in the project.
+Simulated labelling runs. Each draws its project's rows and candidates again, asks by the model's own
+strategy, is answered with the truth, and is checked once on the way; another run uses random order. True
+values are measured on rows that were never in the project.
 """
 
 from __future__ import annotations
@@ -29,29 +30,32 @@ from tests.plcore.loop.fake_table import FakeTable
 N_PROJECT = sized(
     {"digits": 700, "segment": 700, "vowel": 600, "lost": 700, "birdsong": 900}, tiny={"iris": 60}
 )
-CONTAMINATION = ("random", 1.0, 0.75)  # much is left to learn; birdsong and lost have their own candidates
+CONTAMINATION = ("random", 1.0, 0.75)  # much to learn; birdsong and lost have their own candidates
 LOOK = {"known truth": (0.12, 0.5), "blind checks": (0.25, 0.7)}
-"""Between which shares of the whole run the page is looked at: before, so few checks are answered that it says so."""
+"""Range of the share of the run in which the page is checked: earlier, there are too few checks, and the page
+says so."""
 LAYOUTS = {
     "known truth": LearnerSettings(test_share=1 / 3),
     "blind checks": LearnerSettings(control_share=0.2),
 }
-"""How a project knows how good it is, and what random order would have been."""
+"""How a project measures its accuracy, and that of random order."""
 RUNS = sized(20, tiny=2)
-"""For each set and layout: 200 in all."""
+"""For each set and layout: 200 in total."""
 FIRST_SEED = 0
-"""Seeds from 1,000 on are those on which the estimates were made fit; none of them is measured here."""
+"""The estimates were tuned on seeds from 1,000 on; none of them is measured here."""
 WANTED = 0.90
 SMOOTH = 5
-"""Answers on either side over which the true accuracy is the mean, so that it is reached once and not by a flicker."""
+"""Answers on either side for the moving average of the true accuracy, so that noise does not reach the goal
+early."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """One run, looked at after `now` answers, of which `given` are about rows that train.
+    """One check of a run after `now` answers, of which `given` are about training rows.
 
-    goal_at, true_goal_at : answers until the goal, from the first, as estimated (None: not said) and as they were
-    line, true_line : accuracy after `given` answers in random order      needed, true_needed : answers in random order
+    goal_at, true_goal_at : answers to the goal, from the first, as estimated (None: no estimate) and true
+    line, true_line : accuracy after `given` answers in random order      needed, true_needed : answers in
+    random order
     """
 
     now: int
@@ -66,7 +70,7 @@ class Look:
 
 
 class Simulated:
-    """A project and, unknown to it, rows outside on which its models are measured."""
+    """A project and, unknown to it, outside rows on which its models are measured."""
 
     def __init__(self, name: str, layout: str, seed: int) -> None:
         X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
@@ -78,7 +82,7 @@ class Simulated:
         inside = slice(self.n)
         self.table = FakeTable(X[inside], sets[inside], truth=self.y[inside] if by_truth else None)
         self.pool: OneLabelPool[Any] = OneLabelPool(self.table, self.settings)
-        # The same, with the rows outside among those held out: so each answer tells how good the model really is.
+        # The same pool, with the outside rows held out too: each answer then shows the model's true accuracy.
         test = np.flatnonzero(self.pool.test_rows)
         known = np.full(len(self.y), -1)
         known[test] = self.y[test]
@@ -88,20 +92,20 @@ class Simulated:
         self._test = test
 
     def learner(self, strategy: str) -> ActiveLearner[Any]:
-        """For the project's model, with the rows outside."""
+        """Return a learner of the project's model, with the outside rows."""
         share = 0.99999 if len(self._test) else 0.0  # those with truth are the project's own test rows
         settings = LearnerSettings(strategy=strategy, test_share=share, seed=self.settings.seed)
         return ActiveLearner(self._all, settings, controls=self._held)
 
     def outside(self, learner: ActiveLearner[Any]) -> float:
-        """The accuracy on the rows outside now."""
+        """Return the current accuracy on the outside rows."""
         said = learner.said
         assert said is not None
         return float((said[learner.pool.place[self._outside]] == self.y[self._outside]).mean())
 
     def run(self) -> tuple[list[Entry], list[ControlCounts], list[float], list[float]]:
-        """The whole run by the strategy: its entries and, after each and at the start, what blind checks count, what
-        test rows measure, and the accuracy outside."""
+        """Run by the strategy to the end: return its entries and, at the start and after each, the counts of
+        blind checks, the measurement by test rows, and the accuracy outside."""
         learner, random = self.learner("apl"), np.random.default_rng([self.settings.seed, 9])
         checks = iter(self.pool.control_left().tolist())
         asked: list[int] = []
@@ -134,7 +138,7 @@ class Simulated:
             outside.append(self.outside(learner))
 
     def at_random(self) -> list[float]:
-        """The accuracy outside after each answer in an order that no estimate has seen."""
+        """Return the accuracy outside after each answer in an order that no estimate has used."""
         learner = self.learner("random")
         rows = np.flatnonzero((learner.pool.first.sum(axis=1) >= 2) & ~learner.pool.test_rows)
         rows = np.setdiff1d(rows, self._held)
@@ -146,20 +150,20 @@ class Simulated:
 
 
 def smooth(accuracy: Sequence[float]) -> np.ndarray:
-    """The mean over neighbouring answers."""
+    """Return the moving average over neighbouring answers."""
     padded = np.pad(np.asarray(accuracy), SMOOTH, mode="edge")
     return np.convolve(padded, np.full(2 * SMOOTH + 1, 1 / (2 * SMOOTH + 1)), mode="valid")
 
 
 def first_time(accuracy: np.ndarray, goal: float) -> float:
-    """The first number of answers with this accuracy; infinite if there is none."""
+    """Return the first number of answers with this accuracy; infinite if there is none."""
     return float(np.argmax(accuracy >= goal)) if (accuracy >= goal).any() else np.inf
 
 
 def points_of(
     simulated: Simulated, counts: Sequence[ControlCounts], measured: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The honest curve: accuracy, and the rows that each of its points is measured on."""
+    """Return the honest curve: accuracy, and the rows that each point is measured on."""
     if simulated.pool.test_rows.any():
         return np.array(measured), np.full(len(measured), float(simulated.pool.test_rows.sum()))
     share = simulated.pool.share_ambiguous
@@ -167,7 +171,7 @@ def points_of(
 
 
 def look(cell: tuple[str, str, int]) -> Look:
-    """One run of a set, a layout and a seed."""
+    """Check one run of a set, a layout and a seed."""
     name, layout, seed = cell
     simulated, random = Simulated(name, layout, seed), np.random.default_rng([seed, 11])
     entries, counts, measured, outside = simulated.run()
@@ -179,7 +183,7 @@ def look(cell: tuple[str, str, int]) -> Look:
     ahead = value[-1] + 0.01, max(outside[-1], value[-1] + 0.03)
     goal = min(round(float(random.uniform(*ahead)), 2), 0.99) if curve is not None else np.nan
     goal_at, true_goal_at = None, first_time(true, goal)
-    if curve is not None and layout == "known truth":  # the page says when its figure reads the goal
+    if curve is not None and layout == "known truth":  # the page says when its figure reaches the goal
         goal_at = curve.reads(goal, now, float(value[-SMOOTH:].mean()), rows[-1])
         true_goal_at = now + first_time(smooth(measured)[now:], goal)
     elif curve is not None:
@@ -206,12 +210,12 @@ def look(cell: tuple[str, str, int]) -> Look:
 
 
 def holds(interval: Reach, true: float) -> bool:
-    """Whether the answers are inside; never is inside where the interval has no end."""
+    """Return whether the true answers are inside; "never" is inside an interval without an end."""
     return interval.low <= true <= interval.high
 
 
 def said(interval: Reach | None) -> str:
-    """Kind of sentence that the page shows."""
+    """Return the kind of sentence that the page shows."""
     if interval is None:
         return "nothing"
     if np.isinf(interval.value):
@@ -228,18 +232,19 @@ def middle(errors: Sequence[float]) -> str:
 
 
 def pairs_of(looks: Sequence[Look], what: str) -> list[tuple[Reach, float]]:
-    """Return what was said of "goal_at" or "needed", and what is true, of the looks that say something."""
+    """Return estimates of "goal_at" or "needed" with the true values, of the checks that have an estimate."""
     found = [(getattr(one, what), getattr(one, f"true_{what}")) for one in looks]
     return [(said, true) for said, true in found if said is not None]
 
 
 def lines_of(looks: Sequence[Look]) -> np.ndarray:
-    """(looks that have one, 4): value, low and high end of the line of random order, and what is true."""
+    """Return (checks with a line, 4): value, low and high end of the line of random order, and the true
+    value."""
     return np.array([(*one.line, one.true_line) for one in looks if one.line is not None]).reshape(-1, 4)
 
 
 def apart(pairs: list[tuple[Reach, float]]) -> list[float]:
-    """Return by how many answers what was said is wrong, where both have an end."""
+    """Return the errors of the estimates in answers, if both have an end."""
     return [abs(said.value - true) for said, true in pairs if np.isfinite(said.value) and np.isfinite(true)]
 
 
@@ -279,7 +284,7 @@ RANDOM = (
 
 
 def verdicts(layout: str, looks: Sequence[Look]) -> list[str]:
-    """Say of each promise how often it held."""
+    """Say for each promise how often it was kept."""
     goals, needed = ([holds(*one) for one in pairs_of(looks, what)] for what in ("goal_at", "needed"))
     lines = [low <= true <= high for _, low, high, true in lines_of(looks).tolist()]
     says = []

@@ -1,4 +1,5 @@
-"""The speed ladder of query scores, the same pools ranked by peers, and whether batches beat the top rows."""
+"""Speed of query scores by pool size, the same pools ranked by peers, and whether batches beat the top
+rows."""
 
 from __future__ import annotations
 
@@ -39,10 +40,11 @@ Arrays = tuple[np.ndarray, ...]
 
 
 def ladder_graph(n: int, local: bool, p: float, q: float) -> Arrays:
-    """neighbors (n, K), weights, candidates (n, M), truth: every row a target and its own first neighbour.
+    """Return neighbors (n, K), weights, candidates (n, M), truth: every row a target and its own first
+    neighbour.
 
-    Neighbours are rows at most eight places away along a line whose truth changes now and then; not local: the same
-    rows in random order, so that every neighbour is somewhere else in memory.
+    Neighbours are rows at most eight places away along a line whose truth changes now and then; not local:
+    the same rows in random order, so that neighbours are scattered in memory.
     """
     rng = np.random.default_rng(0)
     truth = rng.integers(M, size=n // 20 + 1).repeat(20)[:n]
@@ -83,7 +85,7 @@ def ordering() -> str:
 
 
 def threads() -> Table:
-    """One thread over all targets against two over half of them each, at the same time."""
+    """Compare one thread over all targets with two over half of them each, at the same time."""
     table = Table("rule | one thread, CPU s | two threads, CPU s of the longer one | gain")
     neighbors, weights, candidates, _ = ladder_graph(MOST, False, 0.9, 0.5)
     counted, rows = np.zeros(neighbors.shape, dtype=bool), np.arange(MOST)
@@ -137,7 +139,7 @@ def one_answer() -> Table:
 
 
 def memory_of(rule: str, votes: bool) -> tuple[float, float]:
-    """In a process of its own: MB at the peak of fitting, and after it, the graph included."""
+    """Return MB at the peak of fitting, and after it, including the graph, from a separate process."""
     compile_kernels()
     graph = ladder_graph(MOST, False, 0.9, 0.5)[:3]
     gc.collect()
@@ -160,7 +162,7 @@ def memory() -> Table:
 
 
 def pool_sets(y: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return labelled rows as precise; the pool with half of the other labels as further candidates."""
+    """Make labelled rows precise; in the pool, half of the other labels are further candidates."""
     sets = contaminate(y, p=1.0, q=0.5, random_state=0)
     sets[known] = np.eye(M, dtype=bool)[y[known]]
     return sets
@@ -199,9 +201,9 @@ def modal(X: np.ndarray, y: np.ndarray, known: np.ndarray) -> object:
 
 
 def peers() -> Table:
-    """CPU seconds to rank a pool, neighbours and model fitting included."""
+    """Return CPU seconds to rank a pool, including neighbours and model fitting."""
     rng = np.random.default_rng(0)
-    for rule in ("apl", "pl"):  # whatever is compiled at first use, in the search too
+    for rule in ("apl", "pl"):  # compile everything used first, including the search
         ours(rule)(rng.normal(size=(12_000, 10)), rng.integers(M, size=12_000), rng.random(12_000) < 0.3)
     rows: dict[str, tuple[str, Any]] = {
         "Winnow, APL": ("numpy", ours("apl")),
@@ -226,7 +228,7 @@ def peers() -> Table:
                     took = cpu(lambda: run(*pool), 2)  # noqa: B023
                 base.setdefault(n, took)
                 cells.append(f"{took:.3f} ({took / base[n]:.2f})")
-            except Exception as error:  # whatever a peer raises belongs in its cell
+            except Exception as error:  # a peer's error is shown in its cell
                 cells.append(f"not run: {type(error).__name__}: {str(error)[:60]}")
         table.add(name, *(cells or ["not installed"]))
     return table
@@ -236,7 +238,7 @@ def peers() -> Table:
 
 
 def batch_errors(name: str, p: float, q: float) -> np.ndarray:
-    """(ARMS,) mean test error in % over ten rounds of ten questions."""
+    """Return (ARMS,) mean test error in % over ten rounds of ten questions."""
     X, y = exact_set(name, fill=np.nanmean)
     m, errors = int(y.max()) + 1, np.zeros((ROUNDS, len(ARMS)))
     for repeat in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""The result of the kernel ridge for rows of one source, and what its probabilities mean, on held-out rows."""
+"""The kernel ridge with rows of one source, and the calibration of its probabilities, on held-out rows."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ PLAIN = sized(("segment", "ecoli", "satimage", "vowel"), tiny=("ecoli",))
 MODELS: dict[str, float | str] = {"without": 0.0, "auto": "auto", "set mass 1": 1.0}
 BINS = 15
 ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 3), tiny=((0, 4), 4, 0.1, 1))
-ASKED, OFTEN = sized((200, 10), tiny=(8, 4))  # answers one by one, and after how many a version is trained
+ASKED, OFTEN = sized(
+    (200, 10), tiny=(8, 4)
+)  # answers one by one, and the number between two trained versions
 
 Cell = tuple[FloatArray, BoolArray, IntArray, IntArray | None, IntArray]
-"""Features, sets, truth, sources if they are told, and the fold of each row."""
+"""Features, sets, truth, sources if they are known, and the fold of each row."""
 
 
 def folds_of(splitter: KFold | GroupKFold, n: int, groups: IntArray | None = None) -> IntArray:
@@ -45,7 +47,7 @@ def folds_of(splitter: KFold | GroupKFold, n: int, groups: IntArray | None = Non
 
 
 def pictures() -> tuple[FloatArray, BoolArray, IntArray, IntArray]:
-    """Pictures of our own making: three to six noisy digits, named by a caption."""
+    """Return synthetic pictures: three to six noisy digits, named by a caption."""
     X, y = exact_set("digits")
     rng = np.random.default_rng(SEED)
     rows = rng.permutation(len(y))[:PICTURES]
@@ -66,7 +68,8 @@ def cells() -> Iterator[tuple[str, Cell]]:
 
 
 def accuracies(cell: Cell, number: int) -> tuple[FloatArray, float]:
-    """(models, 2) right on held-out rows and on the own rows of one fold; the set mass that "auto" chose."""
+    """Return (models, 2) accuracy on held-out rows and on the training rows of one fold; the set mass that
+    "auto" chose."""
     X, sets, y, of, fold = cell
     own, new = fold != number, fold == number
     groups = None if of is None else of[own]
@@ -82,10 +85,11 @@ def accuracies(cell: Cell, number: int) -> tuple[FloatArray, float]:
 
 
 def project_labels(name: str, named: bool, seed: int) -> FloatArray:
-    """Share of right labels of the own rows of a project without an answer, and after ANSWERS by margin, by the label
-    that the app shows; a tenth of the rows are blind checks, as in a project.
+    """Return the share of right labels of a project's own rows without an answer, and after ANSWERS by
+    margin, by the label that the app shows; a tenth of the rows are blind checks, as in a project.
 
-    named : whether there is a column of sources, runs of equal sets in the file; else the rows are shuffled
+    named : whether there is a column of sources, with equal sets in consecutive rows of the file; else the
+    rows are shuffled
     """
     X, sets, y = partial_set(name)
     of = np.cumsum(np.append(True, (sets[1:] != sets[:-1]).any(axis=1)))
@@ -110,7 +114,8 @@ def project_labels(name: str, named: bool, seed: int) -> FloatArray:
 def project_table(
     X: FloatArray, sets: BoolArray, y: IntArray, of: IntArray | None
 ) -> tuple[LabelTable, list[str]]:
-    """The table of a project, with a column of sources if there are some, and the true label of each row."""
+    """Return the table of a project, with a column of sources if there are any, and the true label of each
+    row."""
     names = [f"c{column:03}" for column in range(sets.shape[1])]
     cells = {f"x{place}": column.astype(str) for place, column in enumerate(X.T)}
     cells["candidates"] = np.array(["|".join(names[k] for k in np.flatnonzero(one)) for one in sets])
@@ -122,7 +127,7 @@ def project_table(
 
 
 def asked_in_turn(name: str, by_source: bool, seed: int) -> FloatArray:
-    """(answers / OFTEN + 1, 2) share of right labels, and sources looked at, a look for each time one is come to."""
+    """Return (answers / OFTEN + 1, 2) share of right labels, and number of visits to sources."""
     X, sets, y = partial_set(name)
     of = np.cumsum(np.append(True, (sets[1:] != sets[:-1]).any(axis=1)))
     order = np.random.default_rng(seed).permutation(len(y))
@@ -145,13 +150,13 @@ def asked_in_turn(name: str, by_source: bool, seed: int) -> FloatArray:
 
 
 def reached(curve: FloatArray, share: float) -> str:
-    """After how many answers the share of right labels is first reached."""
+    """Return the number of answers after which the share of right labels is first reached."""
     there = np.flatnonzero(curve >= share - 1e-9)
     return f"{there[0] * OFTEN}" if len(there) else f"more than {ASKED}"
 
 
 def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
-    """The worker's task."""
+    """Do the worker's training."""
     version = trainer.train()
     learner.publish(
         version.scores, [version.point], None if version.footing is None else version.footing.effects
@@ -233,8 +238,8 @@ MADE = sized(MADE_SETS, tiny=("ecoli",))
 
 
 def by_temperature(X: FloatArray, sets: BoolArray, y: IntArray, folds: int) -> tuple[FloatArray, list[str]]:
-    """(temperatures, 2) right on held-out rows and on the own rows, means of the folds, without set masses; and what
-    "auto" chose on each fold."""
+    """Return (temperatures, 2) accuracy on held-out rows and on the training rows, means of the folds,
+    without set masses; and what "auto" chose on each fold."""
     right, chosen = [], []
     for own, new in KFold(folds, shuffle=True, random_state=SEED).split(X):
         ridges = [
@@ -276,7 +281,8 @@ each fold. No clean label is seen before the accuracy is taken.""",
 
 
 def expected_error(confidence: FloatArray, right: FloatArray) -> float:
-    """ECE: how far confidence and the share that is right are apart, in bins of equal width, by their rows."""
+    """Return the ECE: the mean distance of confidence and accuracy in bins of equal width, weighted by their
+    rows."""
     shares, means = calibration_curve(right, confidence, n_bins=BINS)
     rows = np.bincount(np.minimum((confidence * BINS).astype(int), BINS - 1), minlength=BINS)
     return float(np.abs(shares - means) @ rows[rows > 0] / len(right))

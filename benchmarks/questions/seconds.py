@@ -57,13 +57,13 @@ WHICH = ("random", "apl", "margin")
 MODEL = SecondsModel()
 AS_TWO = float(MODEL.expected(None, "which", 2) / MODEL.expected(None, "is", 1))
 PRICES = (0.5, 1.0, AS_TWO, 2.0)
-"""How much longer "is it k?" takes than the model says; AS_TWO: as long as choosing between two."""
+"""Duration of "is it k?" relative to the model's estimate; AS_TWO: as long as choosing between two."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How rows and questions are chosen. rows : "random", "apl", "margin", "rate"      form : "which", "rule", or the
-    criterion of the cheapest question      price : of "is it k?", against the model's"""
+    """How rows and questions are chosen. rows : "random", "apl", "margin", "rate"      form : "which",
+    "rule", or the criterion of the cheapest question      price : of "is it k?", relative to the model's"""
 
     rows: str
     form: str = "which"
@@ -89,14 +89,14 @@ TO_BEAT = Curve("margin")
 
 
 def seconds_of(price: float) -> Callable[[Any, Any], np.ndarray]:
-    """Expected seconds of questions by form and number of labels, with yes or no at this price."""
+    """Return the expected seconds of questions by form and number of labels, with yes or no at this price."""
     return lambda forms, shown: (
         MODEL.expected(None, forms, shown) * np.where(np.asarray(forms) == "which", 1.0, price)
     )
 
 
 class Replay:
-    """One labelling run: candidates as they are, what the learner said last, seconds so far."""
+    """One labelling run: current candidates, the learner's latest prediction, seconds so far."""
 
     def __init__(self, name: str, seed: int, settings: dict[str, Any], curve: Curve) -> None:
         X, self.candidates, self.truth, X_test, self.y_test = data(name, seed, ROWS)
@@ -121,7 +121,7 @@ class Replay:
         return float((scores.argmax(axis=1) == self.y_test).mean())
 
     def run(self, until: Callable[[Replay], bool]) -> tuple[list[float], list[float]]:
-        """Seconds and accuracy at the start, after every 5 answers and at the end."""
+        """Return seconds and accuracy at the start, after every 5 answers and at the end."""
         seconds, accuracy, changed, n = [0.0], [self.accuracy()], set(), 0
         self.shares = self.learner.label_distributions_.copy()
         while self.open().any() and not until(self):
@@ -138,12 +138,12 @@ class Replay:
         return np.asarray(self.candidates.sum(axis=1) >= 2)
 
     def inside(self) -> np.ndarray:
-        """(n, m) what the learner said last, inside the candidates as they are."""
+        """Return (n, m) the learner's latest prediction, restricted to the current candidates."""
         shares = np.where(self.candidates, np.maximum(self.shares, 1e-9), 0.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def ask(self) -> int:
-        """Ask one question and take in the answer; gives its row."""
+        """Ask one question and apply the answer; return its row."""
         shares, open_rows = self.inside(), self.open()
         row = self.row(shares, open_rows)
         question = self.question(row, shares[row])
@@ -167,7 +167,8 @@ class Replay:
         return int(np.where(open_rows, score, -1.0).argmax())
 
     def rates(self, shares: np.ndarray, top: np.ndarray) -> np.ndarray:
-        """(n,) the largest gain for each second of every row: that of "which" or of "is it the likeliest?"."""
+        """Return (n,) the largest gain per second of every row: that of "which" or of "is it the
+        likeliest?"."""
         size = self.candidates.sum(axis=1)
         if self.curve.form == "classes":
             which, yes_no = size - 1.0, size - (top[:, 0] + (1.0 - top[:, 0]) * (size - 1.0))
@@ -187,12 +188,13 @@ class Replay:
 
 
 def surprise(p: np.ndarray) -> np.ndarray:
-    """-p log p, 0 of 0."""
+    """Return -p log p, 0 for 0."""
     return np.asarray(-p * np.log(np.where(p > 0, p, 1.0)))
 
 
 def run(name: str, curve: Curve, seed: int) -> dict[str, Any]:
-    """Seconds and accuracy on the way; of the curve to beat also its seconds, at which the others' shares are 1."""
+    """Return seconds and accuracy on the way; for the baseline curve also its seconds, which define a share
+    of 1."""
 
     begun = time.process_time()
     settings = kept(NAME, f"{name} settings {seed}", lambda: settings_of(*data(name, seed, ROWS)[:2], seed))
@@ -212,7 +214,7 @@ def run(name: str, curve: Curve, seed: int) -> dict[str, Any]:
 
 
 def curve_on(grid: np.ndarray, part: dict[str, Any]) -> np.ndarray:
-    """(g,) accuracy at shares of the seconds to beat: what was measured last."""
+    """Return (g,) accuracy at shares of the baseline's seconds: the latest measurement."""
     at = np.asarray(part["seconds"]) / part["mark"]
     return np.asarray(part["accuracy"])[np.searchsorted(at, grid + 1e-9, side="right") - 1]
 
@@ -223,13 +225,13 @@ GRID = np.arange(0, 1 + round(LONGEST * 200)) / 200
 
 
 def first_at(runs: np.ndarray, target: float) -> float:
-    """Where on the grid the mean of runs (s, g) is first as high as the target; inf where it never is."""
+    """Return where on the grid the mean of runs (s, g) first reaches the target; inf if never."""
     there = runs.mean(axis=0) >= target - 1e-12
     return float(GRID[there.argmax()]) if there.any() else np.inf
 
 
 def with_interval(share: Callable[[np.ndarray], float], n_seeds: int) -> tuple[float, float, float]:
-    """Return a figure of all seeds, and the interval that holds 95% of 1,000 draws of the seeds."""
+    """Return a figure of all seeds, and the interval that holds 95% of 1,000 bootstrap draws of the seeds."""
     everyone, rng = np.arange(n_seeds), np.random.default_rng(0)
     drawn = [share(rng.choice(everyone, n_seeds)) for _ in range(1000)]
     low, high = np.percentile(drawn, [2.5, 97.5], method="nearest")
@@ -237,7 +239,8 @@ def with_interval(share: Callable[[np.ndarray], float], n_seeds: int) -> tuple[f
 
 
 def saved(own: np.ndarray, best: np.ndarray) -> tuple[float, float, float]:
-    """The share of seconds saved by runs (s, g) that get as far as those to beat, with its interval."""
+    """Return the share of seconds saved by runs (s, g) that reach the baseline's accuracy, with its
+    interval."""
 
     def share(seeds: np.ndarray) -> float:
         target = target_of(best[seeds])
@@ -251,7 +254,7 @@ def target_of(best: np.ndarray) -> float:
 
 
 def draw(runs: Runs, names: list[str]) -> None:
-    """The curves at the model's own price, at every twentieth of the seconds to beat."""
+    """Draw the curves at the model's own price, at every twentieth of the baseline's seconds."""
     places = np.arange(0, len(GRID), 10)
     shown = [curve for curve in CURVES if curve.price == 1.0]
     x = GRID[places].tolist()
@@ -268,13 +271,14 @@ def draw(runs: Runs, names: list[str]) -> None:
 
 
 def answers_on(part: dict[str, Any], n: int) -> np.ndarray:
-    """(n / 5 + 1,) accuracy after every 5 answers to "which?", until n or until all is answered."""
+    """Return (n / 5 + 1,) accuracy after every 5 answers to "which?", until n or until all are answered."""
     found = np.asarray(part["accuracy"])
     return found[np.minimum(np.arange(n // EVERY + 1), len(found) - 1)]
 
 
 def answers_saved(parts: Parts, name: str) -> tuple[list[object], float]:
-    """The line of one set about answers to "which?", and the share of random's answers that margin needs."""
+    """Return the line of one set about answers to "which?", and the share of random's answers that margin
+    needs."""
     n = int(ANSWERED * ROWS)
     random, margin = (
         np.array([answers_on(part, n) for part in parts[name, Curve(rows)]]) for rows in ("random", "margin")
@@ -290,12 +294,12 @@ def answers_saved(parts: Parts, name: str) -> tuple[list[object], float]:
 
 
 def percent(share: float) -> str:
-    """A share saved in words; what is never as accurate saves nothing."""
+    """Return a share saved in words; a run that never reaches the accuracy saves nothing."""
     return f"{share:.0%}" if np.isfinite(share) else "never"
 
 
 def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
-    """The result: seconds by price, then answers."""
+    """Return the result: seconds by price, then answers."""
     seconds = Table("price of yes or no | sets with 25% or more | each")
     for price in PRICES:
         own = Curve("margin", "entropy", price)
@@ -339,7 +343,7 @@ def seconds() -> str:
     parts: Parts = {}
     names = only(SETS)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few rounds
+        warnings.simplefilter("ignore")  # about too few rounds
         for seed in range(SEEDS):
             for name, curve in ((one, other) for one in names for other in CURVES):
                 part = kept(NAME, f"{name} {curve} {seed}", lambda f=(name, curve, seed): run(*f))

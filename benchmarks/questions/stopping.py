@@ -1,4 +1,4 @@
-"""Stopping: what is saved by stopping when everything is settled, or when the stop panel says so, and what is lost."""
+"""Stopping: savings and losses from stopping when everything is settled, or when the stop panel says so."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ SETTINGS = LearnerSettings(control_share=0.08)
 CONTAMINATION = ("random", 0.7, 0.5)
 REPEATS = sized(10, tiny=2)
 WITHIN = 0.02
-HASTY = StopRules(flat_over=50)  # to show why the default is not shorter
+HASTY = StopRules(flat_over=50)  # shows why the default is not shorter
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run. asked, accuracy : of the stops "settled", "panel", "hasty", "controls", "all"; on rows never in the
-    project.
+    """One run. asked, accuracy : of the stops "settled", "panel", "hasty", "controls", "all"; on rows never
+    in the project.
 
-    differ : of `open_rows`, those not answered at "settled", how many predictions (Eq. 1) all other answers change
-    labels : share of the rows ambiguous at first that then have the right label, by answer or by the model
+    differ : of `open_rows`, those not answered at "settled", how many predictions (Eq. 1) all other answers
+    change
+    labels : share of the initially ambiguous rows that then have the right label, by answer or by the model
     """
 
     asked: dict[str, int]
@@ -47,9 +48,9 @@ class Run:
 
 
 def first_stops(learner: ActiveLearner, done: list[bool]) -> tuple[dict[str, int], str]:
-    """After how many answers each stop is reached, everything answered at the latest; and which rule the panel's was.
+    """Return the number of answers at each stop, at most all of them; and which rule triggered the panel's.
 
-    done : after each number of answers, from 0
+    done : for each number of answers, from 0, whether everything is settled
     """
     curve = learner.curve
     answers, last = np.array([point.answers for point in curve]), len(done) - 1
@@ -78,7 +79,7 @@ def first_stops(learner: ActiveLearner, done: list[bool]) -> tuple[dict[str, int
 
 
 def run(cell: tuple[str, int]) -> Run:
-    """One labelling run to the last question, of a set and a seed."""
+    """Run one labelling run of a set and a seed to the last question."""
     name, seed = cell
     rng = np.random.default_rng([seed, SETS.index(name)])
     X, sets, y = any_set(name, CONTAMINATION, rng)
@@ -115,7 +116,7 @@ def run(cell: tuple[str, int]) -> Run:
 
 
 def mean_of(runs: list[Run], *stops: str) -> list[float]:
-    """Mean questions asked, then mean accuracy, at each of these stops."""
+    """Return mean questions asked, then mean accuracy, at each of these stops."""
     asked = [float(np.mean([one.asked[stop] for one in runs])) for stop in stops]
     return asked + [float(np.mean([one.accuracy[stop] for one in runs])) for stop in stops]
 

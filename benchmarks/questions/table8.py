@@ -1,4 +1,4 @@
-"""Table 8 of the kNN query paper (Nguyen, Destercke and Masson, AAAI 2017) on the public sets at hand.
+"""Table 8 of the kNN query paper (Nguyen, Destercke and Masson, AAAI 2017) on the available public sets.
 
 Three-fold, ten repeats; features min-max scaled on the training part; scores weighted, predictions by Eq. 1 unweighted;
 targets fixed, each its own first neighbour; a tenth of the training rows is asked. Every set is shuffled in every
@@ -33,7 +33,7 @@ SETS = (
     "iris", "wine", "seeds", "ecoli", "dermatology", "forest", "vowel", "yeast", "winequality_red", "digits", "segment",
 )  # fmt: skip
 NAMES = sized(SETS, tiny=("iris", "wine"))
-# The paper's averages over its 15 sets, in the order of SETTINGS; PL was run for K = 3 only.
+# The paper's averages over its 15 sets, in the order of SETTINGS; PL was run only for K = 3.
 PAPER = {
     3: {
         "no query": (36.4, 42.6, 77.8, 78.8), "RD": (30.8, 34.6, 61.6, 62.4), "MP": (29.9, 34.3, 62.4, 63.1),
@@ -79,14 +79,15 @@ class Fold:
 
 
 def run_fold(fold: Fold, setting: tuple[str, float, float], seed: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """errors (3 K, 7 schemes, 2 ties) and CPU seconds (3 K, 7 schemes) of one fold under one contamination."""
+    """Return errors (3 K, 7 schemes, 2 ties) and CPU seconds (3 K, 7 schemes) of one fold under one
+    contamination."""
     errors = np.empty((len(NEIGHBORS), len(SCHEMES), len(TIES)))
     seconds = np.zeros(errors.shape[:2])
     model, p, q = setting
     rng = np.random.default_rng(seed)
     first = contaminate(fold.y, model, p, q, X=fold.X, random_state=rng, classes=range(fold.m))
     targets = np.flatnonzero(first.sum(axis=1) >= 2)
-    final = {}  # the baselines' candidates, whatever K
+    final = {}  # the baselines' candidates, for every K
     for (place, k), (column, name) in itertools.product(enumerate(NEIGHBORS), enumerate(SCHEMES.values())):
         begun = time.thread_time()
         if name in RULES:
@@ -110,14 +111,16 @@ def run_fold(fold: Fold, setting: tuple[str, float, float], seed: list[int]) -> 
 
 
 def run_cell(cell: tuple[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """One repeat of one set: errors (4 settings, 3 K, 7 schemes, 2 ties), the mean of 3 folds, and CPU seconds."""
+    """Run one repeat of one set: return errors (4 settings, 3 K, 7 schemes, 2 ties), the mean of 3 folds, and
+    CPU seconds."""
     name, repeat = cell
     X, y = exact_set(name, fill=np.nanmean)
     parts = np.array_split(np.random.default_rng([repeat, len(y)]).permutation(len(y)), FOLDS)
     errors, seconds = [], []
     for number, test in enumerate(parts):
         fold = Fold.make(X, y, np.concatenate(parts[:number] + parts[number + 1 :]), test)
-        # The size tells the sets apart: contamination and order are drawn independently for each.
+        # The size in the seed distinguishes the sets: contamination and order are drawn independently for
+        # each.
         runs = [run_fold(fold, one, [repeat, number, place, len(y)]) for place, one in enumerate(SETTINGS)]
         errors.append([run[0] for run in runs])
         seconds.append([run[1] for run in runs])
@@ -137,7 +140,8 @@ def critical_difference(n_schemes: int, n_sets: int) -> float:
 
 
 def error_table(errors: np.ndarray, *, beside: bool) -> Table:
-    """errors (n_sets, 4, 3, 7) of one reading of ties, in %      beside : with the paper's averages"""
+    """Return errors (n_sets, 4, 3, 7) of one reading of ties as a table, in %      beside : with the paper's
+    averages"""
     head = [f"{model.capitalize()} ({p}, {q})" for model, p, q in SETTINGS]
     table = Table(["K", "scheme", *(one for title in head for one in (title, *["paper, 15 sets"] * beside))])
     for place, k in enumerate(NEIGHBORS):

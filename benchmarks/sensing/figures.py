@@ -1,4 +1,5 @@
-"""Figures 2, 3 and 4 of Kapoor et al., NIPS 2012: label vectors, full and with holes, and questions about them.
+"""Figures 2, 3 and 4 of Kapoor et al., NIPS 2012: full and incomplete label vectors, and questions about
+them.
 
 `--full` takes more rows, projections and seeds: half an hour of one core for 4a, an hour for 2, hours for 4b and 4c.
 """
@@ -27,7 +28,7 @@ SETS = sized(("cal500", RCV1, "corel5k", "emotions", "scene"), tiny=("emotions",
 TESTED, PROJECTIONS = sized((200, 1), tiny=(30, 1), full=(None, 3))
 SHARES = sized((0.1, 0.25, 0.5, 0.75, 1.0), tiny=(0.5, 1.0))
 GRID, FIRST = [0.01, 0.1, 1.0], (1, 3, 5)
-# Precision at 3 and 5 of the paper's Figure 3 (BML-CS, ML-CS for each K; SVM); at 1 it has only a plot.
+# Precision at 3 and 5 of the paper's Figure 3 (BML-CS, ML-CS for each K; SVM); for 1 it has only a plot.
 PAPER = {
     "cal500": (
         [((0.04, 0.09), (0.36, 0.32)), ((0.38, 0.28), (0.48, 0.41)), ((0.61, 0.51), (0.44, 0.40)),
@@ -52,7 +53,7 @@ def compare(split: Split, share: float, seed: int) -> dict[str, np.ndarray]:
     model = BMLCSClassifier(share, mode="fast", **how).fit(split.X, split.Y)
     ridge = model.noise_ / model.prior_variance_
     found = {"BML-CS, fast": precisions(split, model)}
-    # Fully labelled, training does not depend on the mode nor on the iterations.
+    # With full labels, training depends neither on the mode nor on the iterations.
     found["BML-CS, 10 iterations"] = precisions(split, model.set_params(mode="paper"))
     found["BML-CS, 1 iteration"] = precisions(split, model.set_params(max_iter=1))
     same = MLCSClassifier(share, ridge=ridge, **how).fit(split.X, split.Y)
@@ -81,7 +82,7 @@ def add_set(table: Table, name: str) -> dict[str, Line]:
     for k, share in enumerate(SHARES):
         K = BMLCSClassifier(share, mode="fast", threshold=0.5).fit(split.X[:50], split.Y[:50]).n_components_
         if before == K:
-            continue  # of six labels there are never fewer
+            continue  # with six labels there are never fewer
         before, runs = K, [compare(split, share, seed) for seed in range(PROJECTIONS)]
         for method in runs[0]:
             values = np.array([found[method] for found in runs])
@@ -110,7 +111,7 @@ three-fold cross-validation on the training rows. Paper: Figure 3, where it has 
     )
 
 
-# Figure 4a: labels missing from training, BML-CS next to a tuned SVM
+# Figure 4a: labels missing from training, BML-CS against a tuned SVM
 
 MISSING_TESTED, MASKS, COMPONENTS = sized((600, 1, 50), tiny=(30, 1, 10), full=(None, 3, 50))
 MISSING_GRID = [0.03, 0.1, 0.3, 1.0]
@@ -118,7 +119,7 @@ MISSING = sized((0.5, 0.8, 0.9, 0.95), tiny=(0.5,))
 
 
 def missing(split: Split, share: float, seed: int) -> dict[str, float]:
-    """Precision of the first label of each method with one mask."""
+    """Return the precision of each method's first label with one mask."""
     cells, how = hidden(split.Y, share, seed), {"threshold": 0.5, "random_state": seed}
     zero = BMLCSClassifier(COMPONENTS, missing="zero", **how).fit(split.X, cells)
     noise = {"noise": zero.noise_, "prior_variance": zero.prior_variance_}
@@ -165,7 +166,7 @@ of the training rows. {HOLDS}""",
 SEEDS, ROUNDS, ASKED_TESTED = sized((2, 16, 200), tiny=(1, 4, 30), full=(8, 48, 600))
 SETTINGS = sized(list(product((10, 50), (10, 1))), tiny=[(10, 1)])  # K; iterations of training and recovery
 ADDED, POOL = sized((30, 500), tiny=(6, 120))  # in 4b: instances added, rows to choose from
-LOOK, LATER = 3, 4  # rounds between two looks at the precision, in 4b and after
+LOOK, LATER = 3, 4  # rounds between two measurements of precision, in 4b and later
 INSTANCES = ("random", "entropy", "variance", "margin", "SVM margin")
 # (name, criterion, joint)
 PLAIN = tuple((name, name, False) for name in ("random", "entropy", "margin"))
@@ -181,7 +182,8 @@ Curves = dict[str, list[float]]
 
 
 def instances(split: Split, model: BMLCSClassifier, seed: int) -> Curves:
-    """Precision of the first label as whole instances are added one by one; 100 of `POOL` rows known at the start."""
+    """Return the precision of the first label as whole instances are added one by one; 100 of `POOL` rows are
+    known at the start."""
     rows = np.random.default_rng(seed).permutation(len(split.Y))[:POOL]
     X, Y = split.X[rows], split.Y[rows]
     start = np.full(Y.shape, -1)
@@ -207,10 +209,10 @@ def instances(split: Split, model: BMLCSClassifier, seed: int) -> Curves:
 
 
 def cells(split: Split, model: BMLCSClassifier, seed: int, kind: str) -> tuple[Curves, Curves]:
-    """100 rows of which nothing is known, 100 answers a round: one label of each row, or the best pairs anywhere.
+    """Ask 100 answers a round about 100 unknown rows: one label of each row, or the best pairs anywhere.
 
-    Precision of the first label every `LATER` rounds on test rows, and on the 100 rows with what was answered; a full
-    fit every round.
+    Returns the precision of the first label every `LATER` rounds on test rows, and on the 100 rows with their
+    answers; with a full fit every round.
     """
     rows = np.random.default_rng(seed).permutation(len(split.Y))[:100]
     X, Y = split.X[rows], split.Y[rows]
@@ -229,7 +231,8 @@ def cells(split: Split, model: BMLCSClassifier, seed: int, kind: str) -> tuple[C
 
 
 def job(cell: tuple[int, int, int]) -> dict[str, Curves]:
-    """All curves of one K, iterations and seed. Noise of the full training set: 100 rows want none."""
+    """Return all curves of one K, iterations and seed. The noise is that of the full training set: 100 rows
+    would choose none."""
     K, iterations, seed = cell
     split, how = (
         label_vectors(RCV1, ASKED_TESTED, sized(None, tiny=200)),
@@ -248,10 +251,11 @@ def job(cell: tuple[int, int, int]) -> dict[str, Curves]:
 
 
 def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Table:
-    """Mean at some rounds, and the paired difference to random over all looks with its standard error."""
+    """Return the mean at some rounds, and the paired difference from random over all measurements with its
+    standard error."""
     table = Table(["asked by", *(f"round {k * each}" for k in at), "against random, mean of all looks"])
     for name, values in found.items():
-        gap = (values - found["random"])[:, 1:].mean(axis=1)  # over all looks
+        gap = (values - found["random"])[:, 1:].mean(axis=1)  # over all measurements
         error = f" ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}" if len(gap) > 1 else ""
         table.add(name, *(values[:, k].mean() for k in at), f"{gap.mean():+.3f}{error}")
     return table

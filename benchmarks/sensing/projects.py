@@ -1,4 +1,5 @@
-"""Label vectors in projects: what is predicted with holes, what Automatic takes, and CPU seconds of BML-CS."""
+"""Label vectors in projects: predictions with missing labels, the choice of Automatic, and CPU seconds of
+BML-CS."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ FEW = sized(None, tiny=60)  # training rows
 # Predictions
 
 KNOWN = (0.1, 0.3, 1.0)
-MOST = sized(800, tiny=60)  # training rows of Corel5k, drawn again for each seed; and test rows of each set
+MOST = sized(800, tiny=60)  # training rows of Corel5k, drawn for each seed; and test rows of each set
 COMPONENTS = 64  # at most, as in projects of the app
 LEARNERS = {
     "BML-CS, 10 iterations": lambda K, seed: BMLCSClassifier(K, random_state=seed),
@@ -38,7 +39,7 @@ def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
     model.fit(split.X, cells)
     fitted, found = model.threshold_, []
     for threshold in (EVEN, fitted):
-        model.threshold_ = threshold  # a fit with threshold=.5 is the same but for this
+        model.threshold_ = threshold  # a fit with threshold=.5 differs only in this
         found.append(f1_scores(split.Y_test, model.predict(split.X_test))[1])
     left = np.where(cells == -1, split.Y, -1)
     return [*found, f1_scores(left, model.predict(split.X))[1] if (left != -1).any() else np.nan]
@@ -131,7 +132,8 @@ CPU seconds of a fit: with BML-CS alone / Automatic.""",
 
 # Speed
 
-# K, and t2, tau2 as the search finds them, so that training needs no search; targets: seconds, and next to LinearSVC.
+# K, and t2, tau2 as found by the search, so that training needs no search; targets: seconds, and relative to
+# LinearSVC.
 SPEED_SETS = sized(
     {"corel5k": (187, 0.0158, 0.00151, 0.1, 0.1), "rcv1_subset1": (50, 0.007, 0.025, 0.8, 0.8)},
     tiny={"rcv1_subset1": (10, 0.007, 0.025, 0.8, 0.8)},
@@ -159,7 +161,7 @@ def add_training(table: Table, name: str) -> None:
 
 
 def add_expectation(table: Table) -> None:
-    """One E-step over 5,000 rows, all precisions different."""
+    """Measure one E-step over 5,000 rows, all with different precisions."""
     rng = np.random.default_rng(0)
     K, L, n = sized((187, 374, 5000), tiny=(10, 20, 50))
     projection = Projection(rng.normal(size=(K, L)) / np.sqrt(K))
@@ -183,7 +185,8 @@ def add_recovery(table: Table, name: str) -> None:
 
 
 def add_answers(table: Table) -> None:
-    """400 rows of RCV1, half of the cells missing, K = 50: one answer at a time, next to the full refit."""
+    """Measure 400 rows of RCV1, half of the cells missing, K = 50: one answer at a time, against the full
+    refit."""
     split = label_vectors("rcv1_subset1", 300, FEW)
     X, Y = split.X[:400], split.Y[:400]
     cells = hidden(Y, 0.5, 0)

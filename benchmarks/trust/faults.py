@@ -1,7 +1,8 @@
-"""Every n-th write of what Winnow does fails: words, the right exit, nothing half, and the next start works.
+"""Every n-th write of Winnow fails: messages, exit statuses, nothing half done, and the next start works.
 
-A process that has loaded everything is forked for each fault, into a copy of the same folder; `faults.c` fails the
-write there. Another fork then opens the folder without faults, looks at all of it, and does the same thing again.
+For each fault, a process that has loaded everything is forked and works on a copy of the same folder;
+`faults.c` fails one write there. Another fork then opens the folder without faults, checks all of it, and
+repeats the operation.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.migrated import a_step_more
 
 SOURCE = Path(__file__).with_suffix(".c")
 MOST = sized(5, tiny=1, full=100_000)
-"""Faults of an operation and an error: spread over its writes where it has more."""
+"""Maximum faults of an operation and an error, spread over its writes if it has more."""
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
 REFUSED = 2
 ROWS = "id,candidates,x,y\n" + "".join(
@@ -36,7 +37,7 @@ ROWS = "id,candidates,x,y\n" + "".join(
 
 
 class State(NamedTuple):
-    """Contents of a home. faults : what is not as it should be"""
+    """Contents of a home. faults : detected problems"""
 
     projects: int
     entries: int
@@ -47,8 +48,8 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation:
-    """do : gives the exit status; raises where no words were found for it      grows : the count in `State`, if it ends
-    well      begins : the home that it begins with, "" or "filled"
+    """do : returns the exit status; raises if there was no message for the error      grows : the count in
+    `State`, if it succeeds      begins : the home that it begins with, "" or "filled"
     """
 
     name: str
@@ -87,7 +88,7 @@ def start(_home: Path) -> int:
 
 
 def press(home: Path) -> int:
-    """Answer the next question; as a press, it is refused with words or stored."""
+    """Answer the next question; it is refused with a message or stored."""
     import cli
     from benchmarks.homes import owner_of
     from workflow.answering import loop
@@ -105,7 +106,7 @@ def press(home: Path) -> int:
 
 
 def train(home: Path) -> int:
-    """Train what is due, as a worker does."""
+    """Train models that are due, as a worker does."""
     import cli
     from benchmarks.homes import owner_of
     from workflow.models.training import Worker, due
@@ -121,7 +122,7 @@ def train(home: Path) -> int:
 
 
 def migrate(home: Path) -> int:
-    """Open the home with a Winnow of later tables."""
+    """Open the home with a Winnow that has newer tables."""
     with a_step_more(home.parent / f"later-{os.getpid()}"):
         return command("projects")
 
@@ -175,7 +176,8 @@ def look(home: Path) -> State:
 
 
 def forked(call: Callable[[], object]) -> dict[str, Any]:
-    """Return what a fork of this process got for the call, as JSON values; its traceback as text where it raised."""
+    """Return the result of a call in a fork of this process, as JSON values; its traceback as text if it
+    raised."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -195,7 +197,7 @@ def forked(call: Callable[[], object]) -> dict[str, Any]:
 
 
 def once(operation: Operation, home: Path, n: int, error: int) -> dict[str, object]:
-    """Do it with a fault: exit status, what was said, and how many writes there were."""
+    """Run it with a fault: return exit status, messages, and the number of writes."""
     library = ctypes.CDLL(None)
     os.environ["FAULTS_ROOT"] = str(home)
     os.environ["WINNOW_HOME"] = str(home)
@@ -212,7 +214,7 @@ def once(operation: Operation, home: Path, n: int, error: int) -> dict[str, obje
 
 
 def prepared(place: Path) -> dict[str, Path]:
-    """Make the homes that operations begin with, and the files that they read."""
+    """Create the homes that operations begin with, and their input files."""
     from benchmarks.homes import owner_of
     from plcore import LabelTable, LearnerSettings, Roles
     from plcore.tables import read_cells
@@ -238,14 +240,14 @@ def prepared(place: Path) -> dict[str, Path]:
 
 
 def one_fault(operation: Operation, base: Path, before: State, n: int, error: int) -> tuple[str, str]:
-    """Return how it ended, and what was wrong then; "" if nothing was."""
+    """Return how it ended, and the problems found; "" if none."""
     with copied(base) as home:
         found = forked(lambda: once(operation, home, n, error))
         if "traceback" in found:
             return "refused", f"write {n}: {found['traceback'].strip().splitlines()[-1]}"
         later = operation.name == "migration"
         after = forked(lambda: look_at(home, later=False))
-        if later and "traceback" in after:  # it went through
+        if later and "traceback" in after:  # it succeeded
             after = forked(lambda: look_at(home, later=True))
         if "traceback" in after:
             return "refused", f"write {n}, the next start: {after['traceback'].strip().splitlines()[-1]}"
@@ -288,8 +290,8 @@ def copied(base: Path) -> Iterator[Path]:
 
 
 def work(place: str) -> None:
-    """Try all faults, in a process into which the library is loaded; a line of JSON for each operation."""
-    import cli  # noqa: F401 - with all that forks would load themselves
+    """Try all faults, in a process with the library loaded; print a line of JSON for each operation."""
+    import cli  # noqa: F401 - everything that forks would load themselves
     from web import lifespan  # noqa: F401
 
     folder_of = forked(lambda: {name: str(path) for name, path in prepared(Path(place)).items()})
@@ -298,7 +300,7 @@ def work(place: str) -> None:
 
 
 def all_faults(operation: Operation, base: Path) -> dict[str, object]:
-    """Try each write of an operation, or MOST of them, with each error."""
+    """Fail each write of an operation, or MOST of them, with each error."""
     before = State(0, 0, 0, 0, [])
     if operation.begins:
         seen = forked(lambda: look_at(base, later=False))

@@ -1,4 +1,5 @@
-"""Power cuts: is every acknowledged answer there when the disk has lost what was not synced, and does Winnow start?"""
+"""Power cuts: is every acknowledged answer there when the disk has lost unsynced data, and does Winnow
+start?"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ SOURCE = Path(__file__).with_name("power_journal.c")
 
 
 class Told(dict[str, str]):
-    """Labels by token; what comes into it is noted in the journal."""
+    """Acknowledged labels by token; every entry is recorded in the journal."""
 
     def __init__(self, journal: str, project: int) -> None:
         super().__init__()
@@ -64,9 +65,9 @@ class Told(dict[str, str]):
 
 @dataclass
 class Cuts:
-    """How many cuts, and what was found after all of them together.
+    """Number of cuts, and findings of all of them together.
 
-    refused : starts before anything was acknowledged that were refused with a message      wrong : what should not be
+    refused : starts refused with a message before anything was acknowledged      wrong : violations
     """
 
     cuts: int = 0
@@ -78,11 +79,11 @@ class Cuts:
 
 
 def work(journal: str, home: str) -> None:
-    """The work next to the people, in a process of its own: `python -c` of this.
+    """Do the work that happens while people answer, in a separate process: `python -c` of this.
 
-    It makes the home, the people and the first project, and prints what the others need; then, for every line that it
-    is reported, one project more with another table, one with files, and a backup. What a caller would be told it
-    notes.
+    It creates the home, the people and the first project, and prints what the others need; then, for every
+    line of input, it creates another project with a new table, one with files, and a backup. It records what
+    a caller would be told.
     """
     with homes.owner_of(home) as owner:
 
@@ -118,9 +119,9 @@ def work(journal: str, home: str) -> None:
 
 
 def record(place: Path) -> tuple[list[Op], Path]:
-    """Return everything that happened from the first start on, and the disk: the home, and files of the moment."""
+    """Return everything that happened since the first start, and the disk: the home, and temporary files."""
     library, journal, disk = place / "power.so", str(place / "journal"), place / "disk"
-    home, moment = disk / "home", disk / "tmp"  # a table that was read is linked from there
+    home, moment = disk / "home", disk / "tmp"  # a loaded table is linked from there
     build(SOURCE, library)
     for one in (disk, home, moment):
         one.mkdir(mode=0o700)
@@ -140,7 +141,7 @@ def record(place: Path) -> tuple[list[Op], Path]:
     project, secrets = json.loads(beside.stdout.readline())
     server = Server(
         home, command=START, more=watched
-    )  # forked from a loaded process it would have no library
+    )  # a fork of a loaded process would not have the library
     try:
         server.start(timeout=300)
         told, stop = Found(acknowledged=Told(journal, project)), threading.Event()
@@ -159,7 +160,7 @@ def record(place: Path) -> tuple[list[Op], Path]:
         stop.set()
         for one in people:
             one.join()
-        server.kill()  # and what was open stays as it is
+        server.kill()  # open files stay as they are
     finally:
         server.stop()
         beside.stdin.close()
@@ -170,7 +171,7 @@ def record(place: Path) -> tuple[list[Op], Path]:
 
 
 def empty(root: Path) -> Disk:
-    """Return the disk before everything: two empty folders."""
+    """Return the disk before the first operation: two empty folders."""
     disk = Disk(root, root.stat().st_ino)
     for one in (root / "home", root / "tmp"):
         disk.folders[one.stat().st_ino] = str(one)
@@ -185,7 +186,7 @@ def of_home(found: dict[str, bytes | None]) -> dict[str, bytes | None]:
 
 
 def compare(ops: list[Op], root: Path) -> None:
-    """Raise if the journal does not lead to the files that are there: then something has passed it by."""
+    """Raise if the journal does not lead to the present files: then it has missed an operation."""
     disk, home = empty(root), root / "home"
     for op in ops:
         disk.take(op)
@@ -242,7 +243,7 @@ def compare_home(owner: Seat, told: list[list[str]], answers: dict[str, list[str
             verify_project(seat)
             if (question := loop.next_question(seat)) is not None and hasattr(question, "choices"):
                 loop.submit_answer(seat, question.token, "is", [question.choices[0]])
-        except Exception as error:  # whatever it is, it is counted
+        except Exception as error:  # any error counts
             cuts.wrong[f"{type(error).__name__}: {error}".replace(str(home.settings.home), "")[:150]] += 1
         names = home.read_table(project.table_hash).media.kept_names()
         for path in (files.path_of(home.media_dir, name) for name in names):
@@ -252,7 +253,7 @@ def compare_home(owner: Seat, told: list[list[str]], answers: dict[str, list[str
 
 
 def often(ops: list[Op], dice: random.Random) -> list[int]:
-    """Return moments of cuts at random, a third of them right after a change or a sync of names."""
+    """Return random moments of cuts, a third of them right after a change or a sync of names."""
     names = [number for number, op in enumerate(ops) if op.kind in b"crul"]
     return sorted(
         dice.choice(names) + 1 if dice.random() < 1 / 3 else dice.randrange(len(ops)) for _ in range(CUTS)
@@ -260,12 +261,12 @@ def often(ops: list[Op], dice: random.Random) -> list[int]:
 
 
 def of_the_start(ops: list[Op]) -> range:
-    """Return all moments before anyone was told of anything."""
+    """Return all moments before anything was acknowledged."""
     return range(0, next(number for number, op in enumerate(ops) if op.kind == SAID), EVERY_START)
 
 
 def cut(ops: list[Op], disk: Disk, moments: Sequence[int], place: Path, dice: random.Random) -> Cuts:
-    """Cut at each of these moments, which are in order. disk : before everything"""
+    """Cut at each of these moments, which are in order. disk : before the first operation"""
     cuts = Cuts()
     said = [number for number, op in enumerate(ops) if op.kind == SAID]
     taken = 0

@@ -1,9 +1,9 @@
 """Possible contents of a disk after a power cut, from the journal of `power_journal.c`.
 
-The model is harder than most file systems. What was written and not synced since is there, or not, or in part, in any
-order, in sectors of 512 bytes; a file may have its later length and zeros in it. A name that was made, changed or
-removed lasts for sure once its folder was synced; before, what happened to names may stop anywhere, or be there in any
-choice of it. A renaming is whole or not at all.
+The model is harsher than most file systems. Unsynced writes may be there, or not, or in part, in any order,
+in sectors of 512 bytes; a file may have its later length and zeros in it. A created, changed or removed name
+is certain only after its folder was synced; before that, the changes of names may stop at any point, or be
+there in any selection. A rename is complete or did not happen.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from pathlib import Path, PurePosixPath
 HEAD = struct.Struct("<c3xIIQQ")
 SECTOR = 512
 SAID = b"A"
-"""Op of what someone was told, which comes from those who were told."""
+"""Op of an acknowledgement, recorded by the person who received it."""
 NOT_KEPT = "-shm"
-"""SQLite's index of its log: changed through a mapping, and rebuilt by anyone who opens the database first."""
+"""SQLite's index of its log: changed through a mapping, and rebuilt by the process that opens the database
+first."""
 
 
 @dataclass(frozen=True)
 class Op:
-    """One record. inode : of the file or folder      offset : where was written, or the new length"""
+    """One record. inode : of the file or folder      offset : of the write, or the new length"""
 
     kind: bytes
     inode: int
@@ -48,7 +49,7 @@ def read_journal(path: Path) -> list[Op]:
 
 
 def say(journal: str, *words: str) -> None:
-    """Note what someone has just been told."""
+    """Record an acknowledgement."""
     text = json.dumps(words).encode()
     file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -58,12 +59,12 @@ def say(journal: str, *words: str) -> None:
 
 
 def build(source: Path, library: Path) -> None:
-    """Compile the library. Raises FileNotFoundError where there is no gcc."""
+    """Compile the library. Raises FileNotFoundError if there is no gcc."""
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
 
 
 def put(content: bytearray, op: Op) -> None:
-    """Do a write, or a change of length."""
+    """Apply a write, or a change of length."""
     end = op.offset + (len(op.a) if op.kind == b"w" else 0)
     if len(content) < end:
         content.extend(bytes(end - len(content)))
@@ -75,14 +76,14 @@ def put(content: bytearray, op: Op) -> None:
 
 @dataclass
 class File:
-    """live : as processes see it      lasting : what was synced      pending : (when, change) since"""
+    """live : as processes see it      lasting : synced content      pending : (when, change) since"""
 
     live: bytearray = field(default_factory=bytearray)
     lasting: bytearray = field(default_factory=bytearray)
     pending: list[tuple[int, Op]] = field(default_factory=list)
 
     def sync(self, begun: int) -> None:
-        """All that was done before this moment lasts."""
+        """Make all changes before this moment permanent."""
         for _, op in (one for one in self.pending if one[0] < begun):
             put(self.lasting, op)
         self.pending = [one for one in self.pending if one[0] >= begun]
@@ -113,7 +114,7 @@ class File:
 
 
 def sectors(op: Op) -> Iterator[Op]:
-    """The parts of a change that a disk may do alone."""
+    """Yield the parts of a change that a disk may write separately."""
     if op.kind != b"w":
         yield op
         return
@@ -125,12 +126,12 @@ def sectors(op: Op) -> Iterator[Op]:
 
 
 Names = dict[str, File | None]
-"""Paths; None of a folder."""
+"""Paths; the value of a folder is None."""
 Change = tuple[bytes, str, str, "File | None"]
 
 
 def rename_in(names: Names, change: Change) -> None:
-    """Do what happened to a name, as far as it can still be done."""
+    """Apply the change of a name, as far as still possible."""
     kind, a, b, file = change
     if kind in b"cml":
         names[b or a] = file
@@ -142,7 +143,7 @@ def rename_in(names: Names, change: Change) -> None:
 
 
 class Disk:
-    """The files below a folder, which was empty, as the records tell of them one by one."""
+    """The files below a folder, initially empty, reconstructed from the records one by one."""
 
     def __init__(self, root: Path, inode: int) -> None:
         self.root, self.now = str(root), 0
@@ -154,7 +155,7 @@ class Disk:
         self._begun: dict[int, deque[int]] = {}
 
     def take(self, op: Op) -> None:
-        """The next record."""
+        """Apply the next record."""
         self.now += 1
         kind, a, b = op.kind, os.fsdecode(op.a) if op.kind in b"cmlrud" else "", os.fsdecode(op.b)
         if kind in b"wt":
@@ -193,7 +194,7 @@ class Disk:
         self.pending = kept
 
     def after_cut(self, dice: random.Random) -> dict[str, bytes | None]:
-        """Possible files, by path below the folder; None of a folder."""
+        """Return a possible set of files, by path below the folder; None for a folder."""
         names, changes = dict(self.lasting), [change for _, change in self.pending]
         way = dice.choice(("nothing", "all", "the first", "any"))
         share = dice.random()
@@ -208,14 +209,14 @@ class Disk:
         )
 
     def as_seen(self) -> dict[str, bytes | None]:
-        """Files as processes see them now."""
+        """Return the files as processes see them now."""
         return self._below(
             self.names,
             {path: None if file is None else bytes(file.live) for path, file in self.names.items()},
         )
 
     def _below(self, names: Names, contents: dict[str, bytes | None]) -> dict[str, bytes | None]:
-        """A name in a folder that is not there is not there."""
+        """Drop names in folders that do not exist."""
         there = {self.root} | {path for path, file in names.items() if file is None}
         found = {}
         for path, content in contents.items():
@@ -226,7 +227,7 @@ class Disk:
 
 
 def lay_down(found: dict[str, bytes | None], folder: Path) -> None:
-    """Make these files in a new folder."""
+    """Create these files in a new folder."""
     folder.mkdir(mode=0o700)
     for path, content in sorted(found.items()):
         if content is None:

@@ -1,5 +1,5 @@
-"""Servers and workers that are killed at random moments while people answer: is every answer that was acknowledged
-there afterwards, once, and does everything hold?"""
+"""Servers and workers killed at random moments while people answer: is every acknowledged answer there
+afterwards, exactly once, and is everything consistent?"""
 
 from __future__ import annotations
 
@@ -37,22 +37,23 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 KILLS, WORKER_KILLS = sized((250, 100), tiny=(2, 2))  # on each of the two databases
-MINUTES = sized(60.0, tiny=1.0)  # after which each of the four runs ends with what it has
+MINUTES = sized(60.0, tiny=1.0)  # after which each of the four runs stops
 PEOPLE = sized(4, tiny=2)  # at each server
 ROWS = sized(2_000, tiny=200)
 LASTS = {
     False: 25,
     True: 2,
-}  # kills that a project lasts for; one that has cost two workers is left alone by others
-LONGEST = 1.0  # seconds of load before a kill, at most
-OTHERS = 0.3  # seconds that others continue for after it, at most
+}  # kills per project; a project that has cost two workers is left alone by others
+LONGEST = 1.0  # maximum seconds of load before a kill
+OTHERS = 0.3  # maximum seconds that others continue after it
 GONE = (OSError, WebSocketException, HTTPException)
 COUNTED = ("kills", "presses", "cut", "lost", "other", "doubled", "at_work")
 
 
 @dataclass
 class Found:
-    """acknowledged : labels by token, as the screen said they were saved      cut : presses that a kill answered
+    """acknowledged : labels by token that the screen reported as saved      cut : answers interrupted by a
+    kill
     at_work : workers that were training when they were killed"""
 
     acknowledged: dict[str, str] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class Found:
     broken: list[str] = field(default_factory=list)
 
     def add(self, project: Found) -> None:
-        """Add the figures of one project more."""
+        """Add the figures of another project."""
         project.presses = len(project.acknowledged)
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(project, name))
@@ -74,7 +75,7 @@ class Found:
 
 
 def pressing(port: int, cookie: str, project: int, told: Found, stop: threading.Event) -> None:
-    """One person: the first choice, again and again, until the server is gone."""
+    """Answer as one person with the first choice, again and again, until the server is gone."""
     sent = False
     try:
         with LivePage(port, cookie, f"project={project}") as view:
@@ -91,7 +92,7 @@ def pressing(port: int, cookie: str, project: int, told: Found, stop: threading.
 
 @contextmanager
 def load(servers: Sequence[Server], secrets: list[str], project: int, told: Found) -> Iterator[None]:
-    """People at every server answer meanwhile. Anyone who loses the server continues when there is load again."""
+    """Let people answer at every server meanwhile. Those who lose the server continue at the next load."""
     stop = threading.Event()
     places = [server.port for server in servers for _ in range(PEOPLE)]
     threads = [
@@ -101,7 +102,7 @@ def load(servers: Sequence[Server], secrets: list[str], project: int, told: Foun
     for one in threads:
         one.start()
     before = len(told.acknowledged)
-    while len(told.acknowledged) < before + len(servers):  # every time someone is in the middle of something
+    while len(told.acknowledged) < before + len(servers):  # so that answers are always in progress
         if not any(one.is_alive() for one in threads):
             raise RuntimeError("no one could answer: " + "\n".join(servers[0].lines[-30:]))
         time.sleep(0.01)
@@ -112,7 +113,7 @@ def load(servers: Sequence[Server], secrets: list[str], project: int, told: Foun
 
 
 def check(seat: Seat, told: Found) -> None:
-    """Compare what was acknowledged with what is stored, and table and log with each other."""
+    """Compare acknowledged answers with stored ones, and the table with the log."""
     with seat.home.database.read() as session:
         log = entries.after(session, seat.project_id or 0, 0)
         if seat.home.database.is_sqlite:
@@ -130,14 +131,14 @@ def check(seat: Seat, told: Found) -> None:
 
 
 def was_training(home: Home, pid: int) -> bool:
-    """Return whether a worker with this process id still holds a project that it will never return."""
+    """Return whether a worker with this process id still holds the lease of a project."""
     with home.database.read() as session:
         held = select(TrainingRow.worker).where(~TrainingRow.ended, TrainingRow.worker.like(f"%-{pid}-%"))
         return bool(session.execute(held).all())
 
 
 def started_by(parent: int) -> list[int]:
-    """Process ids of the training processes that a server has started."""
+    """Return process ids of the training processes that a server has started."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -150,7 +151,7 @@ def started_by(parent: int) -> list[int]:
 
 
 def kill(server: Server) -> None:
-    """kill -9 to it and all that it has started: each worker has a session of its own."""
+    """Send kill -9 to a server and all that it has started: each worker has its own session."""
     assert server.process is not None
     workers = started_by(server.process.pid)
     server.kill()
@@ -160,29 +161,29 @@ def kill(server: Server) -> None:
 
 
 def start_worker(environment: dict[str, str]) -> Forked:
-    """Start a worker next to those of the servers, as `worker.py` is started."""
+    """Start another worker in addition to those of the servers, with `worker.py`."""
     code = "import runpy; runpy.run_path('worker.py', run_name='__main__')"
     worker = Forked({**os.environ, **environment}, code)
     assert worker.stdout is not None
-    threading.Thread(target=worker.stdout.read, daemon=True).start()  # what it says must not fill the pipe
+    threading.Thread(target=worker.stdout.read, daemon=True).start()  # its output must not fill the pipe
     return worker
 
 
 class World:
-    """A home, its people and its servers. No one but the servers and workers has the database open under load.
+    """A home, its people and its servers. Only the servers and workers have the database open under load.
 
-    workers : one more, next to those of the servers
+    workers : one more, in addition to those of the servers
     """
 
     def __init__(self, place: Path, url: str, n_servers: int, *, workers: bool) -> None:
         self.home, self.database, self.workers, self._count = place / "home", homes.place_of(url), workers, 0
         self.environment = {"WINNOW_HOME": str(self.home), **self.database}
-        self.new_project(n_servers * PEOPLE)  # now, for a server would make the demo first
+        self.new_project(n_servers * PEOPLE)  # now, because a server would create the demo first
         self.servers = [Server(self.home, more=self.database) for _ in range(n_servers)]
         self.worker: Forked | None = None
 
     def new_project(self, people: int = 0) -> None:
-        """people : this many are made for it; otherwise it is those there are"""
+        """Create a project. people : create this many for it; otherwise use the existing ones"""
         of_model = {"model": "plsvc", "strategy": "margin", "train_every": 5} if self.workers else {}
         settings = LearnerSettings(n_neighbors=4, **of_model)
         self._count += 1
@@ -195,13 +196,14 @@ class World:
                 members.share(owner, f"Person {number}", [self.project], "annotator")
 
     def check(self, told: Found, worker: int = 0) -> None:
-        """worker : process id of the one that was killed"""
+        """Check everything. worker : process id of the one that was killed"""
         with homes.owner_of(self.home, **self.database) as owner:
             check(owner.at(self.project), told)
             told.at_work += bool(worker) and was_training(owner.home, worker)
 
     def kill_a_server(self, told: Found, dice: random.Random) -> None:
-        """While people answer; what is left is opened first by the next server, or by anyone who counts."""
+        """Kill a server while people answer; the next server, or the process that counts, opens the rest
+        first."""
         with load(self.servers, self.secrets, self.project, told):
             time.sleep(dice.uniform(0, LONGEST))
             killed = dice.choice(self.servers)
@@ -214,7 +216,7 @@ class World:
             step()
 
     def kill_a_worker(self, told: Found, dice: random.Random) -> None:
-        """While people answer, and one worker at least is there; it has a successor at once."""
+        """Kill a worker while people answer and at least one is running; it is replaced at once."""
         if self.worker is None:
             self.worker = start_worker(self.environment)
         with load(self.servers, self.secrets, self.project, told):
@@ -236,7 +238,7 @@ class World:
 
 
 def kill_under_load(url: str, n_servers: int, *, workers: bool, seed: int) -> Found:
-    """So many kills of a server or of a worker, or as many as there is time for; the totals."""
+    """Kill a server or a worker this many times, or until the time is over; return the totals."""
     dice, total, until = random.Random(seed), Found(), time.monotonic() + 60 * MINUTES
     kills = WORKER_KILLS if workers else KILLS
     with folder() as place, ExitStack() as stack:
@@ -257,7 +259,8 @@ def kill_under_load(url: str, n_servers: int, *, workers: bool, seed: int) -> Fo
 
 
 def one_run(case: tuple[bool, bool]) -> Found | None:
-    """case : whether workers are killed, whether on PostgreSQL with two servers; None if there is no PostgreSQL"""
+    """case : whether workers are killed, whether on PostgreSQL with two servers; returns None if there is no
+    PostgreSQL"""
     workers, on_postgres = case
     if not on_postgres:
         return kill_under_load("", 1, workers=workers, seed=1)

@@ -1,5 +1,5 @@
-"""Twenty people at two servers on one PostgreSQL, of which one is killed in the middle: is a row answered twice, is an
-answer lost, does everyone continue?"""
+"""Twenty people at two servers on one PostgreSQL, one of which is killed midway: is a row answered twice, is
+an answer lost, can everyone continue?"""
 
 from __future__ import annotations
 

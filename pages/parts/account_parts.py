@@ -1,4 +1,4 @@
-"""Accounts: sign-in links that were just made, tokens for programs, and the goals of one's day."""
+"""Accounts: new sign-in links, API tokens, and a person's daily goal."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from workflow.people import goals, team, tokens
 from workflow.people.browsers import SignIn
 from workflow.people.goals import Day, Goal
 
-# A sign-in link that was made on the People or Team page.
+# A new sign-in link on the People or Team page.
 
 
 def made_link(page: frame.Page) -> None:
-    """The link made last, until it is dismissed; nothing without one."""
+    """Show the latest link until it is dismissed; nothing if there is none."""
     made = st.session_state.get(state.LINK)
     if made is None:
         return
@@ -32,7 +32,7 @@ def made_link(page: frame.Page) -> None:
 
 
 def forget_link(name: str) -> None:
-    """No longer show the link of this person, which has been revoked."""
+    """Stop showing the link of this person, which has been revoked."""
     if st.session_state.get(state.LINK, ("", ""))[0] == name:
         _dismiss()
 
@@ -41,15 +41,15 @@ def _dismiss() -> None:
     st.session_state.pop(state.LINK, None)
 
 
-# API tokens, as their person sees them on My account: made, shown once, ended.
+# API tokens on the My account page: create, show once, revoke.
 
 PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
 LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I revoke it": None}
-"""How long a token lasts, in words, with the days."""
+"""Lifetimes of a token in words, with the days."""
 
 
 def token_part(page: frame.Page) -> None:
-    """The whole section."""
+    """Draw the whole section."""
     st.subheader("API tokens")
     st.markdown(
         "With a token, a program or notebook can do through the API what you can do here. A token is "
@@ -83,13 +83,13 @@ def token_part(page: frame.Page) -> None:
 
 
 def last_use(held: Sequence[tokens.ApiToken]) -> str:
-    """When one of these was used last, to follow their number; "" if there was none."""
+    """Return when any of these was last used, to follow their number; "" if none was."""
     used = max((one.last_used_at for one in held if one.last_used_at is not None), default=None)
     return "" if used is None else f", last used {used:%Y-%m-%d}"
 
 
 def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
-    """Markdown of one token. mine : whether it is that of who reads it"""
+    """Describe a token in Markdown. mine : whether the reader owns it"""
     facts = [f"made {one.created_at:%Y-%m-%d}"]
     until = "you revoke it" if mine else "it is ended"
     facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
@@ -115,7 +115,7 @@ def _end(page: frame.Page, token_id: int) -> None:
         tokens.end_my_token(page.seat, token_id)
 
 
-# A signed-in browser in words, as owners and its person see it.
+# A signed-in browser in words, for owners and for the person signed in.
 
 _HOW = {
     "link": "by a link",
@@ -126,7 +126,7 @@ _HOW = {
 
 
 def browser_in_words(browser: SignIn, this: int = 0) -> str:
-    """Markdown of one browser. this : the number of the sign-in that this page was opened with"""
+    """Describe a browser in Markdown. this : number of the sign-in that opened this page"""
     name = browser.browser or "A browser"
     here = " · **this one**" if browser.id == this else ""
     facts = [f"signed in {_at(browser.created_at)} {_HOW.get(browser.how, '')}".strip()]
@@ -141,11 +141,11 @@ def _at(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
-# A person's own day at a project: the line on the card, and the form of goal and breaks.
+# A person's daily goal at a project: the line on the card, and the form of goal and breaks.
 
 
 def day_words(day: Day) -> dict[str, object]:
-    """Text about the day on the card; see `Day` in `card/types.d.ts`."""
+    """Return the texts about the day on the card; see `Day` in `card/types.d.ts`."""
     goal, parts, wanted = day.goal, [], []
     if goal.answers:
         parts.append(f"{day.answers:,} of {goal.answers:,}")
@@ -165,7 +165,7 @@ def day_words(day: Day) -> dict[str, object]:
 
 
 def day_form(page: ProjectPage, day: Day) -> None:
-    """Goal and breaks, in a box that is shut."""
+    """Draw goal and breaks in a collapsed box."""
     key, goal = f"{state.GOAL}-{page.project.id}", day.goal
     frame.say_refusal()
     with st.popover("Goal and breaks", icon=":material/flag:"), st.form(f"{key}-form", border=False):

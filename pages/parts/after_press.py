@@ -10,20 +10,21 @@ from workflow.answering.press import Next
 
 
 def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
-    """Card data about what comes next; the rest of its data stays as its page has drawn it.
+    """Return card data for what comes next; other data stays as the page drew it.
 
-    notice : said instead of what was saved
+    notice : shown instead of what was saved
     """
     data = PARTS[after.kind].told(after.question, after.standing, notice, offer(after))
     return data | {"day": day_words(after.day)}
 
 
 def offer(after: Next) -> Offer | None:
-    """Break screen shown instead of the question."""
+    """Return the break screen shown instead of the question."""
     return PAUSED if after.day.paused else None
 
 
 def answered_before(saved: Saved) -> str:
-    """The message about a press that stored nothing, as its question had been answered."""
+    """Return the message about an answer that was not stored because its question had already been
+    answered."""
     what = ", ".join(saved.labels) or saved.kind
     return f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."

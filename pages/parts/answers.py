@@ -8,7 +8,7 @@ from pages.parts.words import counted
 from workflow.projects.standing import OwnAnswer
 
 MOST = 12
-"""Labels that are named; of the rest their number is given."""
+"""Labels named in full; the rest are counted."""
 
 
 def said(kind: str, labels: Sequence[str]) -> str:
@@ -33,29 +33,29 @@ def said(kind: str, labels: Sequence[str]) -> str:
 
 
 def answer_words(kind: str, labels: Sequence[str]) -> str:
-    """The same in a list of answers: one label stands alone."""
+    """The same for a list of answers, where a single label needs no verb."""
     return {"is": first_of(labels)}.get(kind) or said(kind, labels)
 
 
 def candidates(labels: Sequence[str]) -> str:
-    """A row's candidates in words; those of a bad item are none."""
+    """Return a row's candidates in words; a bad item has none."""
     return " | ".join(labels) or "none (excluded)"
 
 
 def first_of(names: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
+    """Return the first names, and how many more there are."""
     more = f" and {len(names) - MOST:,} more" if len(names) > MOST else ""
     return ", ".join(names[:MOST]) + more
 
 
-# Answers in words: what the card says was saved, and what the history lists.
+# Answers in words: the card's saved message, and the answer history.
 
 NAMED = 6
-"""Labels that are named where an answer is put into words; of the rest their number is given."""
+"""Labels named when an answer is put into words; the rest are counted."""
 
 
 def given_before(one: OwnAnswer) -> dict[str, object]:
-    """One of a person's own answers as the history lists it."""
+    """Return one of a person's own answers for the history list."""
     return {
         "seq": one.seq,
         "words": in_words(one.kind, one.row_id, one.labels, one.rows),
@@ -67,11 +67,11 @@ def given_before(one: OwnAnswer) -> dict[str, object]:
 
 
 def in_words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
-    """An answer, such as "row r3 is ant". rows : that it was given to at once"""
+    """Describe an answer, such as "row r3 is ant". rows : number of rows it was given to at once"""
     named = ", ".join(labels[:NAMED])
     if len(labels) > NAMED:
         named += f" and {len(labels) - NAMED:,} more"
-    if rows > 1:  # a batch, or what took one back
+    if rows > 1:  # a batch, or its withdrawal
         several = counted(rows, "row")
         together = {
             "is": f"{several} are {named}",

@@ -1,6 +1,6 @@
-"""Charts: arrays in, a plotly figure out, shown with its picture and its data to download.
+"""Charts: arrays in, a plotly figure out, shown with downloads of its image and its data.
 
-Colours of text and grid come from Streamlit's theme, light or dark; those of the marks read on both.
+Colours of text and grid come from Streamlit's theme, light or dark; marks are readable on both.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MANY = (FIRST, palette.FURTHER[1], palette.FURTHER[0], SECOND, palette.BAD)
 MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
-"""Model versions named on the chart, the newest among them; the others say their name when pointed at."""
+"""Model versions named on the chart, the newest included; the others show their name on hover."""
 MOST_LABELS = 30
-"""Classes in a chart; the downloaded data has all of them."""
+"""Classes shown in a chart; the downloaded data has all of them."""
 
 
 @dataclass(frozen=True)
 class Honest:
-    """One curve of accuracy with its 95% interval; arrays of one length, NaN if it is unknown."""
+    """One accuracy curve with its 95% interval; arrays of one length, NaN if unknown."""
 
     name: str
     value: np.ndarray
@@ -40,16 +40,17 @@ class Honest:
     high: np.ndarray
 
     def in_percent(self) -> Honest:
-        """The same as it is drawn, in per cent."""
+        """Return the curve in per cent, as it is drawn."""
         return Honest(self.name, 100 * self.value, 100 * self.low, 100 * self.high)
 
 
 def show(
     figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False
 ) -> Sequence[Any]:
-    """The chart; its toolbar gives the picture, the button under it the data, columns of one length, as CSV.
+    """Show the chart; its toolbar saves the image, the button under it the data: columns of one length, as
+    CSV.
 
-    picks : whether points can be clicked, and drawn round; gives the `customdata` of those that are
+    picks : whether points can be clicked and selected; returns the `customdata` of those that are
     """
     drawn: Any = st.plotly_chart(
         figure,
@@ -78,19 +79,20 @@ def show(
 
 
 def to_csv(data: Mapping[str, object]) -> bytes:
-    """Columns of one length as CSV with a header; NaN is an empty cell."""
+    """Return columns of one length as CSV with a header; NaN becomes an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(data)
     for line in zip(*(np.asarray(column).tolist() for column in data.values()), strict=True):
-        writer.writerow(["" if cell != cell else cell for cell in line])  # NaN alone is not itself
+        writer.writerow(["" if cell != cell else cell for cell in line])  # only NaN differs from itself
     return text.getvalue().encode()
 
 
 def accuracy_curve(
     answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy against answers, each curve with its band; model versions marked and named if they are requested."""
+    """Plot accuracy against answers, each curve with its band; model versions are marked and named on
+    request."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
     for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
@@ -120,14 +122,14 @@ def accuracy_curve(
 def draw_band(
     figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, ground: str, **about: object
 ) -> None:
-    """An interval without a line of its own, below what is drawn next. ground : of `palette.band`"""
+    """Draw an interval without an outline, below what is drawn next. ground : of `palette.band`"""
     silent = {"x": x, "mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False, **about}
     figure.add_scatter(y=high, **silent)
     figure.add_scatter(y=low, fill="tonexty", fillcolor=ground, **silent)
 
 
 def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, object] | None:
-    """The interval of a curve in per cent that is one point yet, where a band has no width."""
+    """Return the interval in per cent for a curve of a single point, where a band has no width."""
     if np.count_nonzero(~np.isnan(curve.low[points])) != 1:
         return None
     value, low, high = curve.value[points], curve.low[points], curve.high[points]
@@ -143,7 +145,7 @@ def _name_versions(figure: go.Figure, answers: np.ndarray, versions: np.ndarray)
 
 
 def mark(figure: go.Figure, places: Mapping[int, str]) -> go.Figure:
-    """A chart over answers with a line at each of these numbers of answers, and its name at the top."""
+    """Mark these numbers of answers with a vertical line, and its name at the top."""
     for x, name in places.items():
         figure.add_vline(x=x, line_width=1, line_dash="dash", line_color="rgba(128, 128, 128, 0.7)")
         at = {"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "xanchor": "left"}
@@ -152,7 +154,7 @@ def mark(figure: go.Figure, places: Mapping[int, str]) -> go.Figure:
 
 
 def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
-    """A share between 0 and 1 against answers."""
+    """Plot a share between 0 and 1 against answers."""
     kept = _thinned(len(answers))
     figure = go.Figure()
     figure.add_scatter(
@@ -166,13 +168,13 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
 
 
 def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
-    """Several shares between 0 and 1 against answers, each with its name and band; NaN if one is unknown."""
+    """Plot several shares between 0 and 1 against answers, each with its name and band; NaN if unknown."""
     figure = go.Figure()
     kept = _thinned(len(answers))
     for whole, colour in zip(curves, MANY, strict=False):
         curve = whole.in_percent()
         known = kept[~np.isnan(curve.low[kept])]
-        ground = palette.band(colour, 0.1)  # where five lie over each other, each is still seen
+        ground = palette.band(colour, 0.1)  # pale enough that five overlapping bands stay visible
         low, high = curve.low[known], curve.high[known]
         draw_band(figure, answers[known], low, high, ground, legendgroup=curve.name)
         figure.add_scatter(
@@ -191,7 +193,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
 
 
 def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
-    """A count against answers."""
+    """Plot a count against answers."""
     kept = _thinned(len(answers))
     figure = go.Figure()
     figure.add_scatter(
@@ -205,7 +207,7 @@ def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
 
 
 def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[int]) -> go.Figure:
-    """Rows per label, by answers and as given at import; the first names of the list."""
+    """Plot rows per label, by answers and as given at import; only the first names of the list."""
     shown = plain(names[:MOST_LABELS])
     figure = go.Figure()
     for name, counts, colour in (("answered", answered, FIRST), ("given at import", given, palette.GIVEN)):
@@ -226,16 +228,17 @@ def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[in
 
 
 def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
-    """Answered label (down) against what the model had said (across), counts; the first names of the list."""
+    """Plot counts of the answered label (down) against the model's label (across); only the first names of
+    the list."""
     shown = plain(labels[:MOST_LABELS])
     part = counts[:MOST_LABELS, :MOST_LABELS]
     figure = go.Figure(
         go.Heatmap(
             x=shown,
             y=shown,
-            z=np.where(part > 0, part, np.nan),  # nothing is the page itself, light or dark
+            z=np.where(part > 0, part, np.nan),  # empty cells show the page background, light or dark
             zmin=0,
-            # Opaque, so that plotly finds the colour in which a number reads on its cell.
+            # Opaque colours, so that plotly picks a readable colour for the number on each cell.
             colorscale=[[0, palette.SHADES[0]], [1, palette.SHADES[1]]],
             showscale=False,
             text=np.where(part > 0, part.astype(str), ""),
@@ -253,12 +256,12 @@ def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
 
 
 def plain(names: Sequence[str]) -> list[str]:
-    """Plotly reads a little HTML in names, links too; a label is shown as it is."""
+    """Escape names, because plotly interprets some HTML in them, including links."""
     return [escape(name, quote=False) for name in names]
 
 
 def _thinned(n: int) -> np.ndarray:
-    """Numbers of at most MOST_POINTS of n points, evenly spread, first and last among them."""
+    """Return indices of at most MOST_POINTS of n points, evenly spread, including the first and last."""
     return np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
 
 
@@ -269,7 +272,7 @@ def _mode(points: np.ndarray) -> str:
 def dress(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         height=320,
-        margin={"l": 8, "r": 8, "t": 30, "b": 8},  # at the top is room for the toolbar
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},  # the top margin leaves room for the toolbar
         showlegend=False,
         hovermode="closest",
     )
@@ -277,20 +280,21 @@ def dress(figure: go.Figure) -> go.Figure:
 
 
 def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.Figure:
-    """Dressed, with answers across, and down a share in per cent, which is never outside 0 to 100, or anything else."""
+    """Lay out a chart with answers across; down is a share in per cent, limited to 0 to 100, or another
+    quantity."""
     figure = dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
-    figure.update_traces(cliponaxis=False)  # the first point is drawn whole
+    figure.update_traces(cliponaxis=False)  # draw the first point in full
     return figure.update_yaxes(ticksuffix="%", minallowed=0, maxallowed=100) if share else figure
 
 
 def _whole(counts: np.ndarray) -> dict[str, object]:
-    """An axis of these counts, from 0; its ticks are whole numbers, if there are few, too."""
+    """Return an axis for these counts, from 0, with whole-number ticks even if there are few."""
     few = not np.nanmax(counts, initial=0) > 10
     return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}
 
 
 def with_legend(figure: go.Figure) -> go.Figure:
-    """With its legend under the plot: above it, on a phone, lies the toolbar."""
-    below = -68 / (figure.layout.height - 102)  # pixels, as the share of the plot that the legend counts in
+    """Put the legend under the plot; on a phone the toolbar covers the space above."""
+    below = -68 / (figure.layout.height - 102)  # pixels, as a share of the plot's height
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": below, "yanchor": "top", "x": 0})
     return figure

@@ -1,4 +1,4 @@
-"""Choosing a class: of thousands a box lists the first, and takes the name of any other as it is typed."""
+"""Choosing a class: with thousands, a box lists the first and accepts any other by its name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import streamlit as st
 from pages.parts.frame import escape
 
 LISTED = 1_000
-"""Classes that are sent to the browser with a box or a list."""
+"""Classes sent to the browser with a box or a list."""
 
 NEAR = 5
-"""Classes that are named if no class has the name that was typed."""
+"""Similar classes suggested if none has the name typed."""
 
 
 class Offered(TypedDict):
@@ -24,9 +24,8 @@ class Offered(TypedDict):
 
 
 def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> Offered:
-    """Arguments of `st.selectbox` and `st.multiselect`: the options, and whether others may be typed. chosen : are
-    among
-    them"""
+    """Return the options, and whether other names may be typed, as arguments of `st.selectbox` and
+    `st.multiselect`. chosen : classes that are always among the options"""
     options = dict.fromkeys((*chosen, *classes[:LISTED])) if len(classes) > LISTED else classes
     return {"options": list(options), "accept_new_options": len(classes) > LISTED}
 
@@ -61,6 +60,6 @@ def class_box(
 
 
 def with_in_name(classes: Sequence[str], words: str) -> list[str]:
-    """The classes that have these words in their name, capitals or not."""
+    """Return the classes whose name contains these words, ignoring case."""
     wanted = words.casefold().strip()
     return [name for name in classes if wanted in name.casefold()]

@@ -1,4 +1,5 @@
-"""Streamlit components of our own: a JavaScript module that draws, and its style sheets. All are next to this file."""
+"""Our own Streamlit components: a JavaScript module that draws, with its style sheets. All are next to this
+file."""
 
 from __future__ import annotations
 
@@ -15,11 +16,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-# JavaScript modules made one file: what a browser would ask for one import after another it asks for once.
-#
-# Each becomes a function of its own names that is called once, after those of what it imports, and gives what it
-# exports. Nothing of it is looked into but the lines that begin with import or export, and these have few forms: any
-# other is refused, so that what is joined does what the modules do.
+# Bundle JavaScript modules into one file, so that the browser needs one request instead of one per import.
+# Each module becomes a function that is called once, after those it imports, and returns its exports. Only
+# lines that begin with import or export are parsed. Few forms are allowed and all others are refused, so that
+# the bundle behaves like the modules.
 
 _ALL = "$joined"
 _DEFAULT = "$default"
@@ -59,7 +59,7 @@ def _path(importer: str, address: str) -> str:
 
 
 def _function(name: str, text: str) -> str:
-    """The call, in JavaScript, that gives what the module exports."""
+    """Return the JavaScript call that returns the module's exports."""
     rest = _VALUE.sub("", _DECLARED.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(rest):
         raise ValueError(
@@ -76,19 +76,18 @@ def _function(name: str, text: str) -> str:
 
 
 def _taken(importer: str, names: str, address: str) -> str:
-    """An import as what takes the same names of a module that was called before."""
+    """Return an import as a destructuring of a module that was called before."""
     taken = re.sub(r"\s+as\s+", ": ", names)
     return f"const {taken} = {_ALL}[{json.dumps(_path(importer, address))}];"
 
 
-# The JavaScript modules of the pages, as the server gives them out: one file, at an address that names what is in it.
-#
-# Pages take the address from here, the server's route the content, so that the two agree.
+# The JavaScript modules of the pages, bundled into one file at an address that includes a hash of its
+# content. Pages take the address from here and the server's route takes the content, so that the two agree.
 
 PATH = "/scripts"
-"""Where the server gives it out."""
+"""Path at which the server serves it."""
 
-# Two lines: a single one that holds a slash Streamlit takes for the path of a file.
+# Two lines, because Streamlit takes a single line with a slash for a file path.
 _START = """const {{ default: modules }} = await import(new URL({address}, document.baseURI));
 export default modules[{name}].default;
 """
@@ -99,7 +98,7 @@ class Scripts:
     """All modules below one folder.
 
     contents : {path in the folder: text of the module}      joined : all of them as one
-    version : a hash of that, which is its address: a browser may keep for ever what it got there
+    version : a hash of `joined`, part of the address: a browser may cache that address for ever
     """
 
     contents: Mapping[str, str]
@@ -108,11 +107,12 @@ class Scripts:
 
     @property
     def address(self) -> str:
-        """Where they are, from the address of a page."""
+        """Return the address of the bundle relative to a page."""
         return f"{PATH.lstrip('/')}/{self.version}.js"
 
     def start(self, name: str) -> str:
-        """The text of a module whose default export is that of one of these. name : such as "one_label/card.js"
+        """Return a module that re-exports the default export of one of these. name : such as
+        "one_label/card.js"
 
         Raises KeyError: there is no such module.
         """
@@ -123,7 +123,7 @@ class Scripts:
 
 @cache
 def scripts_in(folder: Path) -> Scripts:
-    """The modules below this folder, read once: a server that runs gives out what it started with."""
+    """Read the modules below this folder, once: a running server serves what it started with."""
     contents = {
         path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.js"))
     }
@@ -144,7 +144,8 @@ def component(
     """
     return st.components.v2.component(
         name,
-        # Streamlit sends it with every drawing: so it is two lines, and what they import the browser fetches once.
+        # Streamlit sends this text with every redraw, so it is only two lines; the browser caches what they
+        # import.
         js=scripts_in(_HERE).start(entry),
         css="\n".join((_HERE / style).read_text(encoding="utf-8") for style in styles) or None,
         html=html,

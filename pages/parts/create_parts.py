@@ -17,7 +17,7 @@ HELD_OUT = {0.0: "none", 0.1: "10%", 0.2: "20%", 1 / 3: "a third", 0.5: "half"}
 
 
 def kept_files(table: LabelTable) -> None:
-    """How many files the rows name; nothing if they name none."""
+    """Say how many files the rows name; nothing if none."""
     if files := table.media.kept_names():
         st.caption(
             f"{counted(len(files), 'different file')} {either(len(files), 'is', 'are')} named by the rows, each found "
@@ -25,7 +25,7 @@ def kept_files(table: LabelTable) -> None:
         )
 
 
-# Imported votes: who voted, inter-annotator agreement, and how often each is right.
+# Imported votes: the voters, inter-annotator agreement, and how often each voter is right.
 
 NO_NAMES = (
     "The table of this project has no voters. Votes can be imported as a table of task, worker and label, "
@@ -34,7 +34,7 @@ NO_NAMES = (
 
 
 def votes_before(table: LabelTable) -> EarlierVotes | None:
-    """Facts about the imported votes of a table, shown before the import."""
+    """Return facts about the imported votes of a table, before the import."""
     place = st.empty()
     found = reliability(table, lambda share: _looking(place, share))
     place.empty()
@@ -46,7 +46,7 @@ def _looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
 
 
 def earlier_votes_part(page: frame.Page) -> None:
-    """The same of the project's table."""
+    """Show the same for the project's table."""
     place = st.empty()
     found = earlier_votes(page.seat, lambda share: _looking(place, share))
     place.empty()
@@ -57,7 +57,7 @@ def earlier_votes_part(page: frame.Page) -> None:
 
 
 def show_earlier_votes(found: EarlierVotes) -> None:
-    """A sentence on all of them, those who seem to guess, and a line for each voter."""
+    """Draw a summary, the voters who seem to guess, and a line for each voter."""
     st.markdown("###### Imported votes")
     st.markdown(in_words(found))
     warned = [one for one in found.voters if one.warning]
@@ -84,7 +84,7 @@ def show_earlier_votes(found: EarlierVotes) -> None:
 
 
 def in_words(found: EarlierVotes) -> str:
-    """How many voted, and inter-annotator agreement."""
+    """Return the number of voters and their inter-annotator agreement in words."""
     said = f"{len(found.voters):,} voters gave {counted(found.n_votes, 'vote')} on {counted(found.n_rows, 'row')}. "
     if math.isnan(found.alpha):
         said += f"Agreement cannot be computed: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"

@@ -1,4 +1,5 @@
-"""Text that an owner reads before requesting a pretrained encoder, on the Import page and in Project settings."""
+"""Text that an owner reads before requesting a pretrained encoder, on the Import page and in Project
+settings."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _REPLACES = "*{title}* can read **{column}** in place of its encoder."
 
 
 def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
-    """Purpose, source and licence of an encoder, that nothing is sent, and the time it takes."""
+    """Describe purpose, source, licence and time of an encoder, and that no data is sent."""
     entry = one.entry
     words = (_REPLACES if replaces else _READ[entry.kind]).format(
         column=escape(one.column), title=escape(entry.title), reads=reads
@@ -49,7 +50,7 @@ def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str 
 
 
 def minutes_words(minutes: int) -> str:
-    """ "1 minute", "12 minutes" or, from two hours on, "3 hours"."""
+    """Return "1 minute", "12 minutes" or, from two hours on, "3 hours"."""
     if minutes >= 120:
         return counted(round(minutes / 60), "hour")
     return counted(minutes, "minute")
@@ -66,7 +67,7 @@ def slow_words(slow: offers.SlowEncoding) -> str:
 
 
 def warn_of_language(one: offers.EncoderOffer) -> None:
-    """Say that the texts seem to be in a language that the encoder does not know, if they do."""
+    """Warn if the texts seem to be in a language that the encoder does not know."""
     if not one.knows_language:
         st.warning(
             f"The texts seem to be in {one.language}, and {escape(one.entry.title)} knows English only: it may "
@@ -76,20 +77,21 @@ def warn_of_language(one: offers.EncoderOffer) -> None:
 
 
 def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
-    """Whether the licence is accepted; asked only if it forbids commercial use."""
+    """Return whether the licence is accepted; asked only if it forbids commercial use."""
     return entry.commercial or st.checkbox(
         f"My use is non-commercial, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
     )
 
 
 def offer_name(one: offers.EncoderOffer) -> str:
-    """Its title, when to take it, and whether no one can ask for it here."""
+    """Return its title, when to choose it, and whether it cannot be requested here."""
     missing = {"package": " (the operator adds it)", "not verified": " (not verified)"}.get(one.state, "")
     return f"{one.entry.title}: {one.entry.use}{missing}"
 
 
 def server_encoders_part(seat: Seat, key: str) -> None:
-    """The encoders that Winnow has put on this server, each with a press that removes it; for the server's owners."""
+    """List the encoders downloaded to this server, each with a button that removes it; for the server's
+    owners."""
     try:
         found = [one for one in on_server.server_encoders(seat) if one.can_be_removed]
     except (NotAllowed, offers.EncoderError):
@@ -114,10 +116,10 @@ def server_encoders_part(seat: Seat, key: str) -> None:
 
 
 def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callable[[], managing.Also | None]]:
-    """Offer the encoders that a worker can have for a table that is about to become a project.
+    """Offer the encoders that a worker can run for a table that is about to become a project.
 
-    Returns whether nothing more has to be accepted, and what gives the request to store with the project, None if
-    no encoder is wanted; it raises EncoderError.
+    Returns whether all conditions are accepted, and a function that returns the request to store with the
+    project, None if no encoder is wanted. The function raises EncoderError.
     """
     offered = [one for one in offers.offers_for(seat, table) if one.can_be_asked]
     if not offered:

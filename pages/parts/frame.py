@@ -1,4 +1,4 @@
-"""The start of every page: who is here, which project, and a kind stop where something is missing."""
+"""The start of every page: the person, the project, and a clear message when something is missing."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ PERSON_HEADER = "X-Winnow-Person"
 NOTHING_SHARED = "The owner has not shared a project with you yet. Ask them to; then load this page again."
 _NUMBER = re.compile("[0-9]{1,9}")
 _PICTURED = re.compile(r":(?=[\w+/-]+:)")
-"""Where the browser would see the name of an emoji or an icon, and does so behind a backslash too."""
+"""Matches where the browser would render an emoji or icon name, which it does even behind a backslash."""
 _UNSEEN = "\u2060"
-"""A word joiner: it has no width, and no line breaks at it."""
+"""A word joiner: zero width, and no line breaks at it."""
 SIGN_IN_HEADER = "X-Winnow-Sign-In"
 
 
 @dataclass(frozen=True)
 class Page:
-    """Objects that a page needs to call a use case. seat : who is here, at the project where the page is about one"""
+    """Objects that a page needs to call a use case. seat : the person, at a project if the page is about
+    one"""
 
     seat: Seat
     person: Person
@@ -54,17 +55,19 @@ class ProjectPage(Page):
 
 
 def person_id() -> int:
-    """The person the guard let in: it sets this header itself and drops any that a browser sends."""
+    """Return the person authenticated by the guard, which sets this header and drops any sent by a
+    browser."""
     return int(st.context.headers.get(PERSON_HEADER, "0"))
 
 
 def sign_in_id() -> int:
-    """The number of the sign-in that this page was opened with; the guard says it as it says the person."""
+    """Return the number of the sign-in that opened this page, from the guard's header."""
     return int(st.context.headers.get(SIGN_IN_HEADER, "0"))
 
 
 def begin() -> Page:
-    """The signed-in person, checked again at every run: an open tab does not outlive its permission."""
+    """Return the signed-in person, checked at every run so that an open tab does not outlive its
+    permission."""
     seat = Seat(home(), person_id())
     with stop_at_faults():
         try:
@@ -76,7 +79,8 @@ def begin() -> Page:
 
 @contextmanager
 def stop_at_faults() -> Iterator[None]:
-    """Say here why the store failed the block, and no more: without what it reads there is no page."""
+    """Stop the page with a message if the store fails in the block: nothing useful can be drawn without
+    it."""
     try:
         yield
     except STORE_FAULTS as fault:
@@ -86,25 +90,23 @@ def stop_at_faults() -> Iterator[None]:
 
 
 def leave_question(seat: Seat) -> None:
-    """Offer the row that was on this tab's screen to others, now that another page is there."""
+    """Release the row shown on this tab for other annotators, now that another page is open."""
     left = st.session_state.pop(state.ASKED, None)
-    st.session_state.pop(
-        state.NEXT, None
-    )  # a question that was brought and never drawn is of that time, not the current one
+    st.session_state.pop(state.NEXT, None)  # a question fetched but not drawn is out of date now
     if left is not None:
-        with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
+        with suppress(NotAllowed, NotFound, NotSaved):  # the row is released after a few minutes anyway
             loop.leave(seat.at(left))
 
 
 def words_of(refusal: BaseException) -> str:
-    """Message about a refusal, or a failure of the store. Raises the error where there are no words for it."""
+    """Return the message for a refusal or a store failure. Raises the error if there is no message for it."""
     if not isinstance(refusal, STORE_FAULTS):
         return str(refusal)
     return words_for_fault(refusal)
 
 
 def say_fault(error: BaseException) -> bool:
-    """Say here why the store failed, where that is what the error is; whether it was said."""
+    """Show why the store failed; return whether the error was a store failure."""
     why = why_it_failed(error)
     if why is None:
         return False
@@ -114,7 +116,7 @@ def say_fault(error: BaseException) -> bool:
 
 
 def say_where_nothing_is_saved(page: Page) -> None:
-    """Say on top of every page, not only after a press, that nothing can be saved any more, where that is so."""
+    """Warn on top of every page if nothing can be saved any more, even before a click."""
     if (why := why_nothing_is_saved(page.seat.home)) is not None:
         st.error(why, icon=":material/error:")
 
@@ -124,11 +126,11 @@ WHOSE = {
     Right.REVIEW: "Only reviewers and owners can open this page.",
     Right.ANSWER: "This page is for annotators. You may look at this project's progress.",
 }
-"""Message to users without the right that the page needs."""
+"""Message for users who lack the right that the page needs."""
 
 
 def begin_owner() -> Page:
-    """As ``begin``, for pages of the owners of this Winnow alone."""
+    """As ``begin``, for pages that only owners of this Winnow may open."""
     page = begin()
     if not page.person.is_owner:
         _refuse(Right.OWN)
@@ -136,7 +138,8 @@ def begin_owner() -> Page:
 
 
 def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
-    """As ``begin``, with the project named in the address, or the one used last. right : that the page needs there"""
+    """As ``begin``, with the project named in the address, or the last one used. right : that the page needs
+    there"""
     page = begin()
     chosen = _chosen_project(page, right)
     if chosen is None:
@@ -158,12 +161,12 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
 
 
 def project_title(title: str, page: ProjectPage) -> None:
-    """The page's heading: the project, whose name is also the way to another one, and the page."""
+    """Draw the heading: the project, as a menu of projects, and the page."""
     known = managing.project_names(page.seat)
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
         if others:
-            # A browser continues sending the words a menu was drawn with: a new name is a new menu.
+            # A browser keeps sending the options that a menu was drawn with, so a new name needs a new menu.
             switch = f"{state.SWITCH}-{hash((page.project.id, *known.items()))}"
             st.menu_button(
                 escape(page.project.name),
@@ -180,7 +183,7 @@ def project_title(title: str, page: ProjectPage) -> None:
 
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
-    """Rights of the person at the project of the address, or the last one used; if there is neither, anywhere."""
+    """Return the person's rights at the project of the address, else the last one used, else any project."""
     asked = st.query_params.get("project", "")
     chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
     if chosen is not None:
@@ -204,7 +207,7 @@ def _switch_project(switch: str) -> None:
 
 
 def escape(text: str) -> str:
-    """Text of a user inside Markdown, shown as it is."""
+    """Escape a user's text for Markdown, so that it is shown as is."""
     return "".join(
         f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|~$:&" else character
         for character in _PICTURED.sub(f":{_UNSEEN}", text)
@@ -212,32 +215,33 @@ def escape(text: str) -> str:
 
 
 def file_stem(page: ProjectPage) -> str:
-    """The start of the names of downloaded files: the project's name in letters, digits and dashes."""
+    """Return the start of download file names: the project's name in letters, digits and dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
 
 
 def link_address(secret: str) -> str:
-    """The whole address of a sign-in link, by the address of the settings, else as this browser reaches the server."""
+    """Return the full address of a sign-in link, from the settings, else from the address that this browser
+    uses."""
     at = urlsplit(str(st.context.url))
     return f"{home().settings.public_url or f'{at.scheme}://{at.netloc}'}/signin?link={secret}"
 
 
 def host() -> str:
-    """The host of such a link, without its port; '' if it is not known."""
+    """Return the host of such a link without its port; '' if unknown."""
     return urlsplit(home().settings.public_url or str(st.context.url)).hostname or ""
 
 
 def toast_from_last_page() -> None:
-    """Say what the page before this one has done, in plain text: the names in it are people's own."""
+    """Show the result of the previous page as plain text, because names in it are user input."""
     if message := st.session_state.pop(state.FLASH, None):
         st.toast(escape(message), icon=":material/check:")
 
 
 @contextmanager
 def refusals(*kinds: type[Exception]) -> Iterator[None]:
-    """Say here why what the block does was refused: not allowed, not found, not saved, or an error of these kinds.
+    """Show why the block was refused: not allowed, not found, not saved, or an error of these kinds.
 
-    What follows on the page is drawn all the same, so that nothing typed is lost.
+    The rest of the page is still drawn, so that typed input is not lost.
     """
     try:
         yield
@@ -250,7 +254,8 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
-    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` says it there."""
+    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` shows the
+    message."""
     try:
         yield
     except _said(kinds) as refusal:
@@ -264,8 +269,8 @@ def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
 
 
 def say_refusal() -> None:
-    """Why the last press was refused, once."""
-    with st.container():  # always there: what is below keeps its place, and with it its state
+    """Show once why the last click was refused."""
+    with st.container():  # always present, so that the widgets below keep their position and state
         if refused := st.session_state.pop(state.REFUSED, None):
             st.error(escape(refused), icon=":material/error:")
 
@@ -281,20 +286,20 @@ def saved_field(
     *kinds: type[Exception],
     doubt: Callable[[Any], tuple[str, str] | None] = lambda _: None,
 ) -> None:
-    """Draw a field that saves each change at once, and say so in its label's line.
+    """Draw a field that saves each change at once, and confirms it in its label.
 
     now : the stored value      draw : a widget of Streamlit with all but its key, value and callback
     save : stores a value; errors of these kinds say why it was refused, and what was typed stays
     doubt : (question, button) for a value that must be confirmed before it is saved
     """
     said = st.session_state
-    if key not in said or said.get(f"{key}-now") != now:  # also changed elsewhere: the field follows
+    if key not in said or said.get(f"{key}-now") != now:  # also if it was changed elsewhere
         said[key] = said[f"{key}-now"] = now
 
     def store() -> None:
         with refusals_said_later(*kinds):
             save(said[key])
-            said.pop(f"{key}-now", None)  # drawn as it was stored, without blanks around it
+            said.pop(f"{key}-now", None)  # redraw as stored, without surrounding blanks
             said[state.SAVED] = key
 
     with st.container(key=f"winnow_field-{key}", gap="small"):
@@ -308,8 +313,8 @@ def saved_field(
 
 
 def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
-    """The project in the address; without one, that of the page before, else the one worked on last in which the person
-    has this right, else any."""
+    """Return the project in the address, else that of the previous page, else the last one in which the
+    person has this right, else any such project."""
     asked = st.query_params.get("project")
     if asked is not None:
         try:
@@ -317,7 +322,7 @@ def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
                 raise no_project(f"'{asked}'")
             return managing.get_project(page.seat.at(int(asked)))
         except NotFound as missing:
-            st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
+            st.session_state.pop(state.REFUSED, None)  # of a click on a page left open; this page explains it
             st.error(escape(str(missing)), icon=":material/search_off:")
             _way_home()
             st.stop()
@@ -326,7 +331,7 @@ def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
     return next(iter(before or [one for one in known if one.may(right)] or known), None)
 
 
-# The name and mark of all pages, and the phone's menu. Their style sheet, `style.css`, comes with the document.
+# The name and logo of all pages, and the phone menu. Their style sheet, `style.css`, comes with the document.
 
 ICON = Path(__file__).with_name("icon.png")
 LOGO = Path(__file__).with_name("logo.svg")
@@ -335,6 +340,6 @@ _MENU = component("winnow_menu", "head/menu.js")
 
 
 def apply() -> None:
-    """The name and mark at the top, and what closes a phone's menu."""
+    """Add the name and logo at the top, and the script that closes the phone menu."""
     st.logo(str(LOGO), size="medium")
     _MENU(key=state.MENU)

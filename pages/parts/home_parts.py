@@ -1,4 +1,4 @@
-"""Home's list: one line for each project, with how good it is, what is to be done, and one button."""
+"""Home's list: one line per project with its accuracy, its next step, and one button."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workflow.projects.managing import ProjectNameError, ProjectSummary
 from workflow.projects.progress import FEWEST_MEASURED
 
 MANY = 4
-"""Projects from which on they can be searched and sorted."""
+"""Minimum of projects for search and sorting."""
 WIDTHS = (0.7, 4.4, 1.3, 1.2, 2.2, 1.5, 0.7)
 GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
 ORDERS = {
@@ -34,14 +34,14 @@ ORDERS = {
 
 
 class Step(NamedTuple):
-    """The one thing to do next. page : where the button leads"""
+    """The next thing to do. page : where the button leads"""
 
     label: str
     page: str
 
 
 def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
-    """The likeliest next step in the project."""
+    """Return the likeliest next step in the project."""
     if project.disputes:
         return Step("Settle", "disputes.py")
     over = not project.left or (glance is not None and glance.reached)
@@ -53,7 +53,8 @@ def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
 
 
 def state_line(project: ProjectSummary, glance: Glance | None) -> str:
-    """Where the project stands, in Markdown: coloured only where someone has to act, or no one any more."""
+    """Return the state of the project in Markdown, coloured only if an action is needed, or no
+    longer is."""
     if project.disputes:
         verb = "waits" if project.disputes == 1 else "wait"
         return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
@@ -73,7 +74,7 @@ def state_line(project: ProjectSummary, glance: Glance | None) -> str:
 
 
 def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
-    """How far the goal is, and how long that takes."""
+    """Return the distance to the goal and the time it takes."""
     yours = f"{'your ' if project.may(Right.OWN) else ''}{percent(goal)}"
     if glance.more is None or glance.measured < FEWEST_MEASURED:
         return f"Distance to {yours} cannot be estimated yet"
@@ -84,7 +85,8 @@ def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
 
 
 def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:
-    """The lines, and above them from the fourth project on a search and an order. person : the name of who looks"""
+    """Draw the lines, with search and sorting above them from the fourth project on. person : name of the
+    viewer"""
     shown = _chosen(projects) if len(projects) >= MANY else projects
     with st.container(key="winnow_projects", gap=None):
         for project in shown:
@@ -131,14 +133,14 @@ def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
     step = next_step(project, glance)
     if action.button(step.label, key=f"go-{project.id}", width="stretch"):
         st.switch_page(step.page, query_params=here)
-    # The words are for who hears the page (and hidden by `style`): an icon alone has the name of its glyph.
+    # For screen readers (hidden by `style`): an icon alone has the name of its glyph.
     with more.popover(f"More of {escape(project.name)}", icon=":material/more_horiz:", type="tertiary"):
         for page, label in _links(project):
             st.page_link(page, label=label, query_params=here)
 
 
 def _links(project: ProjectSummary) -> list[tuple[str, str]]:
-    """The other ways into the project."""
+    """Return the other links to the project."""
     links = [("progress.py", "Progress")]
     if project.may(Right.ANSWER):
         links = [("annotate.py", "Answer"), *links, ("review_page.py", "Review")]
@@ -155,7 +157,7 @@ def _picture(project: ProjectSummary, glance: Glance | None) -> None:
 
 
 def _figure(glance: Glance | None) -> str:
-    """The value with its interval, in Markdown; a dash where too little is measured."""
+    """Return the value with its interval in Markdown; a dash if too little is measured."""
     if glance is None:
         return "–  \n:small[:gray[too early]]"
     before = "" if glance.what == RIGHT else f"{glance.what} "
@@ -166,9 +168,9 @@ def _figure(glance: Glance | None) -> str:
 
 
 def _counts(project: ProjectSummary, person: str) -> str:
-    """How much is answered, who answered last and when; whether this person ever did."""
+    """Return how much is answered, who answered last and when, and whether this person ever did."""
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
-    if project.answers is not None:  # a row is answered once enough people have answered it
+    if project.answers is not None:  # a row counts as answered once enough people have answered it
         line = f"{line}, {counted(project.answers, 'answer')}"
     if project.last_answer is None:
         return f"{line},  \nnot started"
@@ -178,8 +180,8 @@ def _counts(project: ProjectSummary, person: str) -> str:
 
 
 def _spark(glance: Glance) -> str:
-    """The small curve with its band, drawn as grounds that are cut out: numbers alone, no words of a user. Where an
-    interval is not known the band is broken."""
+    """Draw the small curve with its band as clipped backgrounds, from numbers only, never a user's text. The
+    band is broken where an interval is unknown."""
     values, last = glance.curve, len(glance.curve) - 1
     points = list(zip(values, glance.lows, glance.highs, strict=True))
     edges = [edge for point in points for edge in point if edge is not None]
@@ -212,9 +214,9 @@ def _cut(tag: str, corners: Sequence[str]) -> str:
     return f'<{tag} style="clip-path: polygon({", ".join(corners)})"></{tag}>'
 
 
-# Winnow in one sentence and three pictured steps: Home until there is a project of one's own.
+# Winnow in one sentence and three illustrated steps: Home until the person has a project.
 
-# Constant text, nothing of a user's. Lines take the colour of the text, so that both themes show them.
+# Constant text, no user input. Lines take the text colour, so that both themes show them.
 
 
 def _first_steps_line(*parts: str, chosen: bool = False) -> str:
@@ -256,7 +258,7 @@ STEPS = (
 
 
 def first_steps() -> None:
-    """The sentence, the steps and the way to a table of one's own."""
+    """Draw the sentence, the steps and the link to import a table."""
     with st.container(key="winnow_hero"):
         st.title("Several labels may be right. Winnow finds the one that is.", anchor=False)
         st.markdown(
@@ -273,13 +275,13 @@ def first_steps() -> None:
         st.switch_page("import_table.py")
 
 
-# Home's demos, quiet below what leads: one press opens each, and has it made before if it is not there yet.
+# Home's demos, below the main part: a click opens a demo, and creates it first if necessary.
 
 ICONS = {"digits": ":material/pin:", "calls": ":material/graphic_eq:", "remarks": ":material/chat_bubble:"}
 
 
 def demo_cards(page: frame.Page) -> None:
-    """A card for each."""
+    """Draw a card for each demo."""
     st.markdown("Or answer a few questions of a demo first:")
     chosen = None
     with st.container(key="winnow_demos"):
@@ -311,5 +313,5 @@ _BUTTON = component(
 
 
 def sign_out_button() -> None:
-    """Ends this browser's sign-in."""
+    """Draw the button that signs this browser out."""
     _BUTTON(key="winnow_sign_out", width="content")

@@ -1,4 +1,4 @@
-"""The pieces of pages that depend on the kind of project: one folder a kind, with the same names in each."""
+"""The parts of pages that depend on the kind of project: one folder per kind, with the same names in each."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     STOP: StopWords
     LEARNING: tuple[Setting, ...]
     ANSWERING: tuple[Setting, ...]
-    """How many people answer a row, and what their answers make of it; empty if one does."""
-    """The lines of the form that says model and question settings."""
+    """How many people answer a row, and how their answers are combined; empty if one person does."""
+    """The settings of model and questions that the form shows."""
     FIRST_QUESTION: str
     """The card's question about the first row, with its labels below."""
     PREPARING: str
-    """Said while a project is made."""
+    """Shown while a project is created."""
 
     def told(
         self,
@@ -50,54 +50,55 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         notice: str | None,
         offer: Offer | None = None,
     ) -> dict[str, object]:
-        """Data for the question card; offer : in place of a question"""
+        """Return data for the question card. offer : shown instead of a question"""
 
     def question_card(
         self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
     ) -> Drawing:
-        """The function that draws the question card with it"""
+        """Return the function that draws the question card with it."""
 
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
-        """The function that draws many rows at once; only where the kind has batches"""
+        """Return the function that draws many rows at once; only if the kind has batches."""
 
     def other_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-        """The card of `pages.parts.other_cards`: with a known row, before someone starts, or one that people disagree
-        on; only where the kind has qualifications, or disputes."""
+        """Draw the card of `pages.parts.other_cards`: a known row, before someone starts, or a dispute; only
+        if the kind has qualifications or disputes."""
 
     def class_list(
         self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
     ) -> None:
-        """Give the browser the classes and groups that the card's search looks through, once, not with every
+        """Send the browser the classes and groups that the card's search uses, once, not with every
         question."""
 
     def queue_page(self, page: ProjectPage) -> None:
-        """The Queue page below its heading."""
+        """Draw the Queue page below its heading."""
 
     def progress_page(self, page: ProjectPage) -> None:
-        """The Progress page below its heading."""
+        """Draw the Progress page below its heading."""
 
     def review_row(self, page: ProjectPage, key: str, row: RowT_contra) -> None:
-        """An open row on the Review page. key : beginning of the widget keys"""
+        """Draw an open row on the Review page. key : beginning of the widget keys"""
 
     def groups_part(self, page: ProjectPage) -> None:
-        """The groups of classes on the settings page; nothing if the project takes none."""
+        """Draw the groups of classes on the settings page; nothing if the project takes none."""
 
     def classes_part(self, page: ProjectPage) -> None:
-        """The classes on the settings page."""
+        """Draw the classes on the settings page."""
 
     def summary(self, table: LabelTable) -> None:
-        """The result of the chosen columns for the file, on the Import page."""
+        """Draw how the file is read with the chosen columns, on the Import page."""
 
     def settings(self, table: LabelTable, checks: int) -> KindSettings:
-        """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
+        """Draw the settings of model and questions for the new project. checks : per cent of blind checks by
+        default"""
 
 
 AnyParts: TypeAlias = KindParts[Any, Any]
-"""The ones of a kind that the caller does not know: its questions and rows go back to it alone."""
+"""The parts of a kind unknown to the caller, which passes its questions and rows only back to it."""
 
 
 def typed(parts: KindParts[QuestionT_contra, RowT_contra]) -> AnyParts:
-    """The same parts. mypy finds their types here, and whether all of them agree."""
+    """Return the parts unchanged; here mypy checks that their types agree."""
     return parts
 
 
@@ -106,5 +107,5 @@ PARTS: Mapping[str, AnyParts] = {"one_label": typed(one_label), "label_vectors":
 
 
 def parts_of(page: ProjectPage) -> AnyParts:
-    """The ones of the project's kind."""
+    """Return the parts of the project's kind."""
     return PARTS[page.project.kind]

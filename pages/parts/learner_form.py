@@ -1,4 +1,4 @@
-"""The form of a project's learner settings, drawn from one table: a new setting is one more line in it."""
+"""The form of a project's learner settings, drawn from one table: a new setting is one more entry in it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from workflow.models.showing import Adoption, ModelStory, Running, short
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting. choices : {value: words}, or these for a model; empty: it is a number between least and most, or
-    yes or no where its value is
+    """One setting. choices : {value: words}, or a function that returns these for a model; empty: a number
+    between least and most, or a checkbox for a bool.
 
-    models : for which it means something; empty: for all      whole : an integer
-    percent : stored as a share, shown in per cent: least, most and step too
-    unset : the words for None, where it may be None
-    encoded : whether it means something only if an encoder has made vectors of the rows
-    sourced : whether it means something only if the table names the source of its rows
+    models : to which it applies; empty: for all      whole : integers only
+    percent : stored as a share, shown in per cent, as are least, most and step
+    unset : the words for None, if None is allowed
+    encoded : whether it applies only if an encoder has embedded the rows
+    sourced : whether it applies only if the table names the source of its rows
     """
 
     name: str
@@ -59,7 +59,7 @@ CHECKS_BY_ALL = Setting(
     "Blind checks are drawn at random. Asked of everyone, they measure inter-annotator agreement and each "
     "annotator's accuracy.",
 )
-"""Settings that projects of every kind have."""
+"""Settings shared by projects of every kind."""
 
 
 Doubt: TypeAlias = Callable[[str, Any], "tuple[str, str] | None"]
@@ -73,7 +73,7 @@ def learner_form(
     save: Callable[[str, Any], None],
     doubt: Doubt = lambda *_: None,
 ) -> None:
-    """Draw the settings that the current model has; each change is saved at once.
+    """Draw the settings that apply to the current model; each change is saved at once.
 
     now : the stored settings      save : stores one by its name
     """
@@ -98,8 +98,8 @@ def _setting(
 
 
 def _box(one: Setting, now: Mapping[str, Any]) -> tuple[Any, Callable[..., Any]]:
-    """The value that the box of a setting has, and what draws it. "" is None of a list, whose words Streamlit would
-    remove once it has been chosen."""
+    """Return the value that the setting's box shows, and the widget that draws it. "" stands for None, which
+    Streamlit would drop from a list once it has been chosen."""
     value = now[one.name]
     choices = one.choices(str(now.get("model"))) if callable(one.choices) else one.choices
     if choices:
@@ -125,7 +125,7 @@ def _box(one: Setting, now: Mapping[str, Any]) -> tuple[Any, Callable[..., Any]]
     )
 
 
-# Which model answers, and since when, in words: for the Models page and for Progress.
+# The model in use and its history in words, for the Models and Progress pages.
 
 OPTIMISM = (
     "The blind checks that chose a model also measure it: so its accuracy may look slightly too high. "
@@ -134,7 +134,8 @@ OPTIMISM = (
 
 
 def adoption_line(story: ModelStory, one: Adoption) -> str:
-    """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81% by 26 blind checks ..."."""
+    """Describe one change of the model, such as "From answer 60 on: kernel ridge, 81% by 26 blind checks
+    ..."."""
     model = escape(short(story.models, one.model))
     since = f"From answer {one.answers:,} on:" if one.answers else "From the start:"
     if one.before == one.model and one.by_comparison and one.why:
@@ -151,14 +152,14 @@ def adoption_line(story: ModelStory, one: Adoption) -> str:
 
 
 def say_story(story: ModelStory, last: int | None = None) -> None:
-    """The changes of the model, the newest first. last : only so many"""
+    """Show the changes of the model, newest first. last : at most this many"""
     shown = story.adoptions[::-1][:last]
     if shown:
         st.markdown("\n".join(f"- {adoption_line(story, one)}" for one in shown))
 
 
 def say_running(running: Running) -> None:
-    """How far a comparison is."""
+    """Show the progress of a comparison."""
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
     elif not running.begun:
@@ -170,15 +171,15 @@ def say_running(running: Running) -> None:
         st.progress(share, text=f"Comparing the models: {escape(running.fitting)}, {percent(share)} done")
 
 
-# Which choices of a question are shown first: the setting, and what is measured of it.
+# Shortlists, the choices of a question that are shown first: the setting, and its measurements.
 
 ALL = "all of them"
 NONE = 0.0
-"""Stands for no promise in the box: the words of None Streamlit would remove once it has been chosen."""
+"""Stands for no promise in the box: Streamlit would drop None once it has been chosen."""
 
 
 def promise_box(view: ShortlistView, key: str, save: Callable[[float | None], None]) -> None:
-    """Draw the setting, and under it what is measured of it. save : stores a promise, None for none"""
+    """Draw the setting with its measurements below. save : stores a promise, None for none"""
     saved_field(
         key,
         view.promise or NONE,
@@ -199,7 +200,7 @@ def promise_box(view: ShortlistView, key: str, save: Callable[[float | None], No
 
 
 def standing_in_words(view: ShortlistView) -> str:
-    """State of the stored promise."""
+    """Describe the state of the stored promise."""
     if view.promise is None:
         return "All choices are shown."
     everything = "All choices are shown until then."
@@ -238,7 +239,7 @@ def standing_in_words(view: ShortlistView) -> str:
 
 
 def measured_in_words(view: ShortlistView) -> str:
-    """The promise next to what was measured; empty while nothing was."""
+    """Compare the promise with the measurement; empty if nothing is measured yet."""
     if not view.measured:
         return ""
     promised = "" if view.promise is None else f"promised {percent(view.promise)}, "
@@ -247,7 +248,7 @@ def measured_in_words(view: ShortlistView) -> str:
 
 
 def answers_in_words(view: ShortlistView) -> str:
-    """Answers to questions that showed a shortlist first; empty before the first answer."""
+    """Describe answers to questions that showed a shortlist first; empty before the first answer."""
     if not view.asked:
         return ""
     share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"
@@ -258,7 +259,7 @@ def answers_in_words(view: ShortlistView) -> str:
 
 
 def outside_in_words(view: ShortlistView) -> str:
-    """How often the truth was none of the choices; empty before the first check."""
+    """Say how often none of the choices was right; empty before the first check."""
     rate = view.outside
     if not rate.checks:
         return ""
@@ -269,7 +270,7 @@ def outside_in_words(view: ShortlistView) -> str:
 
 
 def in_words(view: ShortlistView) -> str:
-    """How shortlists stand, with what was measured."""
+    """Describe the state of shortlists with their measurements."""
     measured = measured_in_words(view)
     said = (
         standing_in_words(view),
@@ -280,7 +281,7 @@ def in_words(view: ShortlistView) -> str:
 
 
 def shortlist_figures(view: ShortlistView) -> None:
-    """The lines on the Progress page; nothing if there is nothing to say."""
+    """Draw the lines on the Progress page; nothing if there is nothing to say."""
     outside = outside_in_words(view)
     if view.promise is not None or view.measured:
         st.markdown("###### Choices shown first")

@@ -1,4 +1,4 @@
-"""The map of a project's rows as a figure: the same marks in the colours of their labels, doubt, people, or states."""
+"""The map of a project's rows as a figure, coloured by label, model doubt, annotator or state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflow.rows import instance_map as use_case
 from workflow.rows.instance_map import STATES, InstanceMap
 
 MOST_IN_COLOUR = 6
-"""Classes, or people, that eyes tell apart on one map; all others are grey."""
+"""Classes or people that are distinguishable on one map; all others are grey."""
 
 STATE_MARKS = {
     "given": (palette.GIVEN, "circle"),
@@ -35,8 +35,8 @@ STATE_MARKS = {
 
 @dataclass(frozen=True)
 class MapMarks:
-    """Marks of one look. here : (k,) which rows have it      name : in the legend; "" for none, where those of its
-    `group` stand for it      look : arguments of plotly's marker"""
+    """Marks of one appearance. here : (k,) which rows have it      name : in the legend; "" if the others of
+    its `group` represent it      look : arguments of plotly's marker"""
 
     name: str
     here: np.ndarray
@@ -45,7 +45,7 @@ class MapMarks:
 
 
 def by_state(states: Sequence[str]) -> list[MapMarks]:
-    """One mark for each state that a row is in."""
+    """Return one mark for each state of the rows."""
     of_state = np.array(states)
     found = []
     for state, (colour, symbol) in STATE_MARKS.items():
@@ -58,7 +58,7 @@ def by_state(states: Sequence[str]) -> list[MapMarks]:
 def by_name(
     numbers: np.ndarray, known: np.ndarray, chosen: Sequence[int], names: Sequence[str], none: str
 ) -> list[MapMarks]:
-    """One mark for each name chosen, full if it is known and a ring where not; all other rows are grey.
+    """Return one mark for each chosen name, filled if known, a ring if predicted; all other rows are grey.
 
     numbers : (k,) place in `names`, negative for none      chosen : places, MOST_IN_COLOUR at most
     none : what a row without a name is called
@@ -83,7 +83,8 @@ def by_name(
 
 
 def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
-    """Rows in the shade of the model's doubt about them; those without any are small and grey, below the others."""
+    """Colour rows by the model's doubt about them; those without any are small and grey, drawn below the
+    others."""
     none = np.isnan(doubt)
     found = []
     if none.any():
@@ -110,9 +111,10 @@ def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
 def instance_map(
     places: np.ndarray, marks: Sequence[MapMarks], names: Sequence[str], told: Sequence[str], rows: np.ndarray
 ) -> go.Figure:
-    """Rows as points: places (k, 2), and of each its name and what is told of it on pointing.
+    """Draw rows as points: places (k, 2), with each one's name and hover text.
 
-    rows : (k,) their numbers in the table; a point's `customdata` are its name, what is told of it, and that number.
+    rows : (k,) their numbers in the table; a point's `customdata` are its name, its hover text, and that
+    number.
     """
     figure = go.Figure()
     shown, said = np.array(plain(names), dtype=object), np.array(plain(told), dtype=object)
@@ -141,7 +143,8 @@ def instance_map(
 
 @dataclass(frozen=True)
 class MapWords:
-    """labels : the column of a row's labels      nothing : said if it has none      about : what the states mean"""
+    """labels : the column of a row's labels      nothing : shown if it has none      about : meaning of the
+    states"""
 
     labels: str
     nothing: str
@@ -149,7 +152,7 @@ class MapWords:
 
 
 def placed(shown: InstanceMap) -> str:
-    """How the rows were placed: the end of a sentence about it. Markdown."""
+    """Describe how the rows were placed, as the end of a sentence. Markdown."""
     if shown.laid_out:
         return ", in any direction (t-SNE)."
     held = percent(shown.explained)
@@ -161,7 +164,7 @@ def placed(shown: InstanceMap) -> str:
     return axes
 
 
-# Colours of the map: the choice, the marks of each, and what is told of a row on pointing at it.
+# Colours of the map: the choice, the marks of each, and the hover text of a row.
 
 LABEL, DOUBT, PERSON, STATE = "Label", "Doubt", "Person", "State"
 _ABOUT = {
@@ -173,9 +176,9 @@ _ABOUT = {
 
 @dataclass(frozen=True)
 class MapLook:
-    """How the map is drawn. told : of each row, on pointing      data : columns to download
+    """How the map is drawn. told : hover text of each row      data : columns to download
 
-    alt, about : what it is coloured by, for who does not see it, and in words below
+    alt, about : what the colours mean, for screen readers, and as text below the map
     """
 
     marks: Sequence[MapMarks]
@@ -186,7 +189,7 @@ class MapLook:
 
 
 def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
-    """The choice of colours, drawn here, and what follows from it. It stays in the address."""
+    """Draw the choice of colours and return the resulting look. The choice is stored in the address."""
     ways = [LABEL, DOUBT, *([PERSON] if page.project.may(Right.REVIEW) else []), STATE]
     with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_fields"):
         way = st.radio("Colour by", ways, horizontal=True, key="colour", bind="query-params")
@@ -221,7 +224,8 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
 
 
 def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.ndarray) -> list[int]:
-    """The names that have a colour: all, if they are few; else those chosen, at first the most frequent.
+    """Return the names that get a colour: all if they are few, else those chosen, initially the most
+    frequent.
 
     numbers : (k,) of each row its place in `names`, negative for none
     """
@@ -230,7 +234,7 @@ def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.
     if len(frequent) <= MOST_IN_COLOUR:
         return sorted(frequent)
     listed = [names[one] for one in dict.fromkeys((*frequent, *range(len(names))))]
-    # A browser continues sending names that a box was drawn with: with other names it is another box.
+    # A browser keeps sending the names that a box was drawn with, so other names need another box.
     chosen = st.multiselect(
         "In colour",
         default=listed[:MOST_IN_COLOUR],
@@ -245,7 +249,7 @@ def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.
 
 
 def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[str]:
-    """For each row, how it stands, its labels, and what the model says."""
+    """Return each row's state, its labels, and the model's prediction, as hover text."""
     found = []
     for state, labels, number, known, doubt in zip(
         states, shown.labels, shown.named.classes, shown.named.known, shown.named.doubt, strict=True

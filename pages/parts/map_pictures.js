@@ -1,5 +1,5 @@
 // @ts-check
-// Next to the point of the map that is pointed at stands the small picture of its row.
+// Shows the thumbnail of a row next to its point under the pointer.
 
 /** @import { Component } from "./card/types.js" */
 
@@ -7,7 +7,7 @@
 /** @typedef {Element & { on?: (name: string, act: (pointing: Pointing) => void) => void }} Plot */
 
 const AWAY = 16;
-/** Charts that tell of pointing: a chart is often rebuilt. */
+/** Charts that have a pointer listener: a chart is often rebuilt. */
 const heard = new WeakSet();
 /** @type {{ show: (pointing: Pointing) => void, hide: () => void }} the picture that is drawn now */
 let now = { show() {}, hide() {} };
@@ -32,7 +32,7 @@ export default function mapPictures({ parentElement, data: { pictures } }) {
       if (!picture) return;
       if (image.getAttribute("src") !== picture) image.src = picture;
       const { width, height } = place.getBoundingClientRect();
-      const left = event.clientX - width - AWAY; // plotly's words stand to the right
+      const left = event.clientX - width - AWAY; // plotly's hover text is on the right
       place.style.left = `${left > 0 ? left : event.clientX + AWAY}px`;
       place.style.top = `${Math.max(0, Math.min(event.clientY + AWAY, innerHeight - height))}px`;
     },

@@ -1,5 +1,4 @@
-"""The people who may see a project: a part of its settings. People with a role each; more are added by name, or as a
-group."""
+"""The people who may see a project, a part of its settings: each with a role, added by name or as a group."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from workflow.people.qualification import QualificationRule
 
 
 def members_part(page: ProjectPage) -> None:
-    """The members, then the two ways to add more."""
+    """Draw the members, then the two ways to add more."""
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
     st.markdown("##### Who may see this project")
     st.caption("No one else can find it: not on Home, not by its address, not its files.")
@@ -85,7 +84,7 @@ def _do(act: Callable[[], object], words: str) -> None:
 def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str) -> None:
     names = dict(others)
     with st.form(f"{key}-add", border=True):
-        # The options are part of the key: a browser continues sending the words a box was drawn with.
+        # The options are part of the key: a browser keeps sending the options that a box was drawn with.
         box = f"{key}-people-{hash(others)}"
         left, right = st.columns(2)
         left.multiselect(
@@ -137,7 +136,7 @@ def _group_added(page: ProjectPage, box: str, role: str) -> None:
 
 
 def qualification_part(page: ProjectPage) -> None:
-    """Draw it."""
+    """Draw the qualification settings."""
     now = qualification.overview(page.seat)
     if not now.possible:
         st.info(

@@ -1,4 +1,4 @@
-"""The question card with many rows at once: what it is told of a batch, and what is said of one."""
+"""The question card with many rows at once: its data for a batch, and its texts."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from workflow.people.disputes import Dispute, DisputeList, Opinion
 from workflow.people.qualification import Judged, Qualifying
 
 KEYS = "abcdefghijklmnopqrstvwxy"
-"""Keys of the tiles in order: all letters but those of undo and of the closer look."""
+"""Keys of the tiles in order: all letters except those of undo and zoom."""
 _SOUND_KEY = "p"
 
 
 def nothing_together(found: NoBatch) -> Offer:
-    """Message if there is no batch."""
+    """Return the message if there is no batch."""
     return Offer("No rows to confirm together now", found.why, "one", "One by one")
 
 
 def batch_question(batch: ShownBatch) -> dict[str, object]:
-    """The batch as the card draws it; see `BatchQuestion` in `one_label/types.d.ts`."""
+    """Return the batch as the card draws it; see `BatchQuestion` in `one_label/types.d.ts`."""
     heard = any(tile.view.heard for tile in batch.tiles)
     keys = KEYS.replace(_SOUND_KEY, "") if heard else KEYS
     tiles = [
@@ -59,7 +59,7 @@ def batch_question(batch: ShownBatch) -> dict[str, object]:
 
 
 def say_what_was_left_out(saved: SavedBatch) -> None:
-    """Say at the next drawing what a press on a batch did not store."""
+    """Show at the next redraw what was not stored of a batch."""
     if saved.repeated:
         say(
             f"Not saved again: {counted(saved.rows, 'row')} had been confirmed as {saved.label} before, in another "
@@ -90,7 +90,7 @@ def _checked(batch: ShownBatch) -> str:
 
 
 def can_choose(page: frame.ProjectPage) -> bool:
-    """Whether this person may choose rows to confirm together in this project."""
+    """Return whether this person may choose rows to confirm together in this project."""
     try:
         return batches.labels_for(page.seat, ()) is not None
     except NotAllowed:
@@ -98,9 +98,10 @@ def can_choose(page: frame.ProjectPage) -> bool:
 
 
 def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
-    """A label, and the button that puts these rows before the person together. Nothing if they cannot be.
+    """Draw a label box, and the button that opens these rows as a batch. Nothing if they cannot be confirmed
+    together.
 
-    key : of the widgets; rows that are others need another one
+    key : of the widgets; other rows need another key
     """
     try:
         labels = batches.labels_for(page.seat, rows)
@@ -132,7 +133,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
 
-# The question card with a dispute: who said what, and the verdict instead of an answer.
+# The question card with a dispute: each annotator's answer, and a verdict instead of an answer.
 
 NOT_SEVERAL = (
     "With one annotator per row there are no disputes. To collect several independent answers per row, "
@@ -140,9 +141,10 @@ NOT_SEVERAL = (
 )
 NOBODY = "Annotators agree on every shared row, or their disputes are resolved. New ones appear here as people answer."
 LABELS = 60
-"""Labels that a card lists at most; the search finds the others."""
+"""Labels listed on a card at most; the search finds the others."""
 MARKS = 4
-"""Labels that have a colour and a shape, by their number (`one_label/card.css`): those that most people left."""
+"""Labels that have a colour and a shape, by their number (`one_label/card.css`): those chosen by most
+people."""
 
 
 def dispute_data(
@@ -155,10 +157,11 @@ def dispute_data(
     saved: str | None,
     undoable: int | None,
 ) -> dict[str, object]:
-    """The card's data, for the dispute that is looked at, or for the empty state.
+    """Return the card's data for the open dispute, or for the empty state.
 
-    descriptions : of the classes      zone : time zone of the browser, None if it is not known
-    notice : why the latest press was refused      saved : what it has done      undoable : seq of the latest verdict
+    descriptions : of the classes      zone : time zone of the browser, None if unknown
+    notice : why the latest click was refused      saved : its result      undoable : seq of the latest
+    verdict
     """
     tone = "bad" if notice else "good" if saved else "quiet"
     return bare("dispute") | {
@@ -244,14 +247,15 @@ def _question(
 
 
 def _in_order(opened: Dispute) -> list[str]:
-    """The labels that the card lists: those that most people left first, then by the model's share."""
+    """Return the labels that the card lists: those chosen by most people first, then by the model's
+    probability."""
     votes = {label: sum(label in one.labels for one in opened.opinions) for label in opened.candidates}
     order = sorted(opened.candidates, key=lambda label: (-votes[label], -opened.shares.get(label, 0.0)))
     return order[:LABELS]
 
 
 def _who_says(opinions: Sequence[Opinion], label: str) -> str:
-    """How many say that it is this label, and how many that it may be."""
+    """Say how many people chose exactly this label, and how many include it."""
     alone = sum(one.labels == (label,) for one in opinions)
     among = sum(label in one.labels for one in opinions) - alone
     if not alone and not among:
@@ -261,7 +265,8 @@ def _who_says(opinions: Sequence[Opinion], label: str) -> str:
 
 
 def _marks(said: Sequence[tuple[Sequence[str], int]]) -> dict[str, int]:
-    """{label: number of its mark}. said : labels that people left together, and how many did"""
+    """Return {label: number of its mark}. said : labels that people chose together, with the number of
+    people"""
     votes = Counter[str]()
     for labels, times in said:
         votes.update(dict.fromkeys(labels, times))
@@ -270,7 +275,8 @@ def _marks(said: Sequence[tuple[Sequence[str], int]]) -> dict[str, int]:
 
 
 def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]:
-    """How many people left each label, by its mark; None: labels without one, and bad items."""
+    """Return how many people chose each label, by its mark; None stands for labels without one, and bad
+    items."""
     marks, found = _marks(said), Counter[int | None]()
     for labels, times in said:
         for label in labels or ("",):
@@ -279,7 +285,7 @@ def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]
 
 
 def _names(labels: Sequence[str]) -> Sequence[str]:
-    """Another annotator's answers, joined by "or"."""
+    """Return another annotator's labels, to be joined by "or"."""
     return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
 
 
@@ -291,15 +297,15 @@ def _when(moment: datetime, zone: str | None) -> str:
     return f"{there.day} {there:%b %Y, %H:%M}"
 
 
-# Known rows before someone starts: what the question card is told of them, and of what came of an answer.
+# Known rows before someone starts: the card's data for them, and for the result of an answer.
 
 
 def known_row(
     now: Qualifying | Judged, descriptions: Mapping[str, str], notice: str | None
 ) -> dict[str, object]:
-    """The card's data, for where a person stands, or for what came of their latest answer.
+    """Return the card's data for the person's next known row, or for the result of their latest answer.
 
-    descriptions : of the classes      notice : why the latest press was refused
+    descriptions : of the classes      notice : why the latest click was refused
     """
     if isinstance(now, Judged):
         token, given, right, waiting = None, now.number, now.n_right, None

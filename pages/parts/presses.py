@@ -1,4 +1,4 @@
-"""A press of the card, dealt with before the page is drawn again."""
+"""Clicks and key presses of the card, handled before the page is redrawn."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from workflow.seat import Seat
 
 
 def was_pressed() -> bool:
-    """Whether a press made the page run."""
+    """Return whether a click on the card caused this run."""
     return _sent("press") is not None
 
 
 def read_press(seat: Seat) -> Press:
-    """The press that made the page run. Raises AnswerError where it is none, or comes sooner than hands could press."""
+    """Return the press that caused this run. Raises AnswerError if there is none, or it comes too fast for a
+    person."""
     if not seat.home.attempts.may_press(seat.person_id):
         raise AnswerError(TOO_MANY)
     return Press.read(_sent("press"))
 
 
 def wanted(trigger: str, part: str) -> str | None:
-    """Further content that the card requests; None if it wants nothing."""
+    """Return further content that the card requests; None if nothing."""
     return wanted_of(_sent(trigger), part)
 
 
 @contextmanager
 def dealing() -> Iterator[None]:
-    """Make the card listen again, even after an error; a refusal is the notice of the next drawing."""
+    """Make the card accept input again, even after an error; a refusal becomes the notice of the next
+    redraw."""
     st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
     st.session_state.pop(state.NOTICE, None)
     try:
@@ -47,15 +49,15 @@ def dealing() -> Iterator[None]:
 
 
 def say(words: str) -> None:
-    """At the drawings from now on, until a press is dealt with."""
+    """Show these words at each redraw, until a press is handled."""
     st.session_state[state.NOTICE] = words, None
 
 
 def notice(seq: int | None = None) -> str | None:
-    """Message shown instead of "saved".
+    """Return the message shown instead of "saved".
 
-    seq : of the person's latest entry; once there is a later one, of a press that no page has heard of
-        (`web.presses`), what was said before it is over. None: all presses of this card come by the page
+    seq : of the person's latest entry. An answer by the direct route (`web.presses`) makes it later than the
+    message, which is then out of date. None: all presses of this card go through the page
     """
     words, since = st.session_state.get(state.NOTICE) or (None, None)
     if words is None or seq is None:

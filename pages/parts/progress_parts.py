@@ -22,24 +22,24 @@ from workflow.projects.progress import FEWEST_MEASURED, LabelCount, StopRules, S
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
-    """A large figure with a note under it and, if it is pointed at, what it is about."""
+    """Draw a large figure with a note under it, and a help text on hover."""
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
 def count(label: str, how_many: int, unit: str, about: str) -> None:
-    """A number of rows or labels as a large figure. unit : of one of them"""
+    """Draw a number of rows or labels as a large figure. unit : its singular"""
     number(label, f"{how_many:,}", unit if how_many == 1 else f"{unit}s", about)
 
 
 def too_few(label: str, measured: int, unit: str) -> None:
-    """In the place of a figure that would be measured on fewer than `workflow.projects.progress.FEWEST_MEASURED`."""
+    """Draw in place of a figure measured on fewer rows than `workflow.projects.progress.FEWEST_MEASURED`."""
     with st.container(width=150, gap="xxsmall"):
         st.caption(label)
         st.markdown(f"too few {unit}s ({measured:,}) to measure")
 
 
 def undecided_checks(how_many: int, unit: str) -> None:
-    """Note that some blind checks are left out of the figures, if any. unit : of one of them"""
+    """Note that some blind checks are left out of the figures, if any. unit : its singular"""
     if how_many:
         st.caption(
             f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "
@@ -49,7 +49,7 @@ def undecided_checks(how_many: int, unit: str) -> None:
 
 
 def since(answers: np.ndarray) -> str:
-    """Where a curve begins, as the end of its caption; nothing if it begins with the first answer."""
+    """Say where a curve begins, to end its caption; nothing if it begins with the first answer."""
     if not len(answers) or not answers[0]:
         return ""
     return (
@@ -59,8 +59,8 @@ def since(answers: np.ndarray) -> str:
 
 @contextmanager
 def more_figures(page: ProjectPage) -> Iterator[bool]:
-    """A box for the charts that do not lead. Yields whether it is open: what it holds is read and drawn only then, so
-    the first curve waits for no other."""
+    """Draw a box for the secondary charts. Yields whether it is open: its content is read and drawn only
+    then, so that the main curve does not wait for it."""
     box = st.expander(
         "More figures", icon=":material/bar_chart:", key=f"more-figures-{page.project.id}", on_change="rerun"
     )
@@ -69,7 +69,7 @@ def more_figures(page: ProjectPage) -> Iterator[bool]:
 
 
 def rows_per_label(labels: Sequence[LabelCount]) -> None:
-    """Rows that have each label: by answers, and as given at import."""
+    """Draw the rows of each label: by answers, and as given at import."""
     if not labels:
         return
     st.markdown("###### Rows per label")
@@ -85,22 +85,23 @@ def rows_per_label(labels: Sequence[LabelCount]) -> None:
         st.caption(f"The first {charts.MOST_LABELS} of {counted(len(names), 'label')}; all are in the data.")
 
 
-# A dry run: Winnow answers for the owner with the truth that the table hides, so that they see it at work.
-#
-# It asks before it begins, answers a few questions once the page is drawn, and has it drawn again: figures and curves
-# move while it plays, until it is done, or stopped.
+# A dry run: Winnow answers for the owner with the hidden true labels, to show how it works. It asks before it
+# begins. Then it answers a few questions after each redraw of the page and reruns it, so that figures and
+# curves move until it is done or stopped.
 
 ANSWERS = 50
 AT_ONCE = 5
-"""Answers between two drawings of the page."""
+"""Answers between two redraws of the page."""
 PAUSE = 0.5
-"""Seconds after each drawing, so that a browser keeps up and a person sees it."""
+"""Seconds after each redraw, so that the browser keeps up and a person can follow."""
 
 
 def watch(page: frame.ProjectPage) -> None:
-    """While it answers, the progress and the way to stop it: above all that moves, so that it stays under the hand."""
+    """Show progress and the stop button during a dry run: above everything that moves, so that the button
+    stays in place."""
     begin, stop = _keys(page)
-    # Streamlit forgets widgets that the last page did not draw: people who left meanwhile find it at rest.
+    # Streamlit forgets widgets that the last page did not draw, so a dry run has stopped for people who left
+    # the page.
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)
@@ -111,13 +112,13 @@ def watch(page: frame.ProjectPage) -> None:
 
 
 def offer(page: frame.ProjectPage) -> None:
-    """The question whether to begin, where the project hides true labels and the person is an owner; else nothing."""
+    """Offer a dry run if the project hides true labels and the person is an owner; else draw nothing."""
     if st.session_state.get(state.PLAYED) is None and oracle.can_answer(page.seat):
         _question(_keys(page)[0])
 
 
 def _keys(page: frame.ProjectPage) -> tuple[str, str]:
-    """For the buttons that begin it and stop it."""
+    """Return the keys of the buttons that start and stop it."""
     return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
 
 
@@ -141,12 +142,12 @@ def _stop() -> None:
 
 
 def play(page: frame.ProjectPage) -> None:
-    """While it answers: give the next few answers and have the page drawn again. Call it when everything is drawn."""
+    """During a dry run, give the next few answers and rerun the page. Call it when everything is drawn."""
     played = st.session_state.get(state.PLAYED)
     if played is None:
         return
     time.sleep(PAUSE)
-    # Counted before: a press on the page may end this run at any moment, but no answer is given twice for it.
+    # Counted first: a click may end this run at any moment, but no answer must be given twice.
     st.session_state[state.PLAYED] = played + AT_ONCE
     try:
         given = oracle.answer_for_me(page.seat, AT_ONCE)
@@ -163,7 +164,7 @@ def _end(words: str) -> None:
     st.session_state[state.FLASH] = words
 
 
-# Figures of people, as the Team page and each person's own box say them.
+# Figures of people, in the words of the Team page and of each person's own box.
 
 KINDS = {
     "is": "one class",
@@ -179,7 +180,7 @@ KINDS = {
 
 
 def share(found: CountedShare) -> str:
-    """A measured share with its interval; a dash and the count so far while it is unknown."""
+    """Return a measured share with its interval; a dash and the count so far if it is unknown."""
     if not found.enough:
         return f"– ({found.of:,} of {FEWEST_MEASURED})"
     low, high = found.interval
@@ -187,7 +188,7 @@ def share(found: CountedShare) -> str:
 
 
 def plain(found: CountedShare) -> str:
-    """A share that is only counted, so that it has no interval."""
+    """Return a share that is only counted and has no interval."""
     return percent(found.value) if found.of else "–"
 
 
@@ -196,7 +197,7 @@ def seconds(found: float | None) -> str:
 
 
 def pace(found: PersonFigures) -> str:
-    """The median seconds of each kind of answer, in a line."""
+    """Return the median seconds of each kind of answer, in a line."""
     return " · ".join(
         f"{KINDS.get(one.kind, one.kind)} {one.seconds:.1f} s ({counted(one.answers, 'answer')})"
         for one in found.pace
@@ -208,20 +209,20 @@ def seen(found: PersonFigures) -> str:
 
 
 def figure(found: Figure) -> str:
-    """A measure of agreement with its interval."""
+    """Return a measure of agreement with its interval."""
     return f"{found.value:.2f} (between {found.low:.2f} and {found.high:.2f})"
 
 
-# The stop panel: what each rule says, and where the owner sets them.
+# The stop panel: the state of each rule, and the owner's settings.
 
 TITLES = {"goal": "Goal", "settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
 FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
-"""The fields of the editor, by the ends of their widget keys."""
+"""Fields of the editor, by the ends of their widget keys."""
 
 
 @dataclass(frozen=True)
 class StopWords:
-    """The lines of the editor."""
+    """Labels of the editor."""
 
     settled: str
     settled_help: str
@@ -232,14 +233,14 @@ class StopWords:
 
 
 def announce(view: StopView) -> None:
-    """One line on top where a rule says stop."""
+    """Show one line on top if a rule says stop."""
     if view.reached:
         words = " ".join(one.words for one in view.reached)
         st.success(f"Time to stop: {words} You can continue if you want.", icon=":material/flag:")
 
 
 def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
-    """Each rule with what it has come to; any one of them is enough. The owner changes them here."""
+    """Draw the state of each rule, any one of which is enough. The owner changes them here."""
     with st.container(border=True):
         st.markdown("###### When to stop")
         if not view.verdicts:
@@ -272,7 +273,8 @@ def _editor(page: ProjectPage, view: StopView, words: StopWords) -> None:
 
 
 def _save(page: ProjectPage, view: StopView, at: str) -> None:
-    """Called before the page is drawn: a drawing is broken off when the model changes, and would lose the press."""
+    """Save in a callback, before the page is drawn: a redraw is aborted when the model changes, and would
+    lose the click."""
     chosen = {name: st.session_state[f"{at}-{name}"] for name in FIELDS}
     rules = StopRules(
         goal=view.rules.goal,

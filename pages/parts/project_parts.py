@@ -1,4 +1,4 @@
-"""More rows for a project: a file is read, what it would add is said, and one press adds it."""
+"""More rows for a project: read a file, show what it would add, and add it on one click."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SHOWN = 5
 
 
 def more_rows_part(page: frame.ProjectPage) -> None:
-    """The uploader, what the file would add, and the button."""
+    """Draw the uploader, a preview of what the file would add, and the button."""
     st.markdown(
         "A file with the same columns as the project's. Existing rows stay as they are. New rows get the "
         "same shares of held-out rows and blind checks. Answers, checks and the model stay."
@@ -106,7 +106,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
 
 
 def _forget() -> None:
-    """Let go of what was read: it may be large."""
+    """Free what was read, which may be large."""
     for name in ("upload", "columns", "addition"):
         st.session_state.pop(f"{KEPT}-{name}", None)
 
@@ -114,7 +114,7 @@ def _forget() -> None:
 def _upload(
     page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str
 ) -> importing.Upload | None:
-    """The file in the shape that the person wants. toggle : the key of the widget that says which"""
+    """Return the file in the shape that the person wants. toggle : key of the widget that sets it"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
     ways = chosen_ways(chosen.key)
@@ -140,7 +140,8 @@ def _upload(
 
 
 def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
-    """Which of the file's own columns hold labels; asked only where the project's labels are in columns."""
+    """Return which of the file's own columns hold labels; asked only if the project's labels are in
+    columns."""
     if not new or not more_rows.takes_label_columns(page.seat):
         return []
     return st.multiselect(
@@ -152,7 +153,7 @@ def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
 
 
 def _say(addition: more_rows.Addition, labels: list[str]) -> None:
-    """Rows that would be added or left out, one sentence each."""
+    """Describe rows that would be added or left out, one sentence each."""
     grown = addition.grown
     said = [f"**{counted(grown.n_new, 'new row')}**"]
     if grown.known:
@@ -176,7 +177,7 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
 
 
-# Question types, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
+# Question types, on the settings page: always as "which of these?", or as yes or no if that is cheaper.
 
 FORMS_KEY = f"{state.SETTINGS}-forms"
 FORMS = {
@@ -186,7 +187,7 @@ FORMS = {
 
 
 def forms_part(page: ProjectPage) -> None:
-    """Draw it; nothing if questions have one form only."""
+    """Draw the choice; nothing if questions have one form only."""
     found = room.forms_of(page.seat)
     if found is None:
         return
@@ -215,13 +216,13 @@ def forms_part(page: ProjectPage) -> None:
 
 
 def change_room(page: ProjectPage, **changes: Any) -> None:
-    """Change some settings of the question page and leave the others as they are stored by now. Raises as
+    """Change some settings of the question page and keep the others as stored. Raises as
     ``room.change_room``; RoomError."""
     room.change_room(page.seat, replace(room.room_of(page.seat), **changes))
 
 
 def in_words(found: FormsNow) -> str:
-    """From when on forms are chosen, and what they cost."""
+    """Return when forms are chosen, and what they cost."""
     costs = f"“Which of these four?” takes {found.which:.1f} s, yes or no {found.yes_no:.1f} s"
     learnt = (
         f"Measured on {counted(found.timed, 'answer')} here: {costs}."
@@ -234,14 +235,14 @@ def in_words(found: FormsNow) -> str:
     return f"{first}{': until then it asks “Which of these?” either way' if waits else ''}. {learnt}"
 
 
-# Encoders: a press has a worker give the rows vectors by one; the progress, how it ended. Pretrained ones are
-# downloaded first, if they are not there yet.
+# Encoders: on a click a worker embeds the rows; this shows progress and result. Pretrained ones are
+# downloaded first if necessary.
 
 ENCODER_KEY = f"{state.SETTINGS}-encoder"
 
 
 def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
-    """The heading, what there is to choose, and how the latest encoding goes or went."""
+    """Draw the heading, the choices, and the state of the latest encoding."""
     offered = offers.offers(page.seat)
     if offered:
         st.markdown("###### Learn from meaning")
@@ -272,7 +273,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
 
 
 def offer_part(page: frame.ProjectPage, found: Encoders) -> None:
-    """The encoders that can read the rows, with all that one consents to; for a dialog."""
+    """Draw the encoders that can read the rows, with everything to consent to; for a dialog."""
     read = {(one.column, one.encoder) for one in found.columns}
     left = [one for one in offers.offers(page.seat) if (one.column, one.entry.key) not in read]
     if left:
@@ -280,7 +281,7 @@ def offer_part(page: frame.ProjectPage, found: Encoders) -> None:
 
 
 def say_encoding(page: frame.ProjectPage) -> None:
-    """How far an encoding is, while one runs."""
+    """Show the progress of an encoding while one runs."""
     if encoding_requests.encoders(page.seat).running is not None:
         _watch(page)
 
@@ -292,9 +293,9 @@ def _offer(
     *,
     dismiss: bool = True,
 ) -> None:
-    """One encoder, the recommended one unless another was chosen, with all that one consents to. Others, those that are
-    not verified, and those of columns that are `encoded` are shown only when asked for. dismiss : with a button that
-    hides the offer"""
+    """Draw one encoder, the recommended one unless another was chosen, with everything to consent to. Others,
+    unverified ones, and those of columns that are already `encoded` are shown only on request. dismiss : with
+    a button that hides the offer"""
     key = f"{ENCODER_KEY}-offer-{page.project.id}"
     if dismiss and st.session_state.get(f"{key}-not-now"):
         return
@@ -321,7 +322,7 @@ def _offer(
             on_click=_ask,
             args=(page, entry),
         ):
-            st.rerun()  # in a dialog, the click reruns nothing else
+            st.rerun()  # in a dialog, a click reruns nothing else
         if len(offered) > 1 and not st.session_state.get(f"{key}-others"):
             st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         if dismiss:
@@ -354,7 +355,7 @@ def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) 
 
 
 def _watch(page: frame.ProjectPage) -> None:
-    """How far it is, looked at every second; the whole page again when it has ended, which then looks no more."""
+    """Poll the progress every second; rerun the whole page when it has ended, which stops the polling."""
 
     @st.fragment(run_every=1.0)
     def watch() -> None:
@@ -395,7 +396,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
 
 
 def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
-    """Which columns are read by which encoder, and the way back."""
+    """Show which columns are read by which encoder, and the way back."""
     for one in found.columns:
         asked = "" if one.consent is None else f", {escape(one.consent.words())}"
         st.markdown(
@@ -411,7 +412,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
 
 
 def _say_ended(page: frame.ProjectPage, found: Encoders) -> None:
-    """The embeddings that the rows have by now, and why there are no others."""
+    """Show the current embeddings of the rows, and why there are no others."""
     if found.stored is not None and found.columns:
         when = span(datetime.now(UTC) - found.stored.at)
         st.markdown(f"**{escape(found.stored.encoder)}** encoded the rows {when} ago.")

@@ -1,4 +1,5 @@
-"""The head of the Progress page: one figure that leads, how far the goal is, what is saved against random order."""
+"""The head of the Progress page: the main figure, the distance to the goal, and savings against random
+order."""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
 from workflow.projects.proving import Proof, RandomLine, is_rough
 
 USUAL_GOAL = 90
-"""Per cent, in the form if no goal is set yet."""
+"""Default goal in per cent."""
 WORTH_SAYING = 5
-"""Answers below which "at least so many" says nothing."""
+"""Minimum of answers for "at least N" to be informative."""
 
 
 class Seen(Protocol):
-    """Parts of the head of a page: of a kind's view of its progress, the measured part."""
+    """Fields needed by the head of a page, from the progress view of any kind."""
 
     @property
     def accuracy(self) -> float | None: ...
@@ -65,7 +66,8 @@ class Seen(Protocol):
 
 
 def lead(page: ProjectPage, view: Seen) -> None:
-    """The figure with its interval and the goal; next to it, below on a phone, what random order would have taken."""
+    """Draw the figure with its interval and the goal; next to it, or below on a phone, the comparison with
+    random order."""
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="winnow_lead", gap="xsmall"):
         _leading(view)
@@ -75,7 +77,7 @@ def lead(page: ProjectPage, view: Seen) -> None:
 
 
 def _leading(view: Seen) -> None:
-    """The figure by test rows, else by blind checks; or why there is none."""
+    """Draw the figure by test rows, else by blind checks; or explain why there is none."""
     if view.accuracy is not None and view.interval is not None:
         value, interval, measured = view.accuracy, view.interval, view.n_test
         words = (
@@ -98,7 +100,7 @@ def _leading(view: Seen) -> None:
 
 
 def control_rows(view: Seen) -> str:
-    """Rows that the control estimate is measured on, in words."""
+    """Describe the rows that the control estimate is measured on."""
     free = f" and {view.control_free:,} with one candidate" if view.control_free else ""
     return (
         f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
@@ -107,7 +109,7 @@ def control_rows(view: Seen) -> str:
 
 
 def no_accuracy(view: Seen) -> str:
-    """Why there is no accuracy at all."""
+    """Explain why there is no accuracy at all."""
     if not view.has_model:
         return "The model is not trained yet." if view.trained else "Neighbours are still being found."
     if view.n_control:
@@ -118,7 +120,8 @@ def no_accuracy(view: Seen) -> str:
 
 
 def _bar(value: float, interval: tuple[float, float], goal: float | None) -> None:
-    """The figure as a bar, its interval as a paler one, and the goal as a mark: numbers alone, no words of a user."""
+    """Draw the figure as a bar, its interval as a paler one, and the goal as a mark: only numbers, no user
+    input."""
     low, high = interval
     mark = "" if goal is None else f'<u style="left:{goal:.2%}"></u>'
     words = percent(value) + ("" if goal is None else f" of a goal of {percent(goal)}")
@@ -140,7 +143,7 @@ def _goal(page: ProjectPage, view: Seen) -> None:
 
 
 def goal_words(view: Seen) -> str:
-    """How far the goal is, in a line."""
+    """Return the distance to the goal in a line."""
     proof = view.proof
     goal = f"{(proof.goal or 0.0) * 100:g}%"
     if proof.reached:
@@ -164,7 +167,7 @@ def goal_words(view: Seen) -> str:
 
 
 def _how_far(view: Seen) -> str:
-    """How the answers to the goal are known."""
+    """Say how the number of answers to the goal is estimated."""
     if view.proof.more is None:
         return (
             "The accuracy curve is extrapolated once it spans 20 answers and 30 measured rows. Earlier, "
@@ -230,7 +233,7 @@ def _estimate(page: ProjectPage) -> None:
 
 
 def saved_words(view: Seen) -> tuple[str, str]:
-    """Answers saved compared with random order: a title and a sentence."""
+    """Return the answers saved compared with random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
         if proof.running and not proof.missing:
@@ -286,17 +289,17 @@ def _how_known(random: RandomLine) -> str:
     )
 
 
-# Lines of an accuracy chart next to its curve: the line of random order, and the goal with when it is reached.
+# Additions to an accuracy chart: the line of random order, and the goal with when it is reached.
 
 RANDOM_BAND, GOAL_BAND = palette.band(RANDOM, 0.16), palette.band(GOAL, 0.35)
 FARTHEST = 3.0
-"""How many times as far as the curve the chart goes, to show when the goal is reached."""
+"""Length of the chart, as a multiple of the curve's, that may be added to show when the goal is reached."""
 
 
 def random_order(
     figure: go.Figure, answers: np.ndarray, value: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> go.Figure:
-    """The chart with a dashed line and its band; shares between 0 and 1, in arrays of one length."""
+    """Add a dashed line and its band to the chart; shares between 0 and 1, in arrays of one length."""
     value, low, high = 100 * value, 100 * low, 100 * high
     charts.draw_band(figure, answers, low, high, RANDOM_BAND)
     figure.add_scatter(
@@ -313,9 +316,9 @@ def random_order(
 
 
 def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, float] | None) -> go.Figure:
-    """The chart with a dotted line at the goal and, on it, a bar over the answers after which it is reached.
+    """Add a dotted line at the goal, and on it a bar over the answers after which it is reached.
 
-    more : value, low, high of the answers from now on; None: not known
+    more : value, low, high of the answers from now on; None: unknown
     """
     height = 100 * share
     figure.add_hline(

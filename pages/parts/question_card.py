@@ -27,7 +27,7 @@ from workflow.seat import Seat
 def card_of(kind: str) -> ComponentRenderer:
     """Register a kind's card: its folder's `card.js` and `card.css` with what all cards share.
 
-    The JavaScript puts every text from the table into textContent; nothing of a user's ever goes through `html`.
+    The JavaScript puts every text from the table into textContent; user input never goes through `html`.
     """
     return component(
         f"winnow_{kind}_card",
@@ -48,15 +48,15 @@ _KEYS = "123456789abdeijklnoqrv"
 _SOUND_KEYS = "lr"
 
 EXCERPT = 400
-"""Characters of a similar row's text that are shown."""
+"""Characters shown of a similar row's text."""
 
 
 def keys_of(view: RowView, labels: Sequence[str] = ()) -> str:
-    """Keys of the candidates in order: the digits, then the letters that are no command. Where rows have recordings,
-    their players have some of them (see `card/sound.js`): on every row, so that a key never plays here and answers
-    there.
+    """Return the keys of the candidates in order: the digits, then the letters without a command. If rows
+    have recordings, the player's keys (see `card/sound.js`) are reserved on every row, so that a key never
+    plays on one row and answers on another.
 
-    labels : the candidates; where classes are digits, each is its own key
+    labels : the candidates; if classes are digits, each is its own key
     """
     if labels and has_own_keys(view):
         return "".join(labels)
@@ -64,24 +64,25 @@ def keys_of(view: RowView, labels: Sequence[str] = ()) -> str:
 
 
 def has_own_keys(view: RowView) -> bool:
-    """Whether each class is its own key: the classes are digits, and no player has the key that then says "none"."""
+    """Return whether each class is its own key: classes are digits, and no player uses the key that then
+    means "none"."""
     return view.digits and not view.heard
 
 
 def none_key(view: RowView) -> str:
-    """The key that says that it is none of the candidates."""
+    """Return the key for "none of the candidates"."""
     return "-" if has_own_keys(view) else "0"
 
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
-"""Draws a card, given how the project stands, what to say, and what to call for a press before the redraw."""
+"""Draws a card, given the project's state, a message, and a callback for a press before the redraw."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Content shown instead of a question, with its one button.
+    """Content shown instead of a question, with one button.
 
-    kind : of the press      text : on its button
+    kind : of the press      text : on the button
     """
 
     title: str
@@ -94,7 +95,7 @@ class Offer:
 class Heading:
     """Line above the question.
 
-    share : how far the work is, in words      about : what that share means      of : what the bar counts
+    share : progress, in words      about : meaning of that share      of : what the bar counts
     done : why asking may stop; None if it should continue
     """
 
@@ -121,11 +122,12 @@ def card_data(
     notice: str | None,
     offer: Offer | None = None,
 ) -> dict[str, object]:
-    """Card data about this question, whatever page or press asks for it.
+    """Return the card data of this question, no matter whether the page or the direct route needs it.
 
-    room : the way to answer it, one of those in the kind's `card.js`
-    token, question : of the question, None if nothing is left to ask      notice : said instead of what was saved
-    offer : what is there if no one is asked for now
+    room : the form of answering, one of those in the kind's `card.js`
+    token, question : of the question, None if nothing is left to ask      notice : shown instead of what was
+    saved
+    offer : shown if nothing is asked now
     """
     return {
         "room": room,
@@ -152,10 +154,10 @@ def card_data(
 def draw_card(
     card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]
 ) -> None:
-    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is redrawn
+    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the redraw
 
-    Where one row is on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
-    which this tab works, are drawn by the page alone.
+    Answers about a single row go to the server by `pressing.PATH`; batches depend on the state of this tab,
+    so only the page draws them.
     """
     together = st.session_state.get(state.MANY) == seat.project_id
     here = {
@@ -171,7 +173,7 @@ def draw_card(
 
 
 def bare(room: str) -> dict[str, object]:
-    """Empty card data for a room; see `Data` in `card/types.d.ts`."""
+    """Return empty card data for a room; see `Data` in `card/types.d.ts`."""
     drawing = st.session_state[state.DRAWING] = st.session_state.get(state.DRAWING, 0) + 1
     return {
         "room": room,
@@ -204,7 +206,8 @@ def send(card: ComponentRenderer, data: dict[str, object], on_press: Callable[[]
 
 
 def why_stop(standing: Standing, done: str) -> str | None:
-    """Why a person may stop, if they may. done : the sentence that no answer can change anything any more"""
+    """Return why a person may stop, if they may. done : the sentence that no answer can change anything any
+    more"""
     if standing.done:
         return done
     return (
@@ -215,15 +218,15 @@ def why_stop(standing: Standing, done: str) -> str | None:
 
 
 def similar_wanted() -> str | None:
-    """The token of the question next to which the browser wants the most similar answered rows; None if it does
-    not."""
+    """Return the token of the question for which the browser wants the most similar answered rows; None if it
+    does not."""
     return wanted("similar", "token")
 
 
 def row_in_panel(
     view: RowView, labels: Sequence[str] = (), *, note: str = "", seq: int | None = None
 ) -> dict[str, object]:
-    """A row as the card's panels list it."""
+    """Return a row as the card's panels list it."""
     return {
         "id": view.row_id,
         "image": view.image and small_address(view.image),
@@ -237,7 +240,7 @@ def row_in_panel(
 
 
 def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = None) -> None:
-    """Give the card these rows at its next drawing. refused : why there are none"""
+    """Send the card these rows at its next redraw. refused : why there are none"""
     st.session_state[state.SIMILAR] = {
         "token": token,
         "refused": refused,
@@ -246,7 +249,7 @@ def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = N
 
 
 def view_of(view: RowView) -> dict[str, object]:
-    """The row as the card draws it."""
+    """Return the row as the card draws it."""
     return {
         "id": view.row_id,
         "images": list(view.images),
@@ -262,7 +265,7 @@ def view_of(view: RowView) -> dict[str, object]:
 
 
 def coming_of(view: RowView | None) -> dict[str, object] | None:
-    """Data that a browser can prefetch for the likely next row; None if it has no files."""
+    """Return data that a browser can prefetch for the likely next row; None if it has no files."""
     if view is None:
         return None
     images = [image for image in view.images if image.startswith(address(""))]  # others come with their row
@@ -299,11 +302,11 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, object] | None:
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
 
 
-# Rows that the card shows in a panel once it asks for them: examples of classes, one's last answers.
+# Rows that the card shows in a panel on request: examples of classes, a person's last answers.
 
 
 def panel_wanted() -> str | None:
-    """Panel content that the browser requests, such as "history 7"; None if it wants nothing."""
+    """Return the panel content that the browser requests, such as "history 7"; None if nothing."""
     return wanted("panel", "wanted")
 
 
@@ -314,8 +317,8 @@ def show_panel(
     *,
     given: Sequence[dict[str, object]] = (),
 ) -> None:
-    """Give the card these rows at its next drawing. rows : of `question_card.row_in_panel`
-    refused : why there are none      given : of `answer_words.given_before`, for the history"""
+    """Send the card these rows at its next redraw. rows : of `question_card.row_in_panel`
+    refused : why there are none      given : of `answers.given_before`, for the history"""
     st.session_state[state.PANEL] = {
         "wanted": panel,
         "refused": refused,

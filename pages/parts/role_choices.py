@@ -1,5 +1,5 @@
-"""Widgets that choose columns, and what was chosen, kept whether they are drawn or not. What a person chooses is
-theirs: it leaves whatever other role had the column, and does not come back to that by itself."""
+"""Widgets that choose columns, and their choices, which are stored whether the widgets are drawn or not. A
+column that a person assigns to a role leaves its former role and does not return there by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMN_ROLES = {
     "caption": "Details",
     "source": "Source",
 }
-"""Possible kinds of column, in the words of its chip."""
+"""Kinds of a column, in the words of its chip."""
 WAYS_OF = {
     "candidates": "candidates",
     "choices": "choices",
@@ -47,17 +47,17 @@ WAYS_OF = {
     "label_columns": "label_columns",
     "annotators": "annotators",
 }
-"""How the labels are given if columns have these roles: values of the choice in `role_form`."""
+"""Form of the labels if columns have these roles: values of the choice in `role_form`."""
 
 
 @dataclass
 class Choices:
-    """The columns of one file and who has them.
+    """The columns of one file and their roles.
 
-    arrays : names of columns of vectors, which only an embedding can be
-    key : of the file, part of every widget's key      guess : what was guessed of the file
-    held : what every role has now, as `Roles.to_json` has it, and the other choices of the form, by name. It outlives
-        the widgets: Streamlit forgets those that are not drawn
+    arrays : names of vector columns, which only an embedding can be
+    key : of the file, part of every widget's key      guess : the guessed roles
+    held : the current roles, as in `Roles.to_json`, and the other choices of the form, by name. It outlives
+    the widgets: Streamlit forgets those that are not drawn
     """
 
     cells: pd.DataFrame
@@ -72,8 +72,8 @@ class Choices:
         return [str(name) for name in self.cells.columns if name not in serving]
 
     def one(self, place: Any, label: str, role: str, help_text: str | None = None) -> str | None:
-        """The column for this role, or None."""
-        key = self._shown(role, self.held[role] or "")  # None would make Streamlit take its words away
+        """Return the column for this role, or None."""
+        key = self._shown(role, self.held[role] or "")  # Streamlit would drop None from the options
         hint = "none" if "(optional)" in label else "choose a column"
         place.selectbox(
             label,
@@ -87,20 +87,20 @@ class Choices:
         return self.held[role] or None
 
     def many(self, place: Any, label: str, role: str, hint: str | None = None) -> tuple[str, ...]:
-        """The columns for this role, in the order in which they were chosen."""
+        """Return the columns for this role, in the order in which they were chosen."""
         key = self._shown(role, list(self.held[role]))
         place.multiselect(label, self.columns, key=key, help=hint, on_change=self._take, args=(role,))
         return tuple(self.held[role])
 
     def role_of(self, column: str) -> str:
-        """The role that this column has as the labels are given now; "" for none."""
+        """Return the role of this column under the current form of the labels; "" for none."""
         for role in COLUMN_ROLES:
             if column in _listed(self.held[role]) and self._counts(role):
                 return role
         return ""
 
     def guessed(self, column: str) -> bool:
-        """Whether some role was guessed for this column."""
+        """Return whether some role was guessed for this column."""
         return any(column in _listed(getattr(self.guess, role)) for role in COLUMN_ROLES)
 
     def assign(self, column: str, role: str) -> None:
@@ -119,7 +119,7 @@ class Choices:
         self.held.update(newly_named(role, _listed(self.held[role]), self.cells))
 
     def _counts(self, role: str) -> bool:
-        """Whether the role is used as the labels are given now."""
+        """Return whether the role is used under the current form of the labels."""
         if self.held.get("kind") == "vectors":
             way = self.held.get("vector_way")
             return role not in (*WAYS_OF, "truth") or role == way or (role == "candidates" and way == "lists")
@@ -128,12 +128,12 @@ class Choices:
         )
 
     def kept(self, name: str, value: object) -> dict[str, Any]:
-        """Arguments of a widget for a choice that is not a column. value : at first"""
+        """Return arguments of a widget for a choice that is not a column. value : initial value"""
         key = self._shown(name, self.held.setdefault(name, value))
         return {"key": key, "on_change": self._keep, "args": (name,)}
 
     def _shown(self, name: str, value: object) -> str:
-        """The key of a widget that is about to be drawn with this value."""
+        """Return the key of a widget that is about to be drawn with this value."""
         key = f"chosen-{self.key}-{name}"
         if key not in st.session_state or st.session_state[key] != value:
             st.session_state[key] = value
@@ -143,7 +143,7 @@ class Choices:
         self.held[name] = st.session_state[f"chosen-{self.key}-{name}"]
 
     def _take(self, role: str) -> None:
-        """Give this role what its widget has now, and free that from all others."""
+        """Store the role's widget value, and remove these columns from all other roles."""
         before = _listed(self.held[role])
         self._keep(role)
         mine = _listed(self.held[role])
@@ -154,7 +154,8 @@ class Choices:
 
 
 def choices_of(upload: Upload, key: str) -> Choices:
-    """The choices for an upload. ``key`` changes with the file, so that a new file starts from its own guess."""
+    """Return the choices for an upload. ``key`` changes with the file, so that a new file starts from its own
+    guess."""
     known: Choices | None = st.session_state.get(state.COLUMNS)
     if known is None or known.key != key:
         guess = upload.suggest_roles()
@@ -172,7 +173,7 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value or ())
 
 
-# Roles in a project, in the words of pages.
+# Roles in a project, in words.
 
 ROLES_IN_WORDS = {
     Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
@@ -191,10 +192,10 @@ WITH_ARTICLE = {
 
 
 def short(role: Role) -> str:
-    """One word."""
+    """Return the role in one word."""
     return role.value.capitalize()
 
 
 def role_box(label: str, key: str) -> None:
-    """A box to choose a role for someone new."""
+    """Draw a box to choose the role of a new person."""
     st.selectbox(label, list(ROLES_IN_WORDS), format_func=ROLES_IN_WORDS.__getitem__, key=key)

@@ -1,44 +1,44 @@
-"""Every name kept in Streamlit's session state, in one place. Nothing lives only there."""
+"""Every name stored in Streamlit's session state, in one place. Nothing is stored only there."""
 
 PROJECT = "winnow_project"
 """The project last opened in this tab."""
 
 TURN = "winnow_turn"
-"""Counts the presses the server has dealt with: the question card listens again when it moves on."""
+"""Number of clicks handled by the server: the question card accepts input again when it changes."""
 
 DRAWING = "winnow_drawing"
-"""Counts the drawings of the card: one that Streamlit hands it again, as for another theme, is no news to it."""
+"""Number of card redraws: the card ignores data sent twice, for example after a change of theme."""
 
 NOTICE = "winnow_notice"
 """Message to show once at the next redraw."""
 
 NEXT = "winnow_next"
-"""Project and what a press has brought, until it is drawn."""
+"""Project and result of a click, until it is drawn."""
 
 ASKED = "winnow_asked"
-"""The project whose question was on this tab's screen last; its row is offered to others once the tab shows something
+"""Project of the question last shown on this tab; its row is offered to others once the tab shows something
 else."""
 
 DRAWN = "winnow_drawn"
-"""Project, and how its card was drawn last: so it stays, with what is typed in it, while the store fails."""
+"""Project and last card data: while the store fails the card stays like this, with typed input."""
 
 MANY = "winnow_many"
-"""The project in which this tab shows many rows at once; absent where it shows one."""
+"""The project in which this tab shows many rows at once; absent if it shows one."""
 
 CARD = "winnow_card"
 """Widget key of the question card."""
 
 LIKE = "winnow_like"
-"""Project and row whose like the Queue page lists; absent where it lists what the search box says."""
+"""Project and row for which the Queue page lists similar rows; absent if it lists search results."""
 
 BY_MEANING = "winnow_by_meaning"
 """Beginning of the key of the Queue page's switch between words and meaning, with the project behind it."""
 
 SIMILAR = "winnow_similar"
-"""Last request of the card: the answered rows most like the one of its question."""
+"""Last request of the card for the answered rows most similar to its question's row."""
 
 TOKEN = "winnow_token"  # noqa: S105 - a key
-"""Purpose and secret of a token that was made, until it is drawn once."""
+"""Purpose and secret of a new token, until it is drawn once."""
 
 FLASH = "winnow_flash"
 """A toast that survives one page switch."""
@@ -56,19 +56,19 @@ GOAL = "winnow_goal"
 """Beginning of the widget keys of goal and breaks, with the project behind it."""
 
 JUDGED = "winnow_judged"
-"""Project and what came of the latest answer to a known row, until the person continues."""
+"""Project and result of the latest answer to a known row, until the person continues."""
 
 LEAVE = "winnow_leave"
-"""The page to go to once the press is dealt with."""
+"""The page to open once the click is handled."""
 
 EXAMPLE = "winnow_example"
 """Beginning of the widget keys that mark a row as an example, with project and row behind it."""
 
 DISPUTE = "winnow_dispute"
-"""Project and row of the dispute that is looked at."""
+"""Project and row of the open dispute."""
 
 VERDICT = "winnow_verdict"
-"""Project and seq of the verdict that was given last on this tab, until it is withdrawn."""
+"""Project and seq of the last verdict on this tab, until it is withdrawn."""
 
 SETTLED = "winnow_settled"
 """Effect of the latest click on the Disputes page, shown once."""
@@ -77,19 +77,19 @@ FILE = "winnow_file"
 """Beginning of the keys of files that boxes hold, with the box's key behind it."""
 
 UPLOAD = "winnow_upload"
-"""The uploaded file's key, its cells and files, and the problems that kept it from being read."""
+"""The uploaded file's key, its cells and files, and the problems that prevented reading it."""
 
 CHECKED = "winnow_checked"
-"""The table made of it under the roles chosen last."""
+"""The table read from it under the roles chosen last."""
 
 INVITED = "winnow_invited"
 """Widget key of the name on the People page."""
 
 LINK = "winnow_link"
-"""Name and secret of the sign-in link made last, until it is dismissed."""
+"""Name and secret of the latest sign-in link, until it is dismissed."""
 
 PASSWORD = "winnow_password"  # noqa: S105 - a name, no password
-"""Beginning of the widget keys of the passwords on the My account page, emptied at every press."""
+"""Beginning of the widget keys of the passwords on the My account page, emptied at every click."""
 
 STRATEGY = "winnow_strategy"
 """Widget key, with project and strategy behind it, of the chooser on the Queue page."""
@@ -104,7 +104,7 @@ SEEN = "winnow_seen"
 """Project and log version that the Progress page has drawn."""
 
 MORE_ROWS = "winnow_more_rows"
-"""Beginning of what was read of a file with more rows for a project: the upload, what it would add."""
+"""Beginning of the keys of a file with more rows for a project: the upload, and what it would add."""
 
 COLUMNS = "winnow_columns"
 """Guessed and chosen roles of the uploaded file's columns."""
@@ -122,26 +122,26 @@ CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 
 CLASS_NAMES = "winnow_class_names"
-"""The class names that list was drawn with: once they are others, it is redrawn."""
+"""The class names that list was drawn with: it is redrawn when they change."""
 
 FRAME = "winnow_frame"
-"""`Standing.frame` at the first drawing of the card since the page was loaded: once it is another, the page is drawn
-again."""
+"""`Standing.frame` at the first redraw of the card since the page was loaded: the page is redrawn when it
+changes."""
 
 MENU = "winnow_menu"
 """Key of what closes the phone's menu; it shows nothing."""
 
 GUIDELINES = "winnow_guidelines"
-"""Key of the guidelines above the question card; the card's G key opens and closes them by it."""
+"""Key of the guidelines above the question card; the card's G key opens and closes them."""
 
 REVIEW = "winnow_review"
-"""Beginning of the widget keys on the Review page; the project, and what it is about, behind it."""
+"""Beginning of the widget keys on the Review page, with the project and subject behind it."""
 
 OPENED = "winnow_opened"
-"""The list of rows, the row of it that is open in the drawer, and the mark of its line; see `row_table`."""
+"""The list of rows, the row that is open in the drawer, and the mark of its line; see `row_table`."""
 
 DRAWER = "winnow_drawer"
-"""Key of the drawer, and beginning of those of its parts."""
+"""Key of the drawer, and beginning of the keys of its parts."""
 
 SETTINGS = "winnow_settings"
 """Beginning of the widget keys on the Project settings page, with project and version behind it."""
@@ -153,19 +153,19 @@ STOP_PLAY = "winnow_stop_play"
 """Widget key, with the project behind it, of the button that stops it."""
 
 PLAYED = "winnow_played"
-"""How many questions it has answered since; there while it answers."""
+"""Questions answered so far in a dry run; absent when none runs."""
 
 SAVED = "winnow_saved_field"
-"""Key of the field that the last change was saved of, until it is drawn."""
+"""Key of the field whose change was saved last, until it is drawn."""
 
 REFUSED = "winnow_refused"
-"""Why the last press was refused, said once at the next drawing."""
+"""Why the last click was refused, shown once at the next redraw."""
 
 MODELS = "winnow_models_seen"
 """Output of `workflow.models.showing.watched` when the Models page was drawn."""
 
 MEANING = "winnow_meaning"
-"""Whether the Models page is to open what it says of learning from meaning."""
+"""Whether the Models page opens its part about learning from meaning."""
 
 EXPORT = "winnow_export"
 """Beginning of the widget keys on the Export page."""
@@ -174,25 +174,25 @@ SCORES = "winnow_scores"
 """Beginning of the widget keys of the scores on the Review page, with the project behind it."""
 
 MEMBERS = "winnow_members"
-"""Beginning of the widget keys of who may see a project, with the project behind it."""
+"""Beginning of the widget keys of a project's members, with the project behind it."""
 
 GROUPS = "winnow_groups"
 """Beginning of the widget keys of the groups on the People page."""
 
 INVITED_TO = "winnow_invited_to"
-"""Beginning of the widget keys of the projects that are shared with anyone who is invited."""
+"""Beginning of the widget keys of the projects shared with a person who is invited."""
 
 MY_FIGURES = "winnow_my_figures"
-"""A person's own figures, with the project and the log's latest entry that they are of."""
+"""A person's own figures, with their project and the log's latest entry at that time."""
 
 TEAM = "winnow_team"
-"""The figures of everyone, with the project and the log's latest entry that they are of."""
+"""The figures of everyone, with their project and the log's latest entry at that time."""
 
 TEAM_TABLE = "winnow_team_table"
 """Beginning of the widget key of the table on the Team page, with the project behind it."""
 
 TEAM_ACT = "winnow_team_act"
-"""The click in that table, and the person it is about, until the page has done it."""
+"""The click in that table, and the person it is about, until the page has handled it."""
 
 FIND_PROJECT = "winnow_find_project"
 """Widget key of the box on Home that searches projects."""
@@ -201,7 +201,7 @@ PROJECT_ORDER = "winnow_project_order"
 """Widget key of the order in which Home lists projects."""
 
 TOUR = "winnow_tour"
-"""Beginning of the keys of a demo's tour, with the project behind it: the step where this tab is, and its buttons."""
+"""Beginning of the keys of a demo's tour, with the project behind it: the current step, and its buttons."""
 
 PLAY = "winnow_play"
-"""Whether the row that was just opened on Review is to be heard at once."""
+"""Whether to play the row just opened on Review at once."""

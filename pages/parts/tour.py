@@ -1,4 +1,5 @@
-"""The tour of a demo: a few words in place above the page, while everything on it works; one press ends it for good."""
+"""The tour of a demo: short texts above the page, while everything on it works; one click ends it for
+good."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ from workflow.demos import making
 from workflow.saving import STORE_FAULTS
 
 QUESTIONS = "annotate.py"
-"""The page with a question on it, whose choices a tour must not push out of sight."""
+"""The question page, whose choices a tour must not push out of sight."""
 FROM = (0, 3, 8, 20)
-"""Answers of this person from which the first, second, third and fourth step are shown. On Progress is the fourth step;
-the fifth is for those who come back from there."""
+"""Answers of this person from which the first to fourth steps are shown. The fourth step is on Progress; the
+fifth is for those who come back from there."""
 LOOK_EVERY = 2.0
-"""Seconds: answers reach the server without the page (`card/posting.js`)."""
+"""Seconds between polls: answers reach the server without the page (`card/posting.js`)."""
 
 
 class TourStep(NamedTuple):
-    """words : Markdown      page, label : where it sends them, '' where they stay
-    owners : whether that page is for owners of this Winnow alone"""
+    """words : Markdown      page, label : link to another page, '' if the step has none
+    owners : whether that page is only for owners of this Winnow"""
 
     words: str
     page: str = ""
@@ -92,9 +93,10 @@ STEPS = {
 
 
 def tour(page: frame.ProjectPage, here: str) -> None:
-    """The step where this person is, with the way on and out; nothing at a project that is no demo, or once ended.
+    """Draw the person's current step with its buttons; nothing unless the project is a demo, or once the tour
+    has ended.
 
-    here : the page on which it stands; one that a step sends to begins with that step
+    here : the current page; a step that links to it begins there
     """
     demo = demos.BY_NAME.get(page.project.name)
     if demo is None or making.ended(page.seat):
@@ -106,19 +108,19 @@ def tour(page: frame.ProjectPage, here: str) -> None:
 
 
 def _place(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str) -> int:
-    """The step that this person has come to: by what they have done, or further by *Next*."""
+    """Return the person's current step, from their answers, or further by *Next*."""
     sent = next((number for number, step in enumerate(steps) if step.page == here), 0)
     if sent:
         st.session_state[f"{at}-back"] = sent + 1
     done: int = sent if here != QUESTIONS else st.session_state.get(f"{at}-back", 0)
-    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the page says so at the next press
+    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the page reports it at the next click
         done = max(done, bisect_right(FROM, making.answered(page.seat)) - 1)
     place: int = st.session_state.get(at, 0)
     return min(max(place, done), len(steps) - 1)
 
 
 def _draw(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str, found: list[int]) -> None:
-    """found : the place, for the first drawing alone: later ones count again"""
+    """Draw a step. found : the place, only for the first drawing: later ones count again"""
     place = found.pop() if found else _place(page, steps, at, here)
     step, project = steps[place], {"project": str(page.project.id)}
     with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
@@ -136,8 +138,8 @@ def _draw(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str
 
 
 def _fold(at: str) -> None:
-    """On a phone the tour is one line above the question until it is opened (`style.css`); elsewhere nothing is seen of
-    this button."""
+    """Add the button that opens the tour on a phone, where it is one line above the question (`style.css`);
+    elsewhere it is invisible."""
     opened = f"{at}-opened"
     if st.session_state.setdefault(opened, False):
         st.button("Fold", key=f"{at}-fold", type="tertiary", on_click=_open, args=(opened, False))

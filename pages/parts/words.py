@@ -1,4 +1,4 @@
-"""Numbers and moments in words, and long words short."""
+"""Numbers and times in words, and long texts shortened."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 
 def ago(moment: datetime) -> str:
-    """A moment in the past, such as "3 minutes ago"."""
+    """Return a time in the past, such as "3 minutes ago"."""
     return f"{span(datetime.now(UTC) - moment)} ago"
 
 
 def span(length: timedelta) -> str:
-    """A length of time in its largest sensible unit, such as "2 hours"."""
+    """Return a length of time in its largest sensible unit, such as "2 hours"."""
     seconds = length.total_seconds()
     for limit, size, name in ((90, 1, "second"), (5400, 60, "minute"), (129600, 3600, "hour")):
         if seconds < limit:
@@ -22,38 +22,38 @@ def span(length: timedelta) -> str:
 
 
 def counted(count: int, name: str, several: str | None = None) -> str:
-    """A number of things, such as "1 row", "2 rows". several : where it is not the name with an s"""
+    """Return a number of things, such as "1 row", "2 rows". several : if it is not the name with an s"""
     return f"{count:,} {name if count == 1 else several or f'{name}s'}"
 
 
 def either(count: int, one: str, several: str) -> str:
-    """The word that agrees with a count: "is" of 1, "are" of others."""
+    """Return the word that agrees with a count: one for 1, several for others."""
     return one if count == 1 else several
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in [0, 1], such as "87%". digits : after the point"""
+    """Return a share in [0, 1], such as "87%". digits : after the point"""
     return f"{100 * share:.{digits}f}%"
 
 
 def between(low: float, high: float, digits: int = 0) -> str:
-    """Shares from one to another, such as "84 to 90%"."""
+    """Return a range of shares, such as "84 to 90%"."""
     return f"{100 * low:.{digits}f} to {percent(high, digits)}"
 
 
 def about(count: float) -> str:
-    """A number of which only two digits are known, such as "140"."""
+    """Return a number known to two digits, such as "140"."""
     digits = max(len(str(int(abs(count)))) - 2, 0)
     return f"{round(count / 10**digits) * 10**digits:,}"
 
 
 def roughly(count: float, one: str) -> str:
-    """Such a number of things: "140 answers", "1 answer"."""
+    """Return such a number of things: "140 answers", "1 answer"."""
     return f"{about(count)} {either(round(count), one, one + 's')}"
 
 
 def size(count: int) -> str:
-    """A number of bytes, such as "12 kB"."""
+    """Return a number of bytes, such as "12 kB"."""
     for limit, unit, name in ((1_000_000, 1_000, "kB"), (1_000_000_000, 1_000_000, "MB")):
         if count < limit:
             return (
@@ -63,7 +63,7 @@ def size(count: int) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of the text, with an ellipsis where more follows."""
+    """Return the beginning of the text, with an ellipsis if it is cut."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
@@ -72,10 +72,10 @@ def shortened(text: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class ExportWords:
-    """counted : what the summary counts      sources : what each source means      about : what a file holds
+    """counted : what the summary counts      sources : meaning of each source      about : contents of a file
 
-    rows : each of `workflow.exporting.files.CHOICES`      sure : which rows are sure
-    nothing : said where a choice has none
+    rows : each of `workflow.exporting.files.CHOICES`      sure : which rows are confident
+    nothing : shown if a choice has none
     """
 
     counted: str

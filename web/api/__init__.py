@@ -1,1 +1,1 @@
-"""`/api/v1`: what programs ask for and send, by the same use cases as the pages. Its form: docs/http-api.md."""
+"""`/api/v1`: the HTTP API for programs, based on the same use cases as the pages. See docs/http-api.md."""

@@ -1,5 +1,4 @@
-"""Common parts of every call: whose seat it is, a thread of its own pool, the refusals of the house, a body with
-bounds."""
+"""Common parts of every call: its seat, its own thread pool, refusals, and limits for the body."""
 
 from __future__ import annotations
 
@@ -39,26 +38,29 @@ from workflow.server.home import home
 Given = TypeVar("Given")
 
 AT_ONCE = CapacityLimiter(8)
-"""Calls that are dealt with take no thread from sign-in, files and presses."""
+"""Limit of concurrent calls, so that they take no threads from sign-in, files and answers."""
 AT_LENGTH = CapacityLimiter(4)
-"""The same of calls that read or write a whole file, which may take minutes: they take none from other calls."""
+"""The same for calls that read or write a whole file and may take minutes, so that they do not block other
+calls."""
 MOST = 8_000_000
-"""Bytes of a body: ten thousand rows of some columns."""
+"""Maximum bytes of a body: ten thousand rows of a few columns."""
 MOST_TOGETHER = 4 * MOST
-"""Bytes of all bodies that are read or dealt with at once: as values they take some ten times as much."""
+"""Maximum bytes of all bodies read or processed at once: as Python values they take about ten times as
+much."""
 SMALL = 100_000
-"""Bytes of a body, such as an answer, for which there is room for MOST more: files of others do not keep it waiting."""
+"""Maximum bytes of a small body, such as an answer. MOST more bytes are reserved for these, so that files do
+not block them."""
 PARTS = 50_000
-"""Lists and objects in it, counted by their brackets."""
+"""Maximum of lists and objects in a body, counted by their brackets."""
 DROPPED = 100_000_000
-"""Bytes of a body that is too large which are read and dropped before it is refused. If the connection closed while a
-program still sends, it gets a reset in place of the reply."""
+"""Maximum bytes of an oversized body that are read and dropped before it is refused. If the connection closed
+while a program still sends, it would get a reset instead of the reply."""
 SILENCE = 30.0
-"""Seconds within which it has come whole."""
+"""Seconds within which a body must arrive completely."""
 NAMED = 50
-"""Characters of a name that was sent, such as a column's, that are said back."""
+"""Characters of a sent name, such as a column's, that an error message repeats."""
 AGAIN = "5"
-"""Seconds after which it may be tried again where the store fails, or many wait."""
+"""Seconds before a retry if the store fails, or many calls are waiting."""
 
 TOO_MUCH = (
     f"The bodies of all calls that are being dealt with have more than {MOST_TOGETHER:,} bytes together. Nothing was "
@@ -95,7 +97,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
         503: "The store fails, or many wait: try again.",
     }.items()
 }
-"""Possible refusals of every call, for the document."""
+"""Possible refusals of every call, for the OpenAPI document."""
 BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
@@ -118,13 +120,13 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""For the caller, at no project."""
+"""For the caller, without a project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""For the caller, at the project of the address."""
+"""For the caller, at the project in the address."""
 
 
 async def refuse_unknown(request: Request) -> None:
-    """Refuse names in the address that the call does not know: a wrong one would change nothing, and no one saw it."""
+    """Refuse unknown query parameters: a misspelt one would have no effect, and no one would notice."""
     route = request.scope["route"]
     known = _query_names(route.dependant)
     for name in request.query_params:
@@ -139,23 +141,23 @@ def _query_names(call: Dependant) -> set[str]:
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
-    """The value that the use case gives, in a thread."""
+    """Return the use case's result, computed in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 
 
 async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
-    """The same of what works on a whole file."""
+    """The same for work on a whole file."""
     return await to_thread.run_sync(partial(act, *given), limiter=AT_LENGTH)
 
 
 async def told(make: Callable[[], BaseModel]) -> Response:
-    """Created objects, as a reply: both in a thread, for it may be thousands of values, and others wait for the
+    """Return a model as the reply. Both are made in a thread: thousands of values would block the event
     loop."""
     return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 
 def say_refusals(app: FastAPI) -> None:
-    """Have the app answer what is refused with problems, in the words of the house."""
+    """Make the app answer refusals with problem documents, in Winnow's own words."""
     for kind in _STATUS:
         app.add_exception_handler(kind, _refused)
     for fault in STORE_FAULTS:
@@ -165,7 +167,7 @@ def say_refusals(app: FastAPI) -> None:
 
 
 def status_of(error: Exception) -> int:
-    """The status of a refusal of a use case."""
+    """Return the HTTP status of a refusal of a use case."""
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
@@ -179,14 +181,14 @@ async def _failed(_request: Request, error: Exception) -> Response:
 
 
 async def _misfit(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - what it is registered for
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered only for this class
     return problem(422, "; ".join(_misfit_words(one, request) for one in error.errors()[:5]))
 
 
 def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
     where = ".".join(str(part)[:NAMED] for part in one["loc"])
-    words = one["msg"].removeprefix("Value error, ")  # pydantic's, before words of ours
-    if isinstance(one["input"], bytes):  # FastAPI has not read it, as it is sent for something else
+    words = one["msg"].removeprefix("Value error, ")  # pydantic's prefix to our message
+    if isinstance(one["input"], bytes):  # FastAPI has not parsed it because of its content type
         kind = request.headers.get("content-type")
         words = (
             f"It is sent {f'as {kind:.100}' if kind else 'without Content-Type'}. "
@@ -200,23 +202,23 @@ def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
 
 
 async def _of_http(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
     words = str(error.detail)
-    if words == HTTPStatus(error.status_code).phrase:  # of an address that is none, which says no more
+    if words == HTTPStatus(error.status_code).phrase:  # of an unknown address: the phrase says no more
         return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
 
 
 class Bounded:
-    """ASGI middleware: reads a body whole before anything is done, within bounds for each and for all together. A body
-    counts until its call is through."""
+    """ASGI middleware: reads a body completely before anything else is done, within a limit for each and for
+    all together. A body counts until its call has ended."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # A file goes to the disk while it comes, within bounds of its own.
+        # Files are streamed to disk, with their own limits.
         streamed = scope.get("path") == f"{scope.get('root_path', '')}{arrivals.PATH}"
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or streamed:
             await self._app(scope, receive, send)
@@ -228,7 +230,7 @@ class Bounded:
             self._held -= len(body)
 
     async def _read(self, body: bytearray, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body, which is empty, and pass the call on."""
+        """Read the body into `body`, initially empty, and pass the call on."""
         dropped = 0
         try:
             async with asyncio.timeout(SILENCE):

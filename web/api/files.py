@@ -1,4 +1,4 @@
-"""Files that programs send: one is uploaded, read without storing anything, or made into a project."""
+"""Files that programs send: upload one, read it without storing anything, or make it a project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Name = Annotated[Text, Query(max_length=200, description="The file's own name.")
 
 
 def _object(sent: str | None, what: str) -> Mapping[str, Any]:
-    """A JSON object of the address. Raises HTTPException if it is none."""
+    """Return a JSON object from a query parameter. Raises HTTPException if it is none."""
     try:
         found = json.loads(sent) if sent else {}
         storable(json.dumps(found, ensure_ascii=False))
@@ -43,7 +43,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
 
 
 class SentReading:
-    """A file that was sent and how it is to be read, by the address of a call."""
+    """A file in a call, and how it is to be read, from the query parameters."""
 
     def __init__(
         self,
@@ -99,7 +99,8 @@ class SentReading:
         }
 
     async def source(self) -> tuple[bytes | Path, str]:
-        """The file, or where it lies, and its name. Raises HTTPException where there are two, or no such upload."""
+        """Return the file, or its path, and its name. Raises HTTPException if two are given, or the upload
+        does not exist."""
         body = await self._request.body()
         if self._key is None:
             return body, self._name
@@ -111,12 +112,12 @@ class SentReading:
         return found.path, self._name or found.name
 
     async def done_with(self, act: Any, **more: object) -> Any:
-        """The result of this use case for the file, in a thread."""
+        """Return the result of this use case for the file, computed in a thread."""
         source, name = await self.source()
         return await done_at_length(partial(act, self._seat, source, name, **self._how, **more))
 
     async def forget(self) -> None:
-        """The upload is not needed any more."""
+        """Delete the upload, which is not needed any more."""
         if self._key is not None:
             await done(arrivals.remove, self._seat, self._key)
 
@@ -145,8 +146,8 @@ def _told(found: DryRun) -> dict[str, object]:
     openapi_extra={"requestBody": {"required": True, **_FILE}},
 )
 async def send_file(request: Request, seat: AnySeat, name: Name = "") -> object:
-    """A file of any size that the page takes, written to the disk while it comes. Its key is for `POST /readings` and
-    `POST /projects`, for some hours. Of one person one file comes at a time."""
+    """Upload a file of any size that the import page accepts, streamed to disk. Its key works with `POST
+    /readings` and `POST /projects` for some hours. A person can upload one file at a time."""
     try:
         arrived = await take_in(request, seat, name)
     except (TimeoutError, ClientDisconnect) as error:
@@ -163,8 +164,8 @@ async def send_file(request: Request, seat: AnySeat, name: Name = "") -> object:
     openapi_extra={"requestBody": {"required": False, **_FILE}},
 )
 async def read_file(reading: ReadingOf) -> object:
-    """As `winnow import --dry-run`: a table, or a zip of one with its files. It is the body, up to 8 MB, or was sent
-    before. Nothing is stored."""
+    """Check a file like `winnow import --dry-run`: a table, or a zip of a table with its files. It is the
+    body, up to 8 MB, or an earlier upload. Nothing is stored."""
     return _told(await reading.done_with(importing.dry_run))
 
 
@@ -195,8 +196,8 @@ async def make_project(
         ),
     ] = None,
 ) -> object:
-    """As `winnow import`. A second project of the same name is refused, so that it is made once, however often this is
-    sent. A doubt about how the file is read stops it, until `accept` names it."""
+    """Create a project like `winnow import`. A second project of the same name is refused, so that a repeated
+    request creates only one. A doubt about how the file is read stops it, until `accept` names the doubt."""
     number, found = await reading.done_with(
         importing.bring_in,
         project=project,

@@ -1,4 +1,5 @@
-"""The interface as an app of its own, which the server mounts: calls, their document, and the page that shows it."""
+"""The HTTP API as a separate app that the server mounts: calls, their OpenAPI document, and a page that shows
+it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from web.problems import TYPE
 from workflow import kinds
 from workflow.exporting.for_programs import VERSION
 
-# The OpenAPI document as a page: plain HTML made of it, with no script and nothing from elsewhere.
+# The OpenAPI document as a page: plain HTML, without scripts or external content.
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -30,7 +31,7 @@ code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
 
 
 def page_of(document: Mapping[str, Any]) -> str:
-    """The page. document : as OpenAPI 3.1 has it"""
+    """Return the page. document : as in OpenAPI 3.1"""
     title = escape(document["info"]["title"])
     return "".join(
         (
@@ -67,7 +68,7 @@ def _calls(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reply(response: Mapping[str, Any]) -> str:
-    """First available form of the reply."""
+    """Return the first available form of the reply."""
     for kind, content in response.get("content", {}).items():
         return _type(content["schema"]) if "schema" in content else kind
     return ""
@@ -85,7 +86,7 @@ def _schemas(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A schema in a few words."""
+    """Describe a schema in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     for several in ("anyOf", "oneOf"):
@@ -113,12 +114,12 @@ It has the rights of its person. What is refused is a problem (RFC 9457) in word
 
 
 class Api(FastAPI):
-    """FastAPI's app, whose document says of refusals what they are sent as."""
+    """FastAPI's app, with the content type of refusals corrected in its document."""
 
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
-            # Values that the schemas leave open: the kinds of project that there are.
+            # Values that the schemas leave open: the kinds of project.
             document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
                 kinds.KINDS
             )
@@ -130,7 +131,7 @@ class Api(FastAPI):
 
 
 def make_api() -> FastAPI:
-    """A new app."""
+    """Return a new app."""
     api = Api(
         title="Winnow",
         version=VERSION,
@@ -138,7 +139,7 @@ def make_api() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # Relative to the document: people may reach Winnow below a path of their proxy.
+        # Relative to the document: a proxy may serve Winnow below a path.
         servers=[{"url": "../v1"}],
         root_path_in_servers=False,
         dependencies=[

@@ -38,7 +38,7 @@ from workflow.seat import Seat
 router = APIRouter(responses=REFUSALS, tags=["Read"])
 
 PIECE = 1 << 18
-"""Bytes of a file that are sent at a time."""
+"""Bytes of a file sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
 Count = Annotated[
     int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")
@@ -123,7 +123,7 @@ def _encoders(seat: Seat) -> ProjectEncoders:
 _OF_ENTRY = ("key", "kind", "title", "bytes", "dimension", "licence", "commercial", "credit")
 
 
-# Each of many is checked by itself: pydantic lets no other thread run until it is through with what it is given.
+# One list item at a time: pydantic lets no other thread run until it has validated its input.
 
 
 @router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them")
@@ -156,7 +156,7 @@ async def log(
         return PulledLog(entries=entries, last=found.total)
 
     reply = await told(make)
-    # Of what is sent: names of people and ids of rows change without an entry.
+    # Of the reply itself: names of people and ids of rows change without a log entry.
     tag = f'"{hashlib.blake2b(reply.body, digest_size=16).hexdigest()}"'
     if if_none_match is not None and tag in if_none_match:
         return Response(status_code=304, headers={"etag": tag})
@@ -223,7 +223,7 @@ async def export(
     response_class=Response,
     responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
 )
-async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - it is in the address
+async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - in the address
     answer = await done(downloads.kept_file, request)
     if answer.status_code < 400:
         return answer

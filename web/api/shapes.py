@@ -1,4 +1,5 @@
-"""The replies that programs get. The OpenAPI document is made of these and of the bodies (`sent.py`)."""
+"""The replies that programs get. The OpenAPI document is made of these and of the request bodies
+(`sent.py`)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ RoleName = Literal["owner", "reviewer", "annotator", "viewer"]
 
 
 class ToldProblem(BaseModel):
-    """Why nothing was done (RFC 9457)."""
+    """Why the request was refused (RFC 9457)."""
 
     type: Literal["about:blank"]
     title: str
@@ -21,7 +22,7 @@ class ToldProblem(BaseModel):
 
 
 class ListedProject(BaseModel):
-    """A project as the list has it."""
+    """A project in the list."""
 
     id: int
     name: str
@@ -37,7 +38,7 @@ class ListedProject(BaseModel):
 
 
 class SentFile(BaseModel):
-    """A file that came whole."""
+    """A completely uploaded file."""
 
     key: str = Field(description="Names it in `upload` of `POST /readings` and `POST /projects`.")
     name: str
@@ -52,7 +53,7 @@ class MadeProject(ListedProject):
 
 
 class ProjectSettings(BaseModel):
-    """How the project learns and asks."""
+    """Settings of the project's model and questions."""
 
     settings: dict[str, Any] = Field(
         description="Every setting by its name, as `winnow import --setting` has it."
@@ -136,13 +137,13 @@ class ProjectModels(BaseModel):
 
 
 class ProjectList(BaseModel):
-    """The projects in use that the person is a member of, the one with the latest answer first."""
+    """Active projects that the person is a member of, the one with the latest answer first."""
 
     projects: list[ListedProject]
 
 
 class ToldRow(BaseModel):
-    """A row as the file had it: neither its candidates nor its truth."""
+    """A row as in the file, without its candidates and its truth."""
 
     row: int = Field(description="Its number, from 0.")
     row_id: str
@@ -178,7 +179,7 @@ class ToldChoice(BaseModel):
 
 
 class ToldQuestion(ToldRow):
-    """One question, which is this person's for some minutes."""
+    """A question, reserved for this person for some minutes."""
 
     token: str = Field(description="Names this showing; an answer repeats it.")
     shown: str = Field(description="Stamp of the choices; an answer repeats it.")
@@ -192,19 +193,19 @@ class ToldQuestion(ToldRow):
 
 
 class NextQuestion(BaseModel):
-    """The question before the person; null if nothing is left to ask them."""
+    """The person's next question; null if nothing is left to ask them."""
 
     question: ToldQuestion | None
 
 
 class LeasedQuestions(BaseModel):
-    """Questions that are leased to the program."""
+    """Questions leased to the program."""
 
     questions: list[ToldQuestion]
 
 
 class StoredAnswer(BaseModel):
-    """The stored data. The same answer sent again gets the same reply, and stores nothing."""
+    """The stored answer. Sending the same answer again gets the same reply and stores nothing."""
 
     seq: int = Field(description="Its number in the project's log.")
     kind: str
@@ -264,7 +265,7 @@ class EncoderOnServer(BaseModel):
 
 
 class EncodersOnServer(BaseModel):
-    """The encoders of this server, and those that it can have."""
+    """The encoders on this server, and those available for download."""
 
     encoders: list[EncoderOnServer]
 
@@ -293,7 +294,8 @@ class ProjectEncoders(BaseModel):
 
 
 class Weighed(BaseModel):
-    """The outcome of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
+    """The result of sending predictions. Sending the same again with the same key gets the same reply and
+    stores nothing."""
 
     seq: int = Field(description="The entry of the project's log that has them.")
     rows: int = Field(description="How many were sent.")
@@ -314,7 +316,7 @@ class ToldDoubt(BaseModel):
 
 
 class ReadFile(BaseModel):
-    """How a file would be read. Nothing of it is stored."""
+    """How a file would be read. Nothing is stored."""
 
     reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
     rows: int
@@ -326,7 +328,7 @@ class ReadFile(BaseModel):
 
 
 class Added(BaseModel):
-    """The outcome of the rows that were sent."""
+    """The result of adding rows."""
 
     rows: int = Field(description="How many the project has now.")
     added: int = Field(description="How many of those that were sent are new.")
@@ -373,14 +375,15 @@ class LoggedEntry(BaseModel):
 
 
 class PulledLog(BaseModel):
-    """Entries in order. last : of the log; if it is greater than the last one here, ask again since that."""
+    """Entries in order. last : of the log; if it is greater than the last one here, request the rest with
+    `since`."""
 
     entries: list[LoggedEntry]
     last: int
 
 
 class ToldMeasure(BaseModel):
-    """How good the labels are, honestly: by rows that the model never learnt from."""
+    """The quality of the labels, measured on rows that the model never learnt from."""
 
     name: Literal["accuracy", "F1"]
     by: Literal["test rows", "blind checks"]
@@ -390,7 +393,7 @@ class ToldMeasure(BaseModel):
 
 
 class Point(BaseModel):
-    """The measure after this many answers, with its 95% interval; null if it is not known."""
+    """The measure after this many answers, with its 95% interval; null if unknown."""
 
     answers: int
     value: float | None
@@ -399,7 +402,7 @@ class Point(BaseModel):
 
 
 class CountedLabel(BaseModel):
-    """How often a label was answered, and how often the file gave it."""
+    """How often a label was answered, and how often it was in the file."""
 
     label: str
     answered: int
@@ -407,7 +410,7 @@ class CountedLabel(BaseModel):
 
 
 class Figures(BaseModel):
-    """How good and how far a project is."""
+    """Quality and progress of a project."""
 
     answered: int
     open: int
@@ -428,7 +431,7 @@ class Figures(BaseModel):
 
 
 class LabelShare(BaseModel):
-    """The message about one label of a row."""
+    """The prediction for one label of a row."""
 
     label: str
     share: float | None
@@ -437,7 +440,7 @@ class LabelShare(BaseModel):
 
 
 class Prediction(BaseModel):
-    """A row's label as it is."""
+    """The current label of a row."""
 
     row: int
     row_id: str

@@ -1,5 +1,5 @@
 // @ts-check
-// The buttons under a question: answers without a label, and what goes back, notes and helps.
+// The buttons under a question: answers without a label, then undo and redo, notes and help.
 
 import { key, make } from "./elements.js";
 import { openHistory } from "./history.js";
@@ -11,7 +11,7 @@ import { openSimilar } from "./similar.js";
 /** @import { EntryKind, State } from "./types.js" */
 
 /**
- * @param {string} name its key, which may begin with "Shift+"
+ * @param {string} name the button's key, which may begin with "Shift+"
  * @param {string} text
  * @param {() => void} does
  * @param {Record<string, unknown>} more attributes
@@ -80,14 +80,14 @@ export function backButtons(state) {
   };
   return [
     back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR),
-    // Every other letter may be a candidate's, a verdict or the recording's.
+    // Every other letter may belong to a candidate, a verdict or the player.
     back("Shift+u", "redo", "Redo", data.redoable, "Redo my last undo"),
   ];
 }
 
 /**
- * The area under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
- * their keys.
+ * The area under a question. On a phone only the `near` buttons are visible, and one button unfolds the
+ * others; all keep their keys.
  *
  * @param {HTMLElement[]} groups
  */

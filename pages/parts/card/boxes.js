@@ -1,20 +1,20 @@
 // @ts-check
-// Boxes of a detector over its picture, and the switch that shows or hides them.
+// A detector's boxes over its image, and the switch that shows or hides them.
 
 import { key, make } from "./elements.js";
 import { isOn, setOn } from "./remembered.js";
 
 /** @import { Box } from "./types.js" */
 
-/** Name under which a browser remembers that they are hidden. */
+/** Name under which the browser stores that they are hidden. */
 const HIDDEN = "boxes-hidden";
 
-/** Share of the picture's height that a name needs between a box and the picture's edge. */
+/** Share of the image's height that a name needs between a box and the image's edge. */
 const NAME = 0.12;
 
 /**
- * Where the name of a box is, so that the picture does not end before it: over the box, below it, or in it; on the right
- * half of the picture it ends where the box does.
+ * Position of a box's name, so that the image does not cut it off: above the box, below it, or inside. On the
+ * right half of the image it ends where the box does.
  *
  * @param {Box["place"]} place
  */
@@ -27,7 +27,7 @@ export function nameSides([left, top, width, height]) {
 const words = ({ name, score }) => `${name} ${score}`.trim();
 
 /**
- * The boxes, to be drawn over the picture that has the same parent. The best are drawn last, over the others.
+ * The boxes, drawn over the image with the same parent. The best are drawn last, on top.
  *
  * @param {Box[]} boxes the best first
  */
@@ -46,10 +46,10 @@ export const boxesOver = (boxes) =>
   );
 
 /**
- * The switch for all boxes that are drawn where it is.
+ * The switch for all boxes drawn next to it.
  *
  * @param {Box[]} boxes
- * @param {{ keyed: boolean }} how keyed: it hears its key
+ * @param {{ keyed: boolean }} how keyed: the switch responds to its key
  */
 export function boxSwitch(boxes, { keyed }) {
   const button = make(

@@ -1,8 +1,8 @@
 // @ts-check
-// The pictures of one row, one at a time: which comes next, and what each is called.
+// The images of one row, shown one at a time: their order and names.
 
 /**
- * The picture this many steps on; after the last one comes the first.
+ * The image this many steps on; the first follows the last.
  *
  * @param {number} place from 0
  * @param {number} steps
@@ -17,7 +17,7 @@ export const turned = (place, steps, count) => (((place + steps) % count) + coun
 export const placeWords = (place, count) => `${place + 1} of ${count} pictures`;
 
 /**
- * Text for an image that is not seen.
+ * Alternative text of an image.
  *
  * @param {string} name
  * @param {number} place from 0
@@ -25,7 +25,7 @@ export const placeWords = (place, count) => `${place + 1} of ${count} pictures`;
  */
 export const nameOf = (name, place, count) => (count === 1 ? name : `${name}, ${placeWords(place, count)}`);
 
-/** How much brighter a picture is shown, one step after the other; then as it is. */
+/** Brightness factors of an image, in turn; then the first again. */
 const LIGHTS = [1, 1.5, 2.2, 3.3];
 
 /** @param {number} light one of LIGHTS */

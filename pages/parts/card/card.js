@@ -1,6 +1,7 @@
 // @ts-check
-// The question card: one instance, its choices on keys, one press per question. It knows no kind of project:
-// each brings its rooms, in a module that is the component (`one_label/card.js`, `label_vectors/card.js`).
+// The question card: one instance, its choices on keys, one press per question. It is independent of the kind
+// of project: each kind adds its rooms, in a module that is the component (`one_label/card.js`,
+// `label_vectors/card.js`).
 
 import { folding, otherActions } from "./actions.js";
 import { fetchAhead } from "./coming.js";
@@ -40,7 +41,7 @@ export const questionCard = (rooms) => (component) => {
 };
 
 /**
- * Shows this from now on. first : nothing was shown before. dealt : a press was dealt with, whatever came of it
+ * Shows new data. first : nothing was shown before. dealt : a press was handled, successfully or not
  *
  * @param {State} state
  * @param {Data} data
@@ -56,11 +57,11 @@ function take(state, data, { first = false, dealt = false }) {
     clearTimeout(state.saving);
     Object.assign(state, { turn: data.turn, busy: false });
     if (!other) keepRefused(state);
-    // Open panels belong to the question: a late drawing of the same one takes nothing from under the hand.
+    // Open panels belong to the question: redrawing the same one must not close a panel in use.
     if (other) state.dialog?.close();
     draw(state);
     pressWaiting(state);
-    // On a phone the answer was given below: the next instance begins at its top.
+    // On a phone the answer buttons are further down: scroll up to the next instance.
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
   }
   fillSimilar(state);
@@ -69,8 +70,8 @@ function take(state, data, { first = false, dealt = false }) {
 }
 
 /**
- * Hears the keys until the card is removed. Streamlit may end a call after it has made the next one, to the same
- * card; only the end of the latest is the card's end.
+ * Listens for keys until the card is removed. Streamlit may end a call after it has made the next one, to the
+ * same card, so only the end of the latest call is the card's end.
  *
  * @param {State} state
  * @returns {() => void}
@@ -138,9 +139,9 @@ function draw(state) {
   holder.replaceChildren(root);
   if (question) roomOf(state).drawn?.(state, question);
   if (question?.coming) fetchAhead(question.coming);
-  // Before the frame is painted, but after all else that is changed for it: the page is laid out once.
+  // Before the frame is painted, but after all other changes, so that the page is laid out only once.
   requestAnimationFrame(() => leaveRoom(state));
-  // The saved text is read out, and the focus stays on its key.
+  // Screen readers announce the saved text, and the focus stays on its key.
   say(state, state.saved.textContent);
   if (key || shift)
     buttonOf(state, (key ?? shift ?? "").split(" ")[0], key ? "data-key" : "data-shift")?.focus({
@@ -215,8 +216,8 @@ function heading({ data, saved }) {
 }
 
 /**
- * Row and choices have the height that is left between what stands over them and the actions, so that these stay where
- * they are; guidelines that are open do not count. On a phone what was saved stands over the bar at the foot.
+ * Row and choices get the height between the heading and the actions, so that the actions stay in place; open
+ * guidelines do not count. On a phone the saved message is above the bar at the foot.
  *
  * @param {State} state
  */
@@ -231,7 +232,7 @@ function leaveRoom({ holder }) {
     "--foot": getComputedStyle(foot).position === "sticky" ? Math.floor(height) : 0,
   };
   for (const [name, pixels] of Object.entries(rooms)) {
-    // Setting it has the whole page laid out once more.
+    // Setting it makes the browser lay out the whole page again.
     if (holder.style.getPropertyValue(name) !== `${pixels}px`) holder.style.setProperty(name, `${pixels}px`);
   }
 }

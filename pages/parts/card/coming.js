@@ -1,12 +1,12 @@
 // @ts-check
-// The files of the row that is likely to be asked next, fetched while no one waits for anything.
+// Prefetches the files of the likely next row while the browser is idle.
 
 import { isLog } from "./sound.js";
 import { addressOf } from "./spectrogram.js";
 
 /** @import { Coming } from "./types.js" */
 
-/** Bytes of a recording that are fetched ahead: of a longer one the player asks for what it needs. */
+/** Maximum size in bytes of a prefetched recording; the player requests parts of a longer one as needed. */
 const MOST = 8_000_000;
 
 /**
@@ -28,13 +28,13 @@ export function fetchAhead(row) {
       for (const address of addressesOf(row, isLog())) await into(address);
       if (row.audio && (await lengthOf(row.audio)) <= MOST) await into(row.audio);
     } catch {
-      // It is fetched when it is asked about.
+      // It is fetched with its question.
     }
   });
 }
 
 /**
- * Into what the browser keeps, to its last byte.
+ * Into the browser's cache, to the last byte.
  *
  * @param {string} address
  */

@@ -21,7 +21,7 @@ export function openDialog(state, name, title, ...children) {
     if (state.dialog === dialog) state.dialog = null;
   };
   dialog.onpointerdown = (event) => {
-    if (event.target === dialog) dialog.close(); // next to it
+    if (event.target === dialog) dialog.close(); // a click outside
   };
   state.dialog = dialog;
   state.over.append(dialog);

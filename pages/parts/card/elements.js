@@ -1,5 +1,5 @@
 // @ts-check
-// Making elements. Text from tables and people enters through textContent and attributes only.
+// Creating elements. Text from tables and people enters only through textContent and attributes.
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -21,7 +21,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element that was drawn there.
+ * The element for this selector, which must exist.
  *
  * @template {Element} [Found=HTMLElement]
  * @param {ParentNode} root
@@ -53,7 +53,7 @@ export const shareBar = (percent, width = percent, over = null) => [
 ];
 
 /**
- * True for what one types into: a key pressed there is text, and no command.
+ * Whether this is a text field: a key pressed there is text, not a command.
  *
  * @param {EventTarget | null} node
  */

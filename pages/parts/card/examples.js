@@ -1,5 +1,5 @@
 // @ts-check
-// Panels that are filled on demand: examples of the classes, and the rows of one's last answers.
+// Panels that are filled on demand: examples of the classes, and the rows of a person's last answers.
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
@@ -31,7 +31,7 @@ export function openExamples(state) {
 }
 
 /**
- * Fills a panel now, or asks the server for its rows as they are next to what the card shows.
+ * Fills a panel now, or asks the server for its rows, which arrive as part of the card's data.
  *
  * @param {State} state
  * @param {string} what
@@ -46,7 +46,7 @@ export function want(state, what, fill) {
 }
 
 /**
- * Content for the open panel of this class; null where that is not what it wants.
+ * Content for the open panel of this class; null if it is for another panel.
  *
  * @param {State} state
  * @param {string} name
@@ -88,11 +88,11 @@ function listed({ refused, rows }) {
 }
 
 /**
- * A row as it is seen, read and heard in a list.
+ * A row in a list, with its image, text and recording.
  *
  * @param {SimilarRow} row
  * @param {Parameters<typeof make>[2]} first what is above its text
- * @param {boolean} named whether its name is said even if there is something to see
+ * @param {boolean} named whether its name is shown even if it has an image
  */
 export const look = (row, first = null, named = true) => [
   ...(row.image ? [make("img", { class: "thumb", src: row.image, alt: `Image of row ${row.id}` })] : []),

@@ -1,8 +1,8 @@
 // @ts-check
-// Text as a search compares it: without its accents, whatever its case. `workflow/rows/finding.py` does the same.
+// Text as a search compares it: without accents, ignoring case. `workflow/rows/finding.py` does the same.
 
 /**
- * Lower-case letters that Unicode does not take apart, and what people type who do not have them.
+ * Lower-case letters that Unicode does not decompose, and their usual substitutes.
  *
  * @type {Record<string, string>}
  */
@@ -20,7 +20,7 @@ export const folded = (text) =>
  * Whether a text holds all words of a query, in any order.
  *
  * @param {string} sought the text, folded
- * @param {string} query as it was typed
+ * @param {string} query as typed
  */
 export const holdsWords = (sought, query) =>
   folded(query)

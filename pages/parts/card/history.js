@@ -1,5 +1,6 @@
 // @ts-check
-// The history that every kind's card opens over itself. It is not sent with the question: the key asks for it.
+// The answer history that every kind's card opens over itself. It is not sent with the question but requested
+// by its key.
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
@@ -31,7 +32,7 @@ export function openHistory(state) {
 }
 
 /**
- * Puts what the server has sent into the history, if it is open and wants that.
+ * Puts the server's response into the history, if it is open and still waits for it.
  *
  * @param {State} state
  */

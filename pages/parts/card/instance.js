@@ -46,8 +46,8 @@ const LONG_NAME = 14;
 const MANY = 20;
 
 /**
- * All features in a box that opens and shuts. It is shut if there is something else to look at; and where they are
- * many, with those that tell the labels apart above it.
+ * All features in a collapsible box. It starts collapsed if there is something else to see; if there are many
+ * features, those that distinguish the labels are shown above it.
  *
  * @param {View} view
  * @param {Question["telling"]} telling
@@ -71,7 +71,7 @@ export function features(view, telling) {
       class: "quiet small",
       text: `Marked: what tells ${telling.between[0]} and ${telling.between[1]} apart best.`,
     });
-  const long = view.features.some(([name]) => name.length > LONG_NAME); // the value is never cut for its name
+  const long = view.features.some(([name]) => name.length > LONG_NAME); // a long name never truncates the value
   const beside = Boolean(view.images.length || view.text || view.audio);
   const count = view.features.length;
   const above = !beside && telling && count > MANY ? telling.columns.length : 0;

@@ -1,8 +1,8 @@
 // @ts-check
-// Name of a key, whatever the keyboard's layout.
+// The name of a key on any keyboard layout.
 
 /**
- * Text that a key types; where that is no Latin letter (я, ω, ש), the letter that is in its place.
+ * Text that a key types; if it is no Latin letter (я, ω, ש), the letter at its place on the keyboard.
  *
  * @param {Pick<KeyboardEvent, "key" | "code">} event
  */
@@ -14,7 +14,8 @@ export function typed(event) {
 }
 
 /**
- * The name of a key: digits by their place, so that Shift and every layout leave them digits; letters by what they type.
+ * The name of a key: digits by position, so that they work with Shift and on every layout; letters by what
+ * they type.
  *
  * @param {Pick<KeyboardEvent, "key" | "code">} event
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// One listener on the window, before Streamlit's own keys. A press is a click on the button that has the key.
+// One listener on the window, before Streamlit's own keys. A key press clicks the button that has the key.
 
 import { typesText } from "./elements.js";
 import { keyName, typed } from "./key_names.js";
@@ -17,7 +17,7 @@ const HAS_ARROWS =
   "audio, video, .scroll, .reading, [role=tab], [role=slider], [role=option], [role=menuitem], [role=radio], [role=grid]";
 
 /**
- * How many seconds an arrow continues in a recording.
+ * Seconds that an arrow key moves in a recording.
  *
  * @type {Record<string, number>}
  */
@@ -28,7 +28,7 @@ const SEEKS = { ArrowLeft: -0.5, ArrowRight: 0.5 };
  * @param {KeyboardEvent} event
  */
 export function onKey(state, event) {
-  if (!(event instanceof KeyboardEvent)) return; // what fills in forms sends a keydown without a key
+  if (!(event instanceof KeyboardEvent)) return; // form autofill sends a keydown without a key
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const path = event.composedPath();
   const typing = path.some(typesText);
@@ -39,7 +39,7 @@ export function onKey(state, event) {
   const dialog = state.dialog?.open ? state.dialog : null;
   const { question } = state.data;
   const name = keyName(event);
-  // Each tile has its letter: what is pressed is meant for those on the screen.
+  // In a batch each tile has its letter, so a key pressed while waiting was meant for the tiles on screen.
   if (!typing && !roomOf(state).whole && keepForNext(state, event, name)) {
     take();
     return;
@@ -54,7 +54,7 @@ export function onKey(state, event) {
     return;
   }
   if (typing) return;
-  // A held Enter would press the key that has the focus again at every question to come.
+  // A held Enter would press the focused key again at every following question.
   if (event.key === "Enter" && event.repeat && (path.includes(state.holder) || path.includes(state.over))) {
     take();
     return;
@@ -67,7 +67,7 @@ export function onKey(state, event) {
   const enter = event.key === "Enter" && (question ? roomOf(state).entering?.(state, question) : offered(state));
   if (enter) {
     const other = path.find((node) => node instanceof Element && node.matches(HAS_ENTER));
-    if (other instanceof Element && !other.matches(".choice, .tick")) return; // Enter is that one's own
+    if (other instanceof Element && !other.matches(".choice, .tick")) return; // Enter belongs to that element
     take();
     if (!event.repeat) enter();
     return;
@@ -78,12 +78,12 @@ export function onKey(state, event) {
     take();
     if (!event.repeat) does();
   } else if (name === "c" || name === "r") {
-    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page again
+    event.stopImmediatePropagation(); // Streamlit would clear its caches, or rerun the page
   }
 }
 
 /**
- * Where there is no question: what Enter does of what is offered.
+ * Without a question: Enter clicks the offer's button.
  *
  * @param {State} state
  */
@@ -94,7 +94,7 @@ function offered({ holder }) {
 }
 
 /**
- * Action of this key on the card now, null if none.
+ * Action of this key on the current card, null if none.
  *
  * @param {State} state
  * @param {KeyboardEvent} event
@@ -107,7 +107,7 @@ function commandOf(state, event, name) {
   /** @type {HTMLElement | null} */
   const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
   if (name === "g" && guidelines && !event.shiftKey) return () => guidelines.click();
-  // Signs are typed with Shift on some keyboards, such as the full stop on a French one.
+  // Some keyboards type signs with Shift, such as the full stop on a French one.
   const shifted = event.shiftKey && name !== "?" && name !== ".";
   const button = buttonOf(state, name, shifted ? "data-shift" : "data-key");
   if (button) return () => button.click();

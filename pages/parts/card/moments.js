@@ -1,5 +1,5 @@
 // @ts-check
-// Moments in words.
+// Times in words.
 
 import { make } from "./elements.js";
 
@@ -10,7 +10,7 @@ const UNITS = /** @type {const} */ ([
 ]);
 
 /**
- * How long ago it was; null for a day and more.
+ * Time since then; null for a day and more.
  *
  * @param {number} seconds
  */
@@ -20,7 +20,7 @@ export function ago(seconds) {
 }
 
 /**
- * A moment: how long ago it was within a day, else the date. Its title has it in full, with the time zone.
+ * A time: how long ago within a day, else the date. Its title has the full time with the time zone.
  *
  * @param {string} at
  * @param {string} zone

@@ -1,37 +1,37 @@
 // @ts-check
-// Which of two data is the newer. Answers reach the card past Streamlit, which keeps what it drew last and hands it to the
-// card again: for another theme, in another place of the page, or late.
+// Which data is newer. Answers by the direct route reach the card without Streamlit, which may send the data
+// of its last redraw again: after a change of theme, at another place of the page, or late.
 
 /** @import { Data } from "./types.js" */
 
 /**
- * State of a tab's screen, for any of its cards: one that is put instead of another continues from there.
- * drawing : the latest of the page that has come
+ * State of this tab's screen, shared by its cards: a card that replaces another continues from there. drawing
+ * : the latest redraw received from the page
  *
  * @type {{ data: Data, drawing: number } | null}
  */
 let known = null;
 
 /**
- * Content of the card after the page was drawn.
+ * Content of the card after a redraw of the page.
  *
  * @param {Data} given
  * @returns {Data}
  */
 export function newest(given) {
   const here = known && isSamePage(known.data, given) ? known : null;
-  if (here && given.drawing <= here.drawing) return here.data; // no news
+  if (here && given.drawing <= here.drawing) return here.data; // nothing new
   if (!here || !isOlder(given, here.data)) return keep(given, given.drawing);
-  // The page's drawing is older than the screen; what else it was asked for is not.
+  // The page's data is older than the screen, but it holds the content that the card requested.
   const { turn, drawing, similar, panel, examples, saved } = given;
   const refused = turn !== here.data.turn && saved?.tone === "bad" ? { saved } : null;
   return keep({ ...here.data, turn, drawing, similar, panel, examples, ...refused }, given.drawing);
 }
 
 /**
- * Content of the card after the route's reply.
+ * Content of the card after the direct route's reply.
  *
- * @param {Data} shown by the card, as the page has drawn it last
+ * @param {Data} shown by the card at the page's last redraw
  * @param {Partial<Data>} told
  * @returns {Data}
  */

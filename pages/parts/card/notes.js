@@ -1,5 +1,5 @@
 // @ts-check
-// Note and flag: kept with the question until it is answered, and stored with the answer.
+// Note and flag: held with the question until it is answered, and stored with the answer.
 
 import { find, make } from "./elements.js";
 import { activeIn, say } from "./state.js";
@@ -34,8 +34,8 @@ export function noteField(state) {
 }
 
 /**
- * Where someone types in the note of this question, which is drawn again; null if no one does. Without it the next letters
- * would be keys of the card.
+ * Cursor selection in the note of this question, which is about to be redrawn; null if its note is not
+ * focused. Without restoring it, the next letters would act as keys of the card.
  *
  * @param {State} state
  * @param {string | null} token of the question

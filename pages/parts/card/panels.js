@@ -1,5 +1,5 @@
 // @ts-check
-// The key sheet that every kind's card opens over itself.
+// The key help that every kind's card opens over itself.
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
@@ -8,7 +8,7 @@ import { roomOf } from "./state.js";
 /** @import { State } from "./types.js" */
 
 /**
- * Last lines of every key sheet.
+ * Last lines of every key help.
  *
  * @type {[string, string][]}
  */
@@ -38,7 +38,7 @@ export function openKeys(state) {
     make("h2", { text: "Keys" }),
     make(
       "dl",
-      { class: "sheet", tabindex: "0" }, // scrolls with arrows too
+      { class: "sheet", tabindex: "0" }, // can be scrolled with the arrow keys
       ...roomOf(state).keys.flatMap(([name, does]) => [
         make("dt", {}, make("kbd", { text: name })),
         make("dd", { text: does }),
@@ -54,7 +54,7 @@ export function openKeys(state) {
 }
 
 /**
- * @param {string} its the key that opened it closes it too
+ * @param {string} its the key that opened it, which also closes it
  * @param {() => void} close
  * @returns {(name: string) => boolean}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// The pictures of the row: the first one large, the others by the arrows.
+// The images of the row: the first one large, the others by the arrows.
 
 import { boxesOver } from "./boxes.js";
 import { nameOf, placeWords, turned } from "./burst.js";
@@ -23,7 +23,7 @@ export function pictures(state, view) {
     image.alt = nameOf(name, place, images.length);
     image.src = images[place];
     count.textContent = placeWords(place, images.length);
-    make("img", { src: images[turned(place, 1, images.length)] }); // fetched before it is requested
+    make("img", { src: images[turned(place, 1, images.length)] }); // prefetch the next one
   };
   const turn = (/** @type {number} */ steps) => show(turned(place, steps, images.length));
   const large = make(

@@ -1,11 +1,11 @@
 // @ts-check
-// One recording plays at a time.
+// Only one recording plays at a time.
 
 /** @type {HTMLAudioElement | null} */
 let playing = null;
 
 /**
- * As soon as this one plays, the one that did is paused.
+ * Pauses the recording that plays when this one starts.
  *
  * @param {HTMLAudioElement} audio
  */

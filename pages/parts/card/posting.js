@@ -1,23 +1,23 @@
 // @ts-check
-// A press goes to the server past the page: it is stored, and the card shows what comes next. Where no word comes it is
-// sent again, with the same token, until one does: the server stores it once.
+// An answer goes to the server without the page: it is stored, and the card shows what comes next. Without a
+// reply it is sent again with the same token until one arrives; the server stores it only once.
 
 import { after } from "./newest.js";
 
 /** @import { Answer, Data, EntryKind, OtherPress, Press, State } from "./types.js" */
 
-/** Milliseconds; of each further time twice as many, up to MOST. */
+/** Milliseconds before the first retry; doubled each time, up to MOST. */
 const AGAIN_AFTER = 1000;
 const MOST = 4000;
-/** From this many on it is asked whether the server is there all the same. */
+/** After this many attempts, check whether the server is there at all. */
 const TRIES = 5;
-/** Longer than a server takes that reads the whole log of a large project first. */
+/** Longer than a server needs to read the whole log of a large project first. */
 const PATIENCE = 60_000;
-/** A proxy says so, whose server is not there. */
+/** Status of a proxy whose server is not running. */
 const NOT_THERE = new Set([502, 504]);
 
 /**
- * The card that hears the keys; another may have come while the answer was on its way.
+ * The card that listens for keys; it may have been replaced while the answer was sent.
  *
  * @type {State | null}
  */
@@ -33,10 +33,13 @@ export function goes(state) {
   if (live === state) live = null;
 }
 
-/** Something before the server lets pages through, and no presses. */
+/** A proxy lets pages through, but not answers. */
 let closed = false;
 
-/** Actions that change only the card. All else is drawn by the page: what leads away, or to rows together. */
+/**
+ * Actions that change only the card. The page handles all others: those that lead to another page, and
+ * batches.
+ */
 const BY_ROUTE = new Set([
   "is",
   "among",
@@ -73,10 +76,10 @@ export async function post(state, said) {
   const card = live;
   const drawn = drawnFor(card ?? state);
   if (!card) {
-    if (answer?.card && drawn.route === route) after(drawn, answer.card); // a card that comes begins with it
+    if (answer?.card && drawn.route === route) after(drawn, answer.card); // the next card starts with this data
     return;
   }
-  if (drawn.route !== route || !isLatest) return; // what is shown is another project's, or no question, or has its own press
+  if (drawn.route !== route || !isLatest) return; // another project is shown, or no question, or it has its own press
   if (answer) {
     if (answer.together) card.send("press", { ...said, kind: "many" });
     else if (answer.card) shown(card, drawn, answer.card);
@@ -86,14 +89,14 @@ export async function post(state, said) {
     card.send("press", said);
   } else if (status === 401) window.location.assign(new URL("signin?ended=1", document.baseURI));
   else if (status === 0)
-    window.location.reload(); // a proxy wants to be asked first
+    window.location.reload(); // a proxy requires sign-in first
   else {
     refused(
       card,
       drawn,
       words ?? `The server failed (${status}): this may not be saved. Fix: try again, nothing is stored twice.`,
     );
-    if (status === 403) card.send("here", { token: said.token ?? "" }); // the page says what may be done here
+    if (status === 403) card.send("here", { token: said.token ?? "" }); // the page shows what is allowed here
   }
 }
 
@@ -109,7 +112,7 @@ function drawnFor(card) {
 }
 
 /**
- * Final reply of the server; null where the card was removed before.
+ * Final reply of the server; null if the card was removed before it came.
  *
  * @param {State} state
  * @param {Press} said
@@ -122,7 +125,7 @@ async function sent(state, said) {
     const again = tries > 0;
     const came = await once(address, JSON.stringify({ ...said, person, zone, again })).catch(() => null);
     if (came && !NOT_THERE.has(came.status)) return came;
-    // A server that came a moment ago has the next one; where that is lost too, something lets no press through.
+    // A restarted server can serve the next attempt; if that fails too, something blocks answers.
     there = tries >= TRIES && (await isThere()) ? there + 1 : 0;
     if (there === 2) return { status: 404, words: null, answer: null };
     await new Promise((resolve) =>
@@ -139,7 +142,7 @@ const isThere = () =>
   );
 
 /**
- * Raises if nothing whole comes back.
+ * Throws unless the reply is complete.
  *
  * @param {URL} address
  * @param {string} body
@@ -167,12 +170,12 @@ async function once(address, body) {
  */
 function shown(card, drawn, told) {
   const data = after(drawn, told);
-  // The same question stays: what was typed belongs to it.
+  // The question is unchanged, so typed input still belongs to it.
   if (data.token === card.data.token) card.answered = null;
   card.take(card, data, { dealt: true });
   if (data.frame === card.frame) return;
   card.frame = data.frame;
-  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card again
+  card.send("here", { token: data.token ?? "" }); // the page redraws the card's surroundings
 }
 
 /**
@@ -183,7 +186,7 @@ function shown(card, drawn, told) {
 const refused = (card, drawn, words) => shown(card, drawn, { saved: lineOf(drawn, "bad", words) });
 
 /**
- * The answer is stored, and what comes next could not be had: the page asks for it.
+ * The answer is stored, but the next question could not be fetched: the page requests it.
  *
  * @param {State} card
  * @param {Data} drawn

@@ -1,12 +1,12 @@
 // @ts-check
-// One press per question: it carries the token of the question on screen, and the card is deaf after it until the
-// server has moved on (`turn`).
+// One press per question: it carries the token of the question on screen, and the card then ignores input
+// until the server has moved on (`turn`).
 
 import { goesByRoute, post } from "./posting.js";
 
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
-/** Actions that are not answers: the question stays as it is. */
+/** Actions that are not answers: the question stays. */
 const NO_ANSWERS = new Set([
   "undo",
   "redo",
@@ -26,7 +26,7 @@ const NO_ANSWERS = new Set([
  * @param {HTMLElement | null} button that was pressed
  * @param {EntryKind | OtherPress} kind
  * @param {string[]} labels
- * @param {number | null} seq of the answer that undo, redo or open means
+ * @param {number | null} seq of the answer to undo, redo or open
  */
 export function press(state, button, kind, labels, seq = null) {
   if (state.busy) return;
@@ -45,7 +45,8 @@ export function press(state, button, kind, labels, seq = null) {
   };
   if (goesByRoute(state, kind)) post(state, said);
   else state.send("press", said);
-  // Once it is on its way. Most answers are stored before the words would be read; painting them would only delay what comes.
+  // After it was sent. Most answers are stored before the style would be noticed; painting it would only
+  // delay the next question.
   setTimeout(() => state.busy && button?.classList.add("pressed"));
   state.saving = setTimeout(() => {
     state.saved.className = "saved waiting";
@@ -54,8 +55,8 @@ export function press(state, button, kind, labels, seq = null) {
 }
 
 /**
- * No word from the server: it may be slow, or it was restarted and knows this page no more. Once it answers
- * again the page is reloaded; the token makes sure that nothing is stored twice.
+ * The server has not replied: it may be slow, or has restarted and lost this page's session. Once it replies
+ * again, the page is reloaded; the token prevents storing the press twice.
  *
  * @param {State} state
  */
@@ -63,7 +64,7 @@ async function whenLate(state) {
   state.saved.textContent = "Still saving… Until an answer is shown as saved it may not be stored.";
   while (state.busy && state.listener) {
     await new Promise((resolve) => setTimeout(resolve, 2000));
-    if (state.posted) continue; // what the route was sent is sent again by itself
+    if (state.posted) continue; // the direct route retries by itself
     const answer = await fetch("healthz", { cache: "no-store" }).catch(() => null);
     if (state.busy && answer?.ok) window.location.reload();
   }

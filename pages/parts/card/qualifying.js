@@ -1,5 +1,5 @@
 // @ts-check
-// A known row before someone starts: the answer is judged at once, and stored nowhere among the answers.
+// A known row before someone starts: the answer is judged at once, and not stored among the answers.
 
 import { actionButton, answerGroup } from "./actions.js";
 import { key, make } from "./elements.js";

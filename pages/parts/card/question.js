@@ -1,5 +1,5 @@
 // @ts-check
-// First and last part of every kind's questions.
+// Head and foot shared by every kind's questions.
 
 import { actionButton } from "./actions.js";
 import { make } from "./elements.js";
@@ -8,12 +8,12 @@ import { openExamples } from "./examples.js";
 /** @import { Question, State } from "./types.js" */
 
 /**
- * The question, a link to examples of the classes, and the model of the shares.
+ * The question, a link to examples of the classes, and the model that the bars come from.
  *
  * @param {State} state
  * @param {Question} question
  * @param {string} words
- * @param {(Node | null)[]} more what else the line under it explains
+ * @param {(Node | null)[]} more further explanations in the line below
  */
 export const questionHead = (state, question, words, ...more) =>
   make(

@@ -1,16 +1,17 @@
 // @ts-check
-// The text of a row: in a box of its own, as large as its length allows, with pieces of it marked.
+// The text of a row: in its own box, in a size that depends on its length, with parts highlighted.
 
 import { make } from "./elements.js";
 
-/** @typedef {{ start: number, end: number, strength: number }} Span characters of a text, and how strongly they are marked */
-/** @typedef {{ text: string, strength: number }} Piece strength 0: not marked */
+/** @typedef {{ start: number, end: number, strength: number }} Span characters of a text, and the strength of the highlight */
+/** @typedef {{ text: string, strength: number }} Piece strength 0: not highlighted */
 
-/** Signs of scripts that write no spaces: Thai and Lao, Myanmar, Khmer, kana, Han. */
+/** Characters of scripts without spaces: Thai and Lao, Myanmar, Khmer, kana, Han. */
 const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/g;
 
 /**
- * How large a text is set: the fewer its words, the larger. Two signs of a script without spaces are counted as a word.
+ * Size class of a text: the fewer words, the larger the type. Two characters of a script without spaces count
+ * as a word.
  *
  * @param {string} text
  * @returns {"short" | "middle" | "long"}
@@ -23,7 +24,7 @@ export function lengthOf(text) {
 }
 
 /**
- * The text in its box, which scrolls. Its own first letter says which way it runs.
+ * The text in its scrollable box. Its first letter sets the direction.
  *
  * @param {string} text
  */
@@ -35,10 +36,10 @@ export const reading = (text) =>
   );
 
 /**
- * The text in pieces, marked ones and others. Marks that touch are one, as strong as the stronger.
+ * The text in highlighted and plain pieces. Overlapping highlights merge, with the stronger's strength.
  *
  * @param {string} text
- * @param {Span[]} spans in characters, of which one may be two units of JavaScript's
+ * @param {Span[]} spans in code points, some of which are two UTF-16 units
  * @returns {Piece[]}
  */
 export function piecesOf(text, spans) {
@@ -59,11 +60,11 @@ export function piecesOf(text, spans) {
   return pieces;
 }
 
-/** From this strength on a mark is drawn twice as thick. */
+/** From this strength on, a highlight is drawn twice as thick. */
 const STRONG = 0.6;
 
 /**
- * Shows these marks in the text, and no others.
+ * Highlights exactly these spans in the text.
  *
  * @param {Element} place the text's paragraph
  * @param {string} text

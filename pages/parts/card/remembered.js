@@ -1,5 +1,5 @@
 // @ts-check
-// Settings of the card, stored in the browser; where that keeps nothing, until the page is closed.
+// Settings of the card, stored in the browser; if it stores nothing, they last until the page is closed.
 
 const BEGIN = "winnow-";
 
@@ -27,6 +27,6 @@ export function setOn(name, on) {
   try {
     localStorage.setItem(BEGIN + name, on ? "on" : "off");
   } catch {
-    // The browser is told to keep nothing.
+    // The browser's settings forbid storage.
   }
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// One row on a page that is not the card: its picture, its recording, its text.
+// One row on a page other than the card: its image, its recording, its text.
 
 import { boxesOver, boxSwitch } from "./boxes.js";
 import { nameOf } from "./burst.js";
@@ -10,7 +10,8 @@ import { letGo, sound } from "./sound.js";
 /** @import { Component, View } from "./types.js" */
 
 /**
- * Drawing of each place, and its player: a page is often run again for other reasons, and a recording plays on.
+ * What is drawn at each place, with its player: a recording keeps playing when the page reruns for other
+ * reasons.
  *
  * @type {WeakMap<Node, { said: string, wanted: boolean, play: () => void }>}
  */

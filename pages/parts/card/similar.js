@@ -1,5 +1,6 @@
 // @ts-check
-// The answered rows that are most like the one on the screen. They are not sent with the question: the key asks for them.
+// The answered rows most similar to the one on screen. They are not sent with the question but requested by a
+// key.
 
 import { closeButton, openDialog } from "./dialog.js";
 import { find, make } from "./elements.js";
@@ -33,7 +34,7 @@ export function openSimilar(state) {
 }
 
 /**
- * Puts what the server has sent into the open panel, where that is about the question on the screen.
+ * Puts the server's response into the open panel, if it is about the question on screen.
  *
  * @param {State} state
  */
@@ -71,7 +72,7 @@ const line = (row) =>
   );
 
 /**
- * The row's name and, if it has nothing else to be seen or heard by, its first features.
+ * The row's name and, without text, image or recording, its first features.
  *
  * @param {Pick<SimilarRow, "id" | "text" | "image" | "audio" | "features">} row
  */

@@ -1,5 +1,6 @@
 // @ts-check
-// The recording of a row: its picture and its player. It plays the asked segment, and beyond it where one clicks.
+// The recording of a row: its spectrogram and player. It plays the row's segment; a click outside plays
+// beyond it.
 
 import { key, make } from "./elements.js";
 import { alone } from "./playing.js";
@@ -9,17 +10,17 @@ import { spectrogram } from "./spectrogram.js";
 
 /** @import { View } from "./types.js" */
 
-/** Names under which a browser remembers how sound is shown and played. */
+/** Names under which the browser stores how sound is shown and played. */
 const LOG = "sound-log";
 const LOOP = "sound-loop";
 const HALF = "sound-half";
 const BY_ITSELF = "sound-by-itself";
 
-/** Whether frequencies are spread by their logarithm. */
+/** Whether frequencies have a logarithmic scale. */
 export const isLog = () => isOn(LOG);
 
 /**
- * Where playing stops: at the end of the segment, unless it began beyond it.
+ * Where playback stops: at the end of the segment, unless it began beyond it.
  *
  * @param {number} now
  * @param {number | null} end
@@ -28,8 +29,8 @@ export const stopsAt = (now, end) => (end !== null && now < end - 0.02 ? end : N
 
 /**
  * @param {View} view a row with a recording
- * @param {{ keyed: boolean, eager?: boolean }} how keyed: the card hears the keys, and plays by itself where that is
- * wanted. eager: it is fetched before it is played
+ * @param {{ keyed: boolean, eager?: boolean }} how keyed: the card listens for keys, and plays automatically if that is
+ * wanted. eager: it is loaded before it is played
  */
 export function sound(view, { keyed, eager = true }) {
   const [start, end] = [view.segment?.[0] ?? 0, view.segment?.[1] ?? null];
@@ -41,8 +42,8 @@ export function sound(view, { keyed, eager = true }) {
       "aria-label": `Recording of row ${view.id}`,
     }),
   );
-  audio.currentTime = start; // also before anything of it is there
-  audio.preservesPitch = false; // half speed is an octave lower, as a tape: nothing is made up between the samples
+  audio.currentTime = start; // works before anything is loaded
+  audio.preservesPitch = false; // half speed is an octave lower, as on tape: no artefacts of time stretching
   let until = stopsAt(start, end);
   let isDone = false;
 
@@ -58,7 +59,7 @@ export function sound(view, { keyed, eager = true }) {
     },
     missing: (words) => {
       picture.element.remove();
-      audio.controls = true; // so that one can go to a place in it
+      audio.controls = true; // offers a position slider
       tell(`No picture of this sound: ${words}`);
     },
     sought: (second) => {
@@ -73,7 +74,7 @@ export function sound(view, { keyed, eager = true }) {
   }
   const play = () => {
     if (isDone || audio.ended) audio.currentTime = start;
-    audio.play().catch(() => {}); // a browser may forbid what no one pressed
+    audio.play().catch(() => {}); // browsers may forbid playback without a click
   };
   const again = () => {
     audio.currentTime = start;
@@ -151,7 +152,7 @@ export function sound(view, { keyed, eager = true }) {
       follow();
     },
     onpause: showPlaying,
-    ontimeupdate: step, // where the page is not painted, too
+    ontimeupdate: step, // also while the page is not painted
     onloadedmetadata: show,
     onseeking: () => {
       isDone = false;
@@ -198,7 +199,7 @@ export function sound(view, { keyed, eager = true }) {
 }
 
 /**
- * The recording that was drawn there, if there is one.
+ * The recording drawn there, null if there is none.
  *
  * @param {ParentNode} holder
  * @returns {HTMLAudioElement | null}
@@ -206,8 +207,8 @@ export function sound(view, { keyed, eager = true }) {
 export const soundOf = (holder) => holder.querySelector(".sound");
 
 /**
- * Lets go of the recordings drawn there, before others are: a player that is thrown away keeps its connection to the
- * server until memory is tidied, and a browser has six.
+ * Releases the recordings drawn there before they are replaced: a removed player holds its connection to the
+ * server until garbage collection, and a browser allows six.
  *
  * @param {ParentNode} holder
  */
@@ -221,7 +222,7 @@ export function letGo(holder) {
 
 /**
  * @param {HTMLAudioElement} audio
- * @param {number} seconds on, or back where negative
+ * @param {number} seconds forward; negative: backward
  */
 export function seek(audio, seconds) {
   audio.currentTime = Math.max(0, audio.currentTime + seconds);

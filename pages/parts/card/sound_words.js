@@ -4,7 +4,7 @@
 /** @import { Segment } from "./types.js" */
 
 /**
- * How long a recording is: `8.5 s`, `5 min`, `1 h 2 min`.
+ * Duration of a recording: `8.5 s`, `5 min`, `1 h 2 min`.
  *
  * @param {number} seconds
  */
@@ -17,10 +17,10 @@ export function lengthWords(seconds) {
 }
 
 /**
- * Which part of a recording: `14.0 to 17.0 s of 5 min`, or how long all of it is.
+ * Segment of a recording, `14.0 to 17.0 s of 5 min`, or its whole duration.
  *
  * @param {Segment | null} segment
- * @param {number | null} seconds of the whole, null while they are not known
+ * @param {number | null} seconds of the whole, null if unknown
  */
 export function spanWords(segment, seconds) {
   const whole = seconds === null ? "" : lengthWords(seconds);

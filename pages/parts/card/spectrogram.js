@@ -1,23 +1,23 @@
 // @ts-check
-// The picture of a recording: grey from the server, coloured here for light and dark, with axes, the asked segment and
-// a cursor.
+// The spectrogram of a recording: grey from the server, coloured here for light and dark, with axes, the
+// row's segment and a cursor.
 
 import { make } from "./elements.js";
 import { spanWords } from "./sound_words.js";
 
 /** @import { Edges, Picture, Segment, View } from "./types.js" */
 
-/** From quiet to loud, of rising contrast: grey prints and colour-blind eyes lose nothing. */
+/** From quiet to loud, with increasing contrast: readable in grey print and for colour-blind eyes. */
 const RAMPS = {
   light: ["#f4f7f5", "#d3e6e0", "#6fb5a6", "#0f6b5e", "#0b2422"],
   dark: ["#182021", "#173a38", "#1f7a6c", "#6fd0bb", "#f6e7b8"],
 };
 
 /**
- * The colour of each grey.
+ * The colour of each grey level.
  *
  * @param {boolean} dark
- * @returns {number[][]} 256 of red, green, blue
+ * @returns {number[][]} 256 triples of red, green, blue
  */
 export function coloursOf(dark) {
   const stops = RAMPS[dark ? "dark" : "light"].map((hex) =>
@@ -31,7 +31,7 @@ export function coloursOf(dark) {
 }
 
 /**
- * Whether a colour is darker than the middle, as CSS computes it: `rgb(17, 23, 24)`.
+ * Whether a colour, as CSS computes it (`rgb(17, 23, 24)`), is in the darker half.
  *
  * @param {string} colour
  */
@@ -41,11 +41,11 @@ export function isDark(colour) {
 }
 
 /**
- * Round values of an axis.
+ * Round tick values of an axis.
  *
  * @param {number} low
  * @param {number} high
- * @param {number} most how many there may be
+ * @param {number} most maximum number of ticks
  */
 export function ticks(low, high, most) {
   const least = (high - low) / most;
@@ -57,7 +57,7 @@ export function ticks(low, high, most) {
 }
 
 /**
- * The frequencies that are named next to a picture, in Hz.
+ * Frequencies labelled next to a spectrogram, in Hz.
  *
  * @param {Pick<Edges, "f0" | "f1">} edges
  * @param {boolean} log
@@ -69,7 +69,7 @@ export function frequencies({ f0, f1 }, log) {
 }
 
 /**
- * Where a frequency is in the height, 0 at the foot and 1 at the top.
+ * Vertical position of a frequency, 0 at the bottom and 1 at the top.
  *
  * @param {number} frequency
  * @param {Pick<Edges, "f0" | "f1">} edges
@@ -79,7 +79,7 @@ export const heightOf = (frequency, { f0, f1 }, log) =>
   log ? Math.log(frequency / f0) / Math.log(f1 / f0) : (frequency - f0) / (f1 - f0);
 
 /**
- * Where a second is in the width, from 0 to 1.
+ * Horizontal position of a second, from 0 to 1.
  *
  * @param {number} second
  * @param {Pick<Edges, "t0" | "t1">} edges
@@ -87,7 +87,7 @@ export const heightOf = (frequency, { f0, f1 }, log) =>
 export const widthOf = (second, { t0, t1 }) => Math.min(1, Math.max(0, (second - t0) / (t1 - t0)));
 
 /**
- * Where the server draws it.
+ * Address of the server's spectrogram.
  *
  * @param {string} audio
  * @param {Segment | null} segment
@@ -102,8 +102,8 @@ export function addressOf(audio, segment, log) {
 }
 
 /**
- * The picture from there; words if there is none, whatever came instead: our own, or of a page that someone's
- * proxy, or signing in, has put in its place.
+ * Fetches the spectrogram; returns an error message if there is none, whether the reply is ours or a page of
+ * a proxy or sign-in.
  *
  * @param {string} address
  * @returns {Promise<Picture | string>}
@@ -138,8 +138,8 @@ function paint(canvas, image) {
 }
 
 /**
- * The picture of a row, on its way. `drawn` is called with its edges once it is there, `missing` with words where it
- * cannot be drawn, `sought` with a second that was clicked.
+ * The spectrogram of a row, loaded in the background. `drawn` is called with its edges once it is there,
+ * `missing` with a message if it cannot be drawn, `sought` with the second clicked.
  *
  * @param {View} view
  * @param {{ drawn(edges: Edges): void, missing(words: string): void, sought(second: number): void }} hears
@@ -191,7 +191,7 @@ export function spectrogram(view, hears) {
     const box = picture.getBoundingClientRect();
     hears.sought(there.edges.t0 + ((event.clientX - box.left) / box.width) * (there.edges.t1 - there.edges.t0));
   };
-  // Its ground is the theme's, and takes a moment to change: the one event that tells of another theme.
+  // The theme's background colour changes with a transition, the only event that reveals a change of theme.
   canvas.ontransitionend = () => there && paint(canvas, there.image);
 
   /** @param {number} second */
@@ -205,7 +205,7 @@ export function spectrogram(view, hears) {
 }
 
 /**
- * The marks of the axis of time; the last one has the unit, and stays inside.
+ * The labels of the time axis; the last one has the unit and stays inside.
  *
  * @param {Edges} edges
  */
@@ -225,7 +225,7 @@ function seconds(edges) {
 const mark = (text, side, share) => make("span", { text, style: `${side}:${100 * share}%` });
 
 /**
- * Sound outside the asked segment is paler; the rest has lines at its ends and says what it is.
+ * Shades the sound outside the row's segment; the segment gets lines at its ends and a label.
  *
  * @param {Segment} segment
  * @param {Edges} edges

@@ -6,7 +6,7 @@ import { make } from "./elements.js";
 /** @import { Component, Data, Room, State } from "./types.js" */
 
 /**
- * The state of a card that is not drawn yet, and the nodes that it is drawn into.
+ * The state of a card before its first drawing, and the nodes it is drawn into.
  *
  * @param {Component<Data>} component
  * @param {Record<string, Room>} rooms
@@ -19,7 +19,7 @@ export function begin({ data, parentElement, setTriggerValue }, rooms) {
     send: setTriggerValue,
     holder: make("div", { class: "holder" }),
     over: make("div", { class: "over" }),
-    // A node that stays, so that a screen reader hears what was saved.
+    // A permanent node, so that screen readers announce what was saved.
     spoken: make("p", { class: "spoken", role: "status" }),
     saved: make("p"),
     turn: null,
@@ -62,10 +62,10 @@ export function say(state, words) {
 }
 
 /**
- * Note and flag of a question left unanswered (undo, redo) wait until it comes back.
+ * Note and flag of a question left unanswered (undo, redo) are held until it comes back.
  *
  * @param {State} state
- * @param {string | null} token of the question that comes
+ * @param {string | null} token of the next question
  */
 export function keepDraft(state, token) {
   const old = state.data.token;
@@ -75,8 +75,8 @@ export function keepDraft(state, token) {
 }
 
 /**
- * A press was dealt with and the question is the same: it was not answered, and what was typed still belongs to it, but
- * for a note that was left next to the row and is saved.
+ * A press was handled but the question is the same: it was not answered, so typed input stays with it, except
+ * a note that was saved for the row next to it.
  *
  * @param {State} state
  */
@@ -86,7 +86,7 @@ export function keepRefused(state) {
 }
 
 /**
- * The button of this key, or of this key with Shift. A button may have two keys.
+ * The button for this key, or for this key with Shift. A button may have two keys.
  *
  * @param {State} state
  * @param {string} name

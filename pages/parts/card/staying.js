@@ -1,12 +1,13 @@
 // @ts-check
-// While a question is on screen its row is kept for who looks at it: the server is told now and then.
+// While a question is on screen its row stays reserved for this person: the server is notified regularly.
 
 /** @import { State } from "./types.js" */
 
 const EVERY = 50_000;
 
 /**
- * Begins to tell it, if it is not told already. A tab in the background tells nothing: its row goes to others.
+ * Starts the notifications, unless they run already. A tab in the background sends none, so its row goes to
+ * others.
  *
  * @param {State} state
  */

@@ -1,25 +1,25 @@
 // @ts-check
-// A finger across a question in yes and no: to the right is yes, to the left is no. It presses the buttons, which stay.
+// Swipes on a yes/no question: right is yes, left is no. A swipe clicks the buttons, which remain.
 
 import { buttonOf } from "./state.js";
 
 /** @import { State } from "./types.js" */
 
-/** Pixels that a finger goes for an answer: less is a tap, or was thought better of. */
+/** Distance of a swipe that answers, in pixels: less is a tap or an aborted swipe. */
 const FAR = 72;
 
-/** Where a finger across means something else: text is marked there, recordings are sought in, pictures turned. */
+/** Elements where a swipe means something else: selecting text, seeking in a recording, turning images. */
 const TAKES_FINGERS = "textarea, input, audio, .recording, .pictures";
 
-/** Beyond this scale a finger moves what is larger than the screen. */
+/** Above this zoom level a finger pans the page. */
 const ENLARGED = 1.02;
 
 /**
- * Where a finger has gone that came so far.
+ * Direction of a swipe that is long enough.
  *
  * @param {number} x pixels to the right
  * @param {number} y pixels down
- * @returns {"right" | "left" | null} null where it scrolls, or has not gone far enough
+ * @returns {"right" | "left" | null} null if it scrolls or is too short
  */
 export function sideOf(x, y) {
   if (Math.abs(x) < FAR || Math.abs(x) < 2 * Math.abs(y)) return null;
@@ -27,7 +27,8 @@ export function sideOf(x, y) {
 }
 
 /**
- * Whether this is one finger, put where it may answer. A second one zooms; a pen marks text as a mouse does.
+ * Whether this is a single finger at a place where it may answer. A second one zooms; a pen selects text like
+ * a mouse.
  *
  * @param {PointerEvent} event
  */
@@ -38,7 +39,8 @@ const mayAnswer = ({ pointerType, isPrimary, target }) =>
   !(target instanceof Element && target.closest(TAKES_FINGERS));
 
 /**
- * Hears fingers on the question that was drawn. The label that is asked about goes with them, unless less motion is wanted.
+ * Listens for swipes on the question. The label in question moves with the finger, unless the user prefers
+ * reduced motion.
  *
  * @param {State} state
  */
@@ -46,7 +48,7 @@ export function hearSwipes(state) {
   /** @type {HTMLElement | null} */
   const area = state.holder.querySelector(".body");
   if (!area) return;
-  // These buttons: the same keys may be others', once all choices are shown.
+  // Found once: other buttons may get the same keys when all choices are shown.
   const buttons = { right: buttonOf(state, "y"), left: buttonOf(state, "n") };
   /** @type {HTMLElement | null} */
   const moved = area.querySelector(".single");
@@ -73,7 +75,7 @@ export function hearSwipes(state) {
   area.addEventListener("pointermove", (event) => {
     if (from?.id === event.pointerId) show(...goneFrom(from, event));
   });
-  // It scrolls or zooms; or it was held until text is marked, or a menu opens.
+  // The finger scrolls or zooms, or was held to select text or open a menu.
   for (const name of ["pointercancel", "selectstart", "contextmenu"]) area.addEventListener(name, forget);
   area.addEventListener("pointerup", (event) => {
     if (from?.id !== event.pointerId) return;

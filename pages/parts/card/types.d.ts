@@ -1,6 +1,9 @@
 /** Types shared by the modules of the question card and the server (`question_card.py`). */
 
-/** Every kind of entry that a press can send: an answer, or undo and redo. A test holds the list against the server's. */
+/**
+ * Every kind of entry that a press can send: an answer, undo or redo. A test compares the list with the
+ * server's.
+ */
 export type EntryKind =
   | "is"
   | "among"
@@ -16,9 +19,9 @@ export type EntryKind =
   | "redo";
 
 /**
- * Other kinds of clicks: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
- * another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the numbers of rows that are
- * excluded), and back to one.
+ * Other kinds of clicks: pause and resume; open a row of the history; the steps of a qualification; a
+ * verdict, another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the
+ * numbers of the excluded rows), and back to one.
  */
 export type OtherPress =
   | "pause"
@@ -36,7 +39,7 @@ export type OtherPress =
 
 export type Segment = [start: number | null, end: number | null];
 
-/** Where a picture of sound begins and ends: seconds, Hz. seconds : of the whole recording */
+/** Edges of a spectrogram: seconds, Hz. seconds : of the whole recording */
 export interface Edges {
   t0: number;
   t1: number;
@@ -53,29 +56,32 @@ export interface Picture {
 /** Files of a row that the browser can prefetch. */
 export type Coming = Pick<View, "images" | "audio" | "segment">;
 
-/** A detection in a picture. place : left, top, width, height as shares of it. name : "" if it is not to be shown */
+/**
+ * A detection in an image. place : left, top, width, height as shares of it. name : "" if it is not to be
+ * shown
+ */
 export interface Box {
   place: [left: number, top: number, width: number, height: number];
   name: string;
   score: string;
 }
 
-/** The row that is asked about. A feature is its name and its value, both as they are read. */
+/** The row of the question. A feature is its name and its value, both as displayed. */
 export interface View {
   id: string;
   images: string[];
-  /** In its picture, the best first. */
+  /** Detections in its image, best first. */
   boxes: Box[];
   audio: string | null;
-  /** Seconds of the recording between which the row lies; null for its begin or end, and for the whole recording. */
+  /** Segment of the recording in seconds; null for its start or end; null as a whole: the whole recording. */
   segment: Segment | null;
   text: string | null;
   features: [string, string][];
-  /** Column and text of what is next to the row's name. */
+  /** Column and text of the captions next to the row's name. */
   caption: [string, string][];
 }
 
-/** The pictures of a row, as the zoom gets them. place : of the one it begins with. show : shows one on the card */
+/** The images of a row, for the zoom. place : of the first one shown. show : shows one on the card */
 export interface Burst {
   images: string[];
   boxes: Box[];
@@ -84,7 +90,9 @@ export interface Burst {
   show(place: number): void;
 }
 
-/** One label of a question. key : the key that stands for it, null beyond the keys. probability : the model's, 0 to 1 */
+/**
+ * One label of a question. key : its key, null if there are no more keys. probability : the model's, 0 to 1
+ */
 export interface Line {
   key: string | null;
   label: string;
@@ -93,8 +101,9 @@ export interface Line {
 }
 
 /**
- * Common parts of every kind's question. shown : a stamp of what is on the screen, which the answer carries back
- * model : what the bars are      learnt : the line of the answer log up to which the model has learnt, null without one
+ * Common parts of every kind's question. shown : a stamp of what is on screen, returned with the answer
+ * model : source of the bars      learnt : last line of the answer log that the model has learnt from, null
+ * without one
  */
 export interface Question {
   rows: Line[];
@@ -118,7 +127,10 @@ export interface Given {
   flagged: boolean;
 }
 
-/** An answered row next to the one on the screen. text : its beginning, "" if it has none. note : "" without one */
+/**
+ * An answered row similar to the one on screen. text : its beginning, "" if it has none. note : "" without
+ * one
+ */
 export interface SimilarRow {
   id: string;
   image: string | null;
@@ -127,27 +139,32 @@ export interface SimilarRow {
   features: [string, string][];
   labels: string[];
   note: string;
-  /** For the answer, in the history; else null. */
+  /** Of the answer, in the history; else null. */
   seq: number | null;
 }
 
-/** Result of the server for the question with this token. refused : why it has not looked, null if it has */
+/**
+ * Result of the server for the question with this token. refused : why there are no rows, null if there are
+ */
 export interface Similar {
   token: string;
   refused: string | null;
   rows: SimilarRow[];
 }
 
-/** Content of a panel that is filled on demand. wanted : the name under which it was asked for */
+/** Content of a panel that is filled on demand. wanted : the name under which it was requested */
 export interface PanelRows {
   wanted: string;
   refused: string | null;
   rows: SimilarRow[];
-  /** All that the history lists, the newest first. */
+  /** The whole history, newest first. */
   given: Given[];
 }
 
-/** The person's day. goal : the progress, in words. about : what that means. reached : said once. rest : offers a break */
+/**
+ * The person's day. goal : the progress, in words. about : explanation. reached : shown once. rest : offers a
+ * break
+ */
 export interface Day {
   goal: string | null;
   about: string;
@@ -161,7 +178,7 @@ export interface Offer {
   text: string;
 }
 
-/** Result of an answer to a known row. said, label : what the person named, and the row's own */
+/** Result of an answer to a known row. said : the person's label. label : the row's own */
 export interface Judged {
   said: string;
   label: string;
@@ -175,10 +192,13 @@ export interface KnownQuestion extends Question {
   judged: Judged | null;
 }
 
-/** Data that the server sends at every redraw. turn : counts the presses it has dealt with. tab : names its session.
- * drawing : counts its drawings in this session. person : whose page it is. route : where answers are sent to; null where
- * every press uses the page. height : of the log; more is newer, null if there is no order. frame : a stamp of what
- * stands around the card */
+/**
+ * Data that the server sends at every redraw. turn : number of presses it has handled. tab : names its
+ * session.
+ * drawing : number of redraws in this session. person : whose page it is. route : address for answers; null
+ * if every press uses the page. height : of the log; larger is newer, null if there is no order. frame : a
+ * stamp of the card's surroundings
+ */
 export interface Data<Q extends Question = Question> {
   project: number;
   room: string;
@@ -199,15 +219,17 @@ export interface Data<Q extends Question = Question> {
   panel: PanelRows | null;
   day: Day | null;
   offer: Offer | null;
-  /** There are examples of classes to be shown. */
+  /** There are examples of classes to show. */
   examples: boolean;
   done: string | null;
-  /** done : the word for what is answered, if it is another */
+  /** done : the word for answered rows, if it is another */
   counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
-/** Reply of the route: what the card is told of what comes next, null where that could not be had.
- * together : rows are before the person together, which the page draws */
+/**
+ * Reply of the direct route. card : data for what comes next, null if it is not available.
+ * together : the person confirms many rows at once, which the page draws
+ */
 export interface Answer {
   card: Partial<Data> | null;
   together: boolean;
@@ -231,7 +253,7 @@ export interface Component<D> {
   setTriggerValue(name: string, value: unknown): void;
 }
 
-/** A dialog over the card. keys : deals with a key, given what it types and its event; true where it did */
+/** A dialog over the card. keys : handles a key, given its name and its event; returns whether it did */
 export type Panel = HTMLDialogElement & { keys?: (typed: string, event: KeyboardEvent) => boolean };
 
 export interface Draft {
@@ -239,27 +261,27 @@ export interface Draft {
   flagged: boolean;
 }
 
-/** How a question of one sort is drawn and answered: what a kind of project brings to the card. */
+/** How one sort of question is drawn and answered: what a kind of project adds to the card. */
 export interface Room<Q extends Question = Question> {
-  /** The sheet of keys: each key, and what it does. */
+  /** The key help: each key, and what it does. */
   keys: [string, string][];
   /** Area next to the instance. */
   asking?(state: State, question: Q): HTMLElement;
   /** Content shown instead of instance and question. */
   whole?(state: State, question: Q): HTMLElement;
-  /** The answers under it. */
+  /** The answers below it. */
   actions(state: State, question: Q): HTMLElement;
   /** Content shown instead of the instance, around it. */
   lead?(state: State, question: Q, instance: HTMLElement): (Node | string)[];
   /** Called once the question is on the page. */
   drawn?(state: State, question: Q): void;
-  /** Action of Enter now; null if it does nothing of the room's. */
+  /** Action of Enter now; null if the room has none. */
   entering?(state: State, question: Q): (() => void) | null;
-  /** Keys that this room handles first; null if it does nothing of the room's. name : of the key */
+  /** Keys that this room handles first; null if it has no action. name : of the key */
   command?(state: State, question: Q, event: KeyboardEvent, name: string): (() => void) | null;
-  /** No undo, notes or history belong under its questions. */
+  /** Its questions have no undo, notes or history. */
   bare?: boolean;
-  /** Deals with Escape; true where it did. */
+  /** Handles Escape; returns whether it did. */
   escape?(state: State): boolean;
 }
 
@@ -269,44 +291,44 @@ export interface State {
   data: Data;
   send(name: "press", value: Press): void;
   send(name: "similar", value: { token: string }): void;
-  /** The question is still looked at. */
+  /** The question is still on screen. */
   send(name: "here", value: { token: string }): void;
   send(name: "panel", value: { wanted: string }): void;
-  /** The nodes that stay: the card itself, what opens over it, what a screen reader hears. */
+  /** The permanent nodes: the card itself, what opens over it, screen reader announcements. */
   holder: HTMLElement;
   over: HTMLElement;
   spoken: HTMLElement;
   /** The line that says what was saved. */
   saved: HTMLElement;
   turn: number | null;
-  /** The stamp of what stands around the card now, or is requested. */
+  /** The stamp of the card's surroundings, shown or requested. */
   frame: string | null;
-  /** The press that is with the route, which alone ends the wait for it. */
+  /** The press sent to the direct route; only its reply ends the wait. */
   posted: Press | null;
-  /** Later drawings of the page for the same project. */
+  /** Later redraws of the page for the same project. */
   held: Data | null;
-  /** For a panel that is to be filled: the name it asked under. */
+  /** Name under which a panel has requested its content. */
   wanted: string | null;
   /** Shows data (`card.js`). */
   take(state: State, data: Data, how: { first?: boolean; dealt?: boolean }): void;
-  /** An answer is on its way: the card is deaf. */
+  /** An answer is being sent: the card ignores input. */
   busy: boolean;
   late: number | undefined;
   saving: number | undefined;
-  /** Tells the server that the question is looked at. */
+  /** Timer that tells the server that the question is still on screen. */
   staying: number | undefined;
   /** Token of the question answered last. */
   answered: string | null;
-  /** The latest press was a note left next to the row. */
+  /** The latest press was a note saved for the row next to it. */
   leftNote: boolean;
   note: string;
   flagged: boolean;
-  /** Notes and flags of questions that were left unanswered, by token. */
+  /** Notes and flags of questions left unanswered, by token. */
   drafts: Map<string, Draft>;
   dialog: Panel | null;
-  /** A key, and what was typed after it, that is meant for the question to come. */
+  /** A key, and text typed after it, for the next question. */
   waiting: { name: string; text: string } | null;
   listener: ((event: KeyboardEvent) => void) | null;
-  /** The latest call by Streamlit: only its end is the card's end. */
+  /** The latest call by Streamlit: only its end ends the card. */
   call: object | null;
 }

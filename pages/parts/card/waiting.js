@@ -1,5 +1,5 @@
 // @ts-check
-// Keys pressed while an answer is on its way: what acts on the card itself is meant for the question that comes.
+// Keys pressed while an answer is being sent: those that act on the card itself apply to the next question.
 
 import { activeIn, buttonOf } from "./state.js";
 
@@ -8,7 +8,8 @@ import { activeIn, buttonOf } from "./state.js";
 const MEANT_FOR_NEXT = new Set("mwtfz0h?,");
 
 /**
- * Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True if the key is dealt with.
+ * Holds such a key and text typed after it; the card accepts nothing else meanwhile. Returns whether it
+ * handled the key.
  *
  * @param {Pick<State, "busy" | "waiting">} state
  * @param {Pick<KeyboardEvent, "key" | "repeat" | "shiftKey">} event
@@ -28,7 +29,8 @@ export function keepForNext(state, event, name) {
 }
 
 /**
- * Once the next question is drawn: the key is pressed, what was typed goes into the field that it opened, if any.
+ * Once the next question is drawn, presses the held key and types the text into the field that it opened, if
+ * any.
  *
  * @param {State} state
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// The image alone, as large and as bright as one likes.
+// The image alone, with zoom and brightness.
 
 import { boxesOver, boxSwitch } from "./boxes.js";
 import { brighter, nameOf, placeWords, turned } from "./burst.js";
@@ -9,12 +9,13 @@ import { make } from "./elements.js";
 /** @import { Burst, State } from "./types.js" */
 
 /**
- * Its box takes its shape, so that the white behind what is transparent ends where the image does.
+ * Gives the box the image's aspect ratio, so that the white behind transparent areas ends at the image's
+ * edge.
  *
  * @param {{ target: HTMLImageElement }} event
  */
 export function fit({ target: image }) {
-  // An overlay takes its shape, too.
+  // An overlay takes the same aspect ratio.
   (image.parentElement ?? image).style.setProperty("--shape", String(image.naturalWidth / image.naturalHeight || 1));
   image.classList.add("there");
 }
@@ -29,7 +30,7 @@ export function openZoom(state, { images, boxes, place: first, name, show }) {
   const over = boxes.length ? boxesOver(boxes) : null;
   const boxing = over && boxSwitch(boxes, { keyed: false });
   const count = make("span", { class: "quiet small counting", role: "status" });
-  // Size and place stay, so that one sees what moves; the card turns with it.
+  // Scale and position stay, so that movement between images is visible; the card turns to the same image.
   const turn = (/** @type {number} */ steps) => {
     view.picture = turned(view.picture, steps, images.length);
     image.alt = nameOf(name, view.picture, images.length);
@@ -48,7 +49,7 @@ export function openZoom(state, { images, boxes, place: first, name, show }) {
     over?.style.setProperty("--x", `${view.x}px`);
     over?.style.setProperty("--y", `${view.y}px`);
   };
-  // About a point of the screen, measured from the middle: what is there stays there.
+  // Around a point of the screen, measured from the centre: that point stays in place.
   const zoom = (/** @type {number} */ factor, x = 0, y = 0) => {
     const scale = Math.min(40, Math.max(1, view.scale * factor));
     view.x = x - ((x - view.x) * scale) / view.scale;

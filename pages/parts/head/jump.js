@@ -1,5 +1,5 @@
 // @ts-check
-// Ctrl+K, or the button at the right of the head line: a list of pages and projects, found by typing.
+// Ctrl+K, or the button at the right of the header: a searchable list of pages and projects.
 
 import { drawing } from "../card/elements.js";
 
@@ -11,7 +11,7 @@ import { drawing } from "../card/elements.js";
  * @typedef {Component<{ places: Place[], searches: Search[] }>} Jump
  */
 
-const SHOWN = 8; // of a group
+const SHOWN = 8; // per group
 
 /** @param {string} tag @param {string} [className] @param {string} [text] */
 function element(tag, className = "", text = "") {
@@ -21,7 +21,7 @@ function element(tag, className = "", text = "") {
   return made;
 }
 
-/** Every word typed begins a word of the place, or is in its name. @param {Place} place @param {string} typed */
+/** Whether each word typed begins a word of the place, or is in its name. @param {Place} place @param {string} typed */
 function fits(place, typed) {
   const text = `${place.name} ${place.about}`.toLowerCase();
   return typed
@@ -30,7 +30,7 @@ function fits(place, typed) {
     .every((word) => text.includes(word));
 }
 
-/** The latest call, by the place where it is drawn, and what removes the dialog, which stays over runs. */
+/** The latest call by place, and how to remove its dialog, which stays open across reruns. */
 const latest = new WeakMap();
 const removers = new WeakMap();
 
@@ -114,7 +114,7 @@ function build(parentElement) {
     list.append(made);
   }
 
-  /** A line that can be chosen. @param {string} name @param {string} about @param {object} place where it leads */
+  /** Adds a selectable line. @param {string} name @param {string} about @param {object} place where it leads */
   function add(name, about, place) {
     const line = element("div", "line");
     const number = lines.length;
@@ -141,7 +141,7 @@ function build(parentElement) {
   box.oninput = draw;
   opener.onclick = toggle;
   dialog.onclick = (event) => event.target === dialog && dialog.close();
-  // The box keeps the focus: a key pressed elsewhere would answer the question behind the dialog.
+  // The box keeps the focus: otherwise a key press would answer the question behind the dialog.
   dialog.onmousedown = (event) => event.target !== box && event.preventDefault();
   dialog.onkeydown = (event) => {
     event.stopPropagation();

@@ -1,11 +1,11 @@
 // @ts-check
-// On a phone Streamlit shows the menu as a drawer over the page and keeps it there once a page is chosen, even over a
-// reload. A press next to the drawer closes it, so one follows every choice.
+// On a phone Streamlit shows the menu as a drawer over the page and leaves it open after a page is chosen,
+// even after a reload. A click outside closes it, so every choice is followed by one.
 
 import { offerInstalling } from "./installing.js";
 
-// Under headings Streamlit puts the entries into a list in which they do not lie directly, and screen readers stumble:
-// they are links in a navigation, which is enough.
+// Under headings Streamlit puts the entries into a list, but not as its direct children, which confuses
+// screen readers. They are links in a navigation, which is enough.
 const ENTRIES = '[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li';
 
 function flatten() {

@@ -1,5 +1,6 @@
 // @ts-check
-// The table of an uploaded file: the role of each column is a chip in its head, a list to choose another one from.
+// The table of an uploaded file: the role of each column is a chip in its header, a list to choose another
+// from.
 
 import { make } from "../card/elements.js";
 
@@ -27,7 +28,7 @@ export default function columns({ parentElement, data, setTriggerValue }) {
 }
 
 /**
- * Shows the role of each column. The chip that has the focus keeps what a person is choosing there.
+ * Shows the role of each column. The focused chip is not touched, so that a choice in progress is not lost.
  *
  * @param {Element} box
  * @param {ColumnsData} data

@@ -1,13 +1,13 @@
 // @ts-check
-// A box for one file: chosen, or dropped on it, it goes to the server's own route, and a bar shows the progress. The
-// page is told the key that the server gave it.
+// A box for one file, chosen or dropped on it: the file goes to the server's upload route with a progress
+// bar, and the page receives the key that the server gave it.
 
 /** @import { Component } from "../card/types.js" */
 
 /**
  * @typedef {object} Box
  * @property {string} label what the file is
- * @property {string} about more of it, "" for nothing
+ * @property {string} about explanation, "" for none
  * @property {number} most bytes
  * @property {string} limit the same in words
  * @property {string} address of the route
@@ -38,7 +38,7 @@ const button = (text, press) => {
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
 /**
- * Problems with files before any of them is sent; "" if nothing is.
+ * Error message about the files before any of them is sent; "" if there is none.
  *
  * @param {{ size: number }[]} files
  * @param {Pick<Box, "most" | "limit">} box
@@ -48,7 +48,7 @@ export const wrongWith = (files, { most, limit }) => {
   return files[0].size > most ? `The file has ${megabytes(files[0].size)}. ${limit}` : "";
 };
 
-/** A box as it is in the page, drawn once and kept over the page's own drawings. */
+/** A box in the page, drawn once and kept across the page's redraws. */
 class FileBox {
   /** @param {Node} parent */
   constructor(parent) {

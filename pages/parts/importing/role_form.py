@@ -1,4 +1,4 @@
-"""The form that says what each column is, filled with a first guess."""
+"""The form that sets the role of each column, filled with a first guess."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SEPARATOR_NAMES = {
 
 
 def label_columns(choices: Choices, *, vectors: bool) -> Roles:
-    """The columns that hold the labels, and how they are read."""
+    """Return the columns that hold the labels, and how they are read."""
     chosen = _vectors(choices) if vectors else _candidates(choices)
     ignored = st.multiselect(
         "Read as “no label”",
@@ -136,7 +136,7 @@ def _candidates(choices: Choices) -> Roles:
 
 
 def _voted(roles: Roles, choices: Choices) -> Roles:
-    """How much each of the votes counts, of which the file says whose they are."""
+    """Set the weight of each vote whose voter the file names."""
     chosen = st.radio(
         "How much a vote counts",
         list(VOTE_WEIGHTS),
@@ -163,7 +163,7 @@ def _vectors(choices: Choices) -> Roles:
         not_labels=choices.one(right, "Labels that are not (optional)", "not_labels"),
         label_vectors=True,
     )
-    # Numbers next to labels weigh candidates; of label vectors each label is right or not.
+    # Numbers next to labels weigh candidates; in label vectors each label is right or not.
     forms = [name for name in FORMS if name != "weighted" or choices.held["form"] == name]
     roles = replace(roles, form=_form(left, choices, forms))
     return replace(roles, separator=_separator(right, choices)) if roles.form != "json" else roles
@@ -189,7 +189,7 @@ def _separator(place: st.delta_generator.DeltaGenerator, choices: Choices) -> st
 
 
 def _cut(roles: Roles, choices: Choices) -> Roles:
-    """Which of the labels with weights stay candidates."""
+    """Choose which of the weighted labels stay candidates."""
     left, right = st.columns(2)
     cut = left.selectbox(
         "Candidates are",
@@ -220,7 +220,8 @@ KINDS = {CANDIDATES: "One true label among candidates", VECTORS: "Label vectors:
 
 
 def role_form(upload: Upload, key: str) -> Roles:
-    """The roles chosen. ``key`` changes with the file, so that a new file starts from its own guess."""
+    """Return the roles chosen. ``key`` changes with the file, so that a new file starts from its own
+    guess."""
     choices = choices_of(upload, key)
     with st.container(border=True):
         kind = st.radio(
@@ -273,7 +274,7 @@ def role_form(upload: Upload, key: str) -> Roles:
 
 
 def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
-    """Roles that few tables need: further columns of images, the caption, and the source."""
+    """Return roles that few tables need: further image columns, the caption, and the source."""
     with st.expander("Advanced"):
         source = choices.one(
             st,
@@ -297,7 +298,7 @@ def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], 
 
 
 def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str | None]:
-    """Truth, id, text, image, audio and the like, each one column or none."""
+    """Return truth, id, text, image, audio and the like, each one column or none."""
     labels = {
         "truth": "True label (optional)",
         "id": "Row id (optional)",
@@ -317,10 +318,10 @@ def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str |
     }
 
 
-# The table of an uploaded file, with the role of each column as a chip in its head.
+# The table of an uploaded file, with the role of each column as a chip in its header.
 
 
-# Cells go in as data and are set as properties, never as HTML.
+# Cells are sent as data and set as properties, never as HTML.
 _COLUMNS = component("winnow_columns", "importing/columns.js", ["importing/columns.css"])
 
 SHOWN_ROWS, MOST_COLUMNS, LONGEST = 4, 60, 80
@@ -328,12 +329,12 @@ SHOWN_ROWS, MOST_COLUMNS, LONGEST = 4, 60, 80
 
 
 def show_columns(upload: Upload, choices: Choices) -> None:
-    """Draw the first rows, columns with a guessed role first. A chip that is changed gives its column another role."""
+    """Draw the first rows, columns with a guessed role first. Changing a chip changes the column's role."""
     key = f"columns-{choices.key}"
     cells = upload.cells.drop(columns=[*serving_columns(upload.cells)])
     names = [str(name) for name in cells.columns]
     roles = {name: choices.role_of(name) for name in names}
-    # By the guess: a column whose role is being changed stays where it is.
+    # By the guess, so that a column stays in place while its role is changed.
     ordered = sorted(names, key=lambda name: not choices.guessed(name))[:MOST_COLUMNS]
     head = cells.head(SHOWN_ROWS)
     _COLUMNS(

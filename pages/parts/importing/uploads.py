@@ -1,4 +1,4 @@
-"""While a file is read: how many others come before it, and what is to be done where its turn does not come."""
+"""While a file is read: its place in the queue, and what to do if its turn does not come."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """The result of this job with a file of the person's, which continues from where it was when this page has been
-    away. The
-    page ends here where its turn does not come, or where another page of the person's has the file.
+    """Return the result of this job on a person's file, continuing after the page was away. The page ends
+    here if its turn does not come, or if another page of the person has the file.
 
-    doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
+    doing : in words, which also identify the job      asked, do : as of `workflow.importing.jobs.ask`
     """
     return await_job(doing, lambda: jobs.ask(seat, file, doing, asked, do))
 
@@ -54,9 +53,10 @@ def awaited(
 def await_job(
     doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file"
 ) -> Result:
-    """The result of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
+    """Return the result of the job that `begin` starts. The page ends here if its turn does not come, or it
+    was cancelled.
 
-    doing : in words      working : what is said next to the share that is done
+    doing : in words      working : shown next to the share that is done
     """
     why: str | None = None
     with st.spinner(doing):
@@ -64,7 +64,7 @@ def await_job(
         try:
             job = begin()
             while not job.wait(ASKED_EVERY):
-                # What is written is where Streamlit ends the script of a page that was left.
+                # Drawing is where Streamlit ends the script of a page that was left.
                 show(place, job.before, job.share, working)
             result = job.result()
         except (LongLine, jobs.JobEnded) as error:
@@ -87,7 +87,7 @@ def show(
     share: float | None,
     working: str = "Checking every file",
 ) -> None:
-    """Say how many files come before, or how much of this one is done. working : what is being done"""
+    """Show how many files come before, or the progress of this one. working : the current step, in words"""
     if before:
         come = "comes" if before == 1 else "come"
         place.info(
@@ -102,17 +102,17 @@ def show(
         place.empty()
 
 
-# The middle of the Import page: problems to mend, doubts to look at, and the first question as it will look.
+# The middle of the Import page: problems to fix, doubts to check, and a preview of the first question.
 
 
 def how_many(problems: Sequence[Problem]) -> str:
-    """The number of problems, in words."""
+    """Return the number of problems in words."""
     count = counted(len(problems), "problem")
     return f"The first {count} (there may be more)" if len(problems) >= MAX_PROBLEMS else count
 
 
 def show_problems(problems: Sequence[Problem], before: str = "this can become a project") -> None:
-    """Every problem with its place and its fix, as text, and the same as a file. before : what waits for them"""
+    """Draw every problem with its place and its fix, as text and as a file. before : what they prevent"""
     st.error(f"{how_many(problems)} to fix before {before}. Nothing was stored.", icon=":material/error:")
     found = causes(problems)
     st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in found))
@@ -132,8 +132,8 @@ def made_once(
     make: Callable[[], Result],
     before: str = "this can become a project",
 ) -> Result | None:
-    """Output of `make`, made once for a key, for a page is redrawn at every press. None if it cannot be read, which is
-    said. place : in the session state      before : as of `show_problems`"""
+    """Return the output of `make`, cached by key because every click redraws the page. None if it cannot be
+    read, which the page explains. place : in the session state      before : as of `show_problems`"""
     known = st.session_state.get(place)
     if known is None or known[0] != key:
         try:
@@ -149,11 +149,11 @@ def made_once(
 
 _OPTION = re.compile(
     r" \(--[a-z-]+\)"
-)  # of the command line, which a fix names next to what is chosen on the page
+)  # command-line options, which a fix names next to the choice on the page
 
 
 def on_page(words: str) -> str:
-    """A problem or its fix without options of the command line, to be shown as it is."""
+    """Return a problem or its fix without command-line options, escaped for display."""
     return escape(_OPTION.sub("", words))
 
 
@@ -163,7 +163,7 @@ def _in_words(problem: Problem) -> str:
 
 
 def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
-    """Oddities of the table, and what was read in one of several ways."""
+    """Draw oddities of the table, and ambiguous readings."""
     if not doubts and not notes:
         return
     with st.container(border=True):
@@ -175,7 +175,7 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
 
 
 def show_reading(reading: ReadingSummary) -> None:
-    """How the file was understood: one sentence first, then part by part."""
+    """Draw how the file was understood: a sentence first, then part by part."""
     named, _, rest = reading.read_as.partition(": ")
     parts = (
         ("It asks", reading.asked),
@@ -189,14 +189,14 @@ def show_reading(reading: ReadingSummary) -> None:
 
 
 def chosen_ways(key: str) -> dict[str, str]:
-    """Choices about a file as a whole, unless it is read that way anyway. key : of the file"""
+    """Return choices about a file as a whole, unless it is read that way anyway. key : of the file"""
     found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
     usual = {(way.name, next(iter(way.options))) for way in WAYS}
     return {name: value for name, value in found.items() if value is not None and (name, value) not in usual}
 
 
 def choose_ways(ways: Sequence[Way], key: str) -> None:
-    """Ask what can be chosen about a file as a whole. ways : those that it has      key : of the file"""
+    """Ask about choices for a file as a whole. ways : the possible ones      key : of the file"""
     for way in ways:
         words = {value: _sentence(said).rstrip(".") for value, said in way.options.items()}
         st.selectbox(way.question, list(words), format_func=words.__getitem__, key=_way_key(way, key))
@@ -221,12 +221,12 @@ def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
     return all(accepted)
 
 
-# How each message of a doubt that stops is worded: what was found, how it is read here, and how it may be meant.
+# Format of every doubt that stops the import: what was found, how it is read here, and its other meaning.
 _TWO_READINGS = re.compile(r"(?P<found>.+): read here,? (?P<here>.+), but (?P<other>.+)", re.DOTALL)
 
 
 def _side_by_side(doubt: Doubt) -> None:
-    """The doubt, and its two readings next to each other."""
+    """Draw the doubt, and its two readings next to each other."""
     worded = _TWO_READINGS.fullmatch(doubt.message)
     if worded is None:
         st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
@@ -244,7 +244,8 @@ def _sentence(words: str) -> str:
 
 
 def show_first_question(look: FirstLook | None, question: str) -> None:
-    """The first question, without its keys: there is nothing to answer yet. question : in the words of the card"""
+    """Draw the first question, without keys because it cannot be answered yet. question : in the words of the
+    card"""
     if look is None:
         return
     st.markdown("###### It will ask")
@@ -260,16 +261,16 @@ def show_first_question(look: FirstLook | None, question: str) -> None:
             st.caption(f"and {look.hidden:,} more")
 
 
-# A box that takes a file from the browser to Winnow's own upload route, and shows how much of it has come.
+# A box that sends a file from the browser to Winnow's own upload route, with its progress.
 
 _BOX = component("winnow_file_box", "importing/file_box.js", ["importing/file_box.css"])
 
 
 def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | None:
-    """The file that the person has chosen and that has come whole; None without one.
+    """Return the file chosen once its upload is complete; None without one.
 
-    label : what it is      key : of the box, which holds its file also while the page does not show it
-    about : more of it, under the box
+    label : name of the file      key : of the box, which keeps its file even while the page does not show it
+    about : explanation under the box
     """
     box, found = f"{state.FILE}-box-{key}", held(seat, key)
 
@@ -298,28 +299,29 @@ def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | 
 
 
 def held_at(key: str) -> str:
-    """Where the key of the file stands that the box with this key holds."""
+    """Return the session-state key under which this box stores its file's key."""
     return f"{state.FILE}-{key}"
 
 
 def held(seat: Seat, key: str) -> Arrived | None:
-    """The file that this box holds; at the first drawing after a reload the one that the address names."""
+    """Return the file that this box holds; at the first redraw after a reload, the one named in the
+    address."""
     file = st.session_state.setdefault(held_at(key), st.query_params.get(_noted_as(key)))
     return None if file is None else arrivals.find(seat, file)
 
 
 def let_go(seat: Seat, key: str) -> None:
-    """The box is empty from now on; the file that it held was used, or is not wanted."""
+    """Empty the box: its file was used, or is not wanted."""
     file = st.session_state.get(held_at(key))
-    st.session_state[held_at(key)] = None  # and not nothing: then the address would be asked
+    st.session_state[held_at(key)] = None  # None rather than absent, which would read the address
     _note(key)
     if file is not None:
         arrivals.remove(seat, file)
 
 
 def _note(key: str) -> None:
-    """Have the address name the file that the box holds: a page that is reloaded knows no more than its address. The
-    file is given to the person who sent it alone."""
+    """Store the box's file in the address, which is all that a reloaded page knows. Only the person who sent
+    the file can get it."""
     file, noted = st.session_state.get(held_at(key)), _noted_as(key)
     if file is not None and st.query_params.get(noted) != file:
         st.query_params[noted] = file

@@ -1,4 +1,4 @@
-"""Pieces of pages for projects of label vectors: see `pages.parts.kinds.KindParts`."""
+"""Parts of pages for projects of label vectors: see `pages.parts.kinds.KindParts`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ DONE = "Every label of every row is known or excluded."
 def told(
     question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """Card data about the question, or the empty state, or what is offered in place of a question."""
+    """Return card data about the question, the empty state, or an offer in place of a question."""
     return card_data(
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
@@ -63,7 +63,7 @@ def told(
 
 
 def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
-    """The function that draws the same."""
+    """Return the function that draws it."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
@@ -75,7 +75,7 @@ def _question(question: ShownVector) -> dict[str, object]:
     asked = question.line
     keys = keys_of(question.view)[: len(question.lines)] if asked is None else ""
     return {
-        # Labels beyond the keys are there for the mouse, for Tab and for the search.
+        # Labels without a key are for the mouse, Tab and the search.
         "rows": [_line(one, key) for key, one in zip_longest(keys, question.lines)],
         "asked": None if asked is None else _line(asked, None),
         "model": "model" if question.predicted is not None else "Shares by the labels' frequency",
@@ -101,19 +101,20 @@ def _line(one: LabelLine, key: str | None) -> dict[str, object]:
 def class_list(
     project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
 ) -> None:
-    """Nothing: the card itself has every label of its row."""
+    """Send nothing: the card itself has every label of its row."""
 
 
 def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
-    """There is no such batch: every question is about a row, or a label, of its own."""
+    """Refuse: there are no such batches, since every question is about its own row or label."""
     raise ValueError(f"Project {seat.project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
 def other_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-    """Nothing: rows are settled on the Review page, and a project of this kind has no qualification."""
+    """Draw nothing: disputes are resolved on the Review page, and projects of this kind have no
+    qualification."""
 
 
-# How a project of label vectors learns and asks, as lines of the learner form.
+# How a project of label vectors learns and asks: the entries of the learner form.
 
 LEARNING: tuple[Setting, ...] = (
     Setting(
@@ -243,7 +244,7 @@ PREDICTS = (
 
 
 def predicts(one: Predictor) -> str:
-    """Which model predicts, since when, why, and above which probability it says yes. Markdown."""
+    """Describe the predicting model: since when, why, and above which probability it says yes. Markdown."""
     since = (
         f"From answer {one.since:,} on **{one.title}** predicts" if one.since else f"**{one.title}** predicts"
     )

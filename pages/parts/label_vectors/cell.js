@@ -28,7 +28,7 @@ export const cell = {
   actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" is next to yes and no
 };
 
-/** Labels of the row that are known already and are named. */
+/** Known labels of the row named at most. */
 const NAMED = 12;
 
 /**

@@ -8,7 +8,7 @@ from pages.parts.frame import ProjectPage
 
 
 def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
-    """Say that they cannot be changed, where projects of candidates change theirs."""
+    """Say that they cannot be changed, unlike those of projects with candidates."""
     st.info(
         "The labels of a project with label vectors stay as the file has them. Describe them under Question page.",
         icon=":material/info:",
@@ -19,4 +19,4 @@ def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
 
 
 def groups_part(page: ProjectPage) -> None:
-    """Nothing: several labels of a row may be right, so that "one of these" is not an answer."""
+    """Draw nothing: several labels of a row may be right, so that "one of these" is not an answer."""

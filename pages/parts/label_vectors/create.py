@@ -1,4 +1,4 @@
-"""The Import page where the table holds label vectors: what it is made of, and how the project asks."""
+"""The Import page for tables of label vectors: a summary, and the question settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREPARING = "Preparing the questions …"
 
 
 def summary(table: LabelTable) -> None:
-    """The result of the chosen columns for the file."""
+    """Draw how the file is read with the chosen columns."""
     cells = vectors_of(table)
     known = cells >= 0
     rows, labels, share, full = st.columns(4)
@@ -53,7 +53,8 @@ def summary(table: LabelTable) -> None:
 
 
 def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
-    """The fields of the form. checks : per cent of blind questions by default, where too few rows can be held out"""
+    """Draw the settings form. checks : per cent of blind checks by default, if too few rows can be held
+    out"""
     usual = default_settings(table, checks / 100)
     full = bool((vectors_of(table) >= 0).all(axis=1).any())
     held_out = 0.0

@@ -1,5 +1,6 @@
 // @ts-check
-// A question about a whole row: all its labels as toggles. Enter stores which are right; all others are not.
+// A question about a whole row: all its labels as toggles. Enter stores the selected ones as right, all
+// others as not.
 
 import { answerGroup } from "../card/actions.js";
 import { find, key, make, percentOf, shareBar } from "../card/elements.js";
@@ -34,7 +35,7 @@ export const labels = {
 const kept = new WeakMap();
 
 /**
- * Selections stay while the same question is on screen, also after a refused save.
+ * The selection for this question; it survives redraws and a refused save.
  *
  * @param {State} state
  * @param {VectorQuestion} question
@@ -131,9 +132,9 @@ function showPicked(state, question) {
 }
 
 /**
- * The entry that the save button will store.
+ * Text of the save button.
  *
- * @param {number} yes labels that are picked
+ * @param {number} yes labels that are selected
  * @param {number} all
  */
 export function saveWords(yes, all) {

@@ -26,7 +26,7 @@ KINDS = {
 
 
 def progress_page(page: ProjectPage) -> None:
-    """The whole page below its heading."""
+    """Draw the whole page below its heading."""
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):
         view = read_progress(page.seat)
@@ -67,7 +67,7 @@ def progress_page(page: ProjectPage) -> None:
 
 @st.fragment(run_every=2.0)
 def _watch(page: ProjectPage) -> None:
-    """Draw the whole page again when the log or the model has changed, and only then."""
+    """Rerun the whole page when the log or the model has changed, and only then."""
     now = watched(page.seat)
     if st.session_state[state.SEEN] != (page.project.id, now):
         st.rerun()
@@ -194,13 +194,13 @@ def _honest(name: str, band: Band) -> charts.Honest:
 
 
 def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
-    """{column of the downloaded file: values} of a figure and its interval."""
+    """Return {column of the downloaded file: values} of a figure and its interval."""
     name = name.lower().replace(" ", "_")
     return {name: band.value, f"{name}_low": band.low, f"{name}_high": band.high}
 
 
 def _controls(view: VectorProgress) -> None:
-    """Figures of the present model by control answers, each with its interval."""
+    """Draw figures of the current model by control answers, each with its interval."""
     found = view.control
     shares = {
         "Right, yes or no": found.accuracy,

@@ -26,7 +26,7 @@ USEFUL = Column("shares", "Most useful label", "The bar is the model's share of 
 
 
 def queue_page(page: ProjectPage) -> None:
-    """The whole page below its heading."""
+    """Draw the whole page below its heading."""
     tools = st.container(horizontal=True, vertical_alignment="top", key=row_lists.TOOLS)
     view = row_lists.found(page, "Search ID or label", tools)
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
@@ -71,7 +71,7 @@ def _facts(one: VectorQueueRow, history: Sequence[HistoryLine] | None) -> None:
 
 WAYS = {"labels": "Some labels are wrong or missing", "bad": "Bad item"}
 NAMED = {1: "Is right", 0: "Is wrong", -1: "Is unknown again"}
-"""The boxes in which labels are named, by the value that these get."""
+"""The boxes that take labels, by the value that these labels get."""
 
 
 def review_row(page: ProjectPage, key: str, row: VectorRowReview) -> None:
@@ -102,7 +102,7 @@ def _standing(row: VectorRowReview) -> None:
 
 
 def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
-    """A new answer about the labels named; the others stay as they are."""
+    """Draw the form for a new answer about the labels named; the others stay as they are."""
     about = f"{key}-{row.token}-{row.shown}"
     st.markdown("###### Correct it")
     way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")

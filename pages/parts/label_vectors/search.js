@@ -1,5 +1,5 @@
 // @ts-check
-// The search over the labels of a row, if they are many. Enter marks the first that is left.
+// The search over the labels of a row with many. Enter selects the first match.
 
 import { actionButton } from "../card/actions.js";
 import { make } from "../card/elements.js";
@@ -7,11 +7,11 @@ import { folded, holdsWords } from "../card/folding.js";
 
 /** @import { Picks } from "./types.js" */
 
-/** Labels beyond which there is a search. */
+/** Number of labels above which there is a search. */
 const SEARCHED = 12;
 
 /**
- * The field and what it says; where the labels are few only the latter.
+ * The field and its status text; only the latter if the labels are few.
  *
  * @param {Picks} picks
  * @param {HTMLElement} list
@@ -52,7 +52,7 @@ export function search(picks, list, count) {
     seek.value = "";
     filter();
     if (!first) return;
-    const marked = first.getAttribute("aria-pressed") === "true"; // to search for it is no wish to unmark it
+    const marked = first.getAttribute("aria-pressed") === "true"; // a search for it does not mean to deselect it
     if (!marked) first.click();
     const { label } = first.dataset;
     tell(marked ? `${label} was marked already; press it to unmark it.` : `${label} is marked.`);

@@ -1,5 +1,5 @@
 // @ts-check
-// Answers about label vectors other than labels.
+// Answers about label vectors that give no label.
 
 import { answerButton, NEAR } from "../card/actions.js";
 
@@ -17,7 +17,7 @@ export const setAside = (state) => [
 ];
 
 /**
- * The last two of them on the sheet of keys.
+ * Their last two lines on the key help.
  *
  * @type {[string, string][]}
  */

@@ -1,1 +1,1 @@
-"""Tables of people and of models: one row each, figures as dots with their intervals on one axis."""
+"""Tables of people and of models: one row each, figures as dots with intervals on one axis."""

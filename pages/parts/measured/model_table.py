@@ -1,4 +1,4 @@
-"""The table of models on the Models page, and the encoder that the project learns from meaning by."""
+"""The table of models on the Models page, and the encoder for learning from meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.parts.components import component
 from pages.parts.words import counted
 from workflow.models.showing import FEWEST_ANSWERED, Done, ModelLine, ModelsView
 
-# Names go in as data and are set as properties, never as HTML.
+# Names are sent as data and set as properties, never as HTML.
 _MODELS = component("winnow_models", "measured/models.js", ("measured/measured.css", "measured/models.css"))
 
 ACCURACY = (
@@ -41,7 +41,7 @@ def show_models(
 ) -> None:
     """Draw the table.
 
-    on_act : called before the next drawing with what was pressed, and the model that it is about
+    on_act : called before the next redraw with the action clicked and its model
     """
     by_checks = view.done is not None and view.done.checks > 0
     lines = [line for line in view.lines if not _is_more(line)]
@@ -69,12 +69,13 @@ def show_models(
 
 
 def _is_more(line: ModelLine) -> bool:
-    """Whether it is listed on request only: a fast model for large tables, neither in use nor the best."""
+    """Return whether it is listed on request only: a fast model for large tables, neither in use nor the
+    best."""
     return line.online and not line.in_force and not line.best
 
 
 def _lowest(lows: Sequence[float]) -> float:
-    """Where the axis, which ends at 1, begins: at a tick below all intervals, from 0 to 0.9."""
+    """Return where the axis, which ends at 1, begins: at a tick below all intervals, from 0 to 0.9."""
     least = min(0.9, *lows) if lows else 0.0
     return max(0.0, math.floor(10 * least) / 10 if least >= 0.5 else math.floor(5 * least) / 5)
 
@@ -103,7 +104,7 @@ def _model(line: ModelLine, view: ModelsView) -> dict[str, object]:
 
 
 def seconds_words(length: float) -> str:
-    """Such as "0.3 s", "12 s", "3 min"."""
+    """Return a duration such as "0.3 s", "12 s", "3 min"."""
     if length < 10:
         return f"{length:.1f} s"
     return f"{length:.0f} s" if length < 120 else f"{length / 60:.0f} min"

@@ -1,5 +1,5 @@
 // @ts-check
-// The Models page: one row a model, the recommended first, and what meaning brings.
+// The Models page: one row per model, the recommended first, and the gain from learning from meaning.
 
 import { make, percentOf } from "../card/elements.js";
 import { button, dot, drawAgain, placeOn, shareWords } from "./table.js";

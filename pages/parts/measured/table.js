@@ -1,6 +1,6 @@
 // @ts-check
-// Parts of the tables of people and models: a figure as a dot with its 95% interval on an axis that all
-// lines share, buttons, and drawing again only what has changed.
+// Parts of the tables of people and models: a figure as a dot with its 95% interval on an axis shared by all
+// lines, buttons, and redrawing only what has changed.
 
 import { make, percentOf } from "../card/elements.js";
 
@@ -9,7 +9,7 @@ import { make, percentOf } from "../card/elements.js";
 /** @typedef {readonly [low: number, high: number]} Axis */
 
 /**
- * Where a value is on the axis, in per cent of its width.
+ * Position of a value on the axis, in per cent of its width.
  *
  * @param {number} value
  * @param {Axis} axis
@@ -33,7 +33,7 @@ export function dot({ value, low, high }, { axis = [0, 1], goal = null, look = "
 }
 
 /**
- * A share in words, with its interval; a dash and what there is so far while it is unknown.
+ * A share in words, with its interval; while it is unknown, a dash and the count so far.
  *
  * @param {Measured} measured
  */
@@ -53,7 +53,7 @@ export function shareWords({ value, low, high, sofar }) {
  * @param {string} text
  * @param {() => void} onclick
  * @param {string} [look]
- * @param {string} [name] for screen readers, where the text says too little
+ * @param {string} [name] for screen readers, if the text is not enough
  */
 export const button = (text, onclick, look = "", name = "") =>
   make("button", { type: "button", class: `button ${look}`, text, onclick, "aria-label": name || null });
@@ -63,14 +63,14 @@ const PRESSED = "button, summary, a[href]";
 /** @typedef {(name: string, value: unknown) => void} Send */
 
 /**
- * Content of each place, and the current route of its buttons.
+ * Content of each place, and the current callback of its buttons.
  *
  * @type {WeakMap<Node, { said: string, send: Send }>}
  */
 const drawn = new WeakMap();
 
 /**
- * Draws the parts if the data has changed; which details are open stays, and so does the keyboard's place.
+ * Redraws the parts if the data has changed; open details and the keyboard focus are preserved.
  *
  * @param {ParentNode & Node} root
  * @param {string} look class of what is drawn

@@ -1,5 +1,5 @@
 // @ts-check
-// The Team page: the agreement of everyone, one row a person, invites, agreement by pair.
+// The Team page: overall agreement, one row per person, invites, agreement by pair.
 
 import { drawing, initials, make } from "../card/elements.js";
 import { date, moment } from "../card/moments.js";
@@ -154,7 +154,7 @@ function person(one, most, { excludes, zone }, act) {
 /**
  * @param {string} name
  * @param {string} about
- * @param {string} [narrow] said on phones, if there is no column for it
+ * @param {string} [narrow] shown on phones, if there is no column for it
  */
 const who = (name, about, narrow = "") =>
   make(

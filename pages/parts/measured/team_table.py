@@ -15,7 +15,7 @@ from workflow.people.figures import AgreementOf, CountedShare, Figure, Pair, Per
 from workflow.people.members import TeamMember
 from workflow.projects.progress import FEWEST_MEASURED
 
-# Names go in as data and are set as properties, never as HTML.
+# Names are sent as data and set as properties, never as HTML.
 _TEAM = component("winnow_team", "measured/team.js", ("measured/measured.css", "measured/team.css"))
 
 CHECKS = "On blind checks, which are random rows."
@@ -43,8 +43,8 @@ def show_team(
     """Draw the table.
 
     owns : the viewer may exclude answers and invite      links : the viewer may make sign-in links
-    on_act : called before the next drawing with what was pressed, and the person it is about; see `TeamData` in
-        `measured/types.d.ts`
+    on_act : called before the next redraw with the action clicked and its person; see `TeamData` in
+    `measured/types.d.ts`
     """
     roles = {one.person_id: role_choices.short(one.role) for one in members}
     names = {one.person_id: one.name for one in team.people}
@@ -77,7 +77,7 @@ def show_team(
 
 
 def _agreement(team: Team) -> dict[str, object]:
-    """For blind checks, which are random; of all rows while there are too few of them."""
+    """Return agreement on blind checks, which are random; on all rows while there are too few of them."""
     agreement = team.agreement
     of, about = (
         (agreement.checks, CHECKS)
@@ -111,7 +111,7 @@ def _person(one: PersonFigures, role: str) -> dict[str, object]:
 
 
 def measured(found: CountedShare) -> dict[str, object]:
-    """A share as the table draws it; see `Measured` in `measured/types.d.ts`."""
+    """Return a share as the table draws it; see `Measured` in `measured/types.d.ts`."""
     low, high = found.interval if found.enough else (None, None)
     return {
         "value": round(found.value, 4) if found.enough else None,
@@ -157,5 +157,5 @@ def _words(one: Figure) -> str:
 
 
 def _number(value: float) -> float | None:
-    """None for NaN, which JSON has not."""
+    """Return None for NaN, which JSON lacks."""
     return None if value != value else round(value, 4)

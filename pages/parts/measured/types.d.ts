@@ -1,6 +1,8 @@
 /** Data for the tables of people and models (`team_table.py`, `model_table.py`). */
 
-/** A figure with its 95% interval. value : null while it is unknown; sofar : what there is until then, in words */
+/**
+ * A figure with its 95% interval. value : null while it is unknown; sofar : the count until then, in words
+ */
 export interface Measured {
   value: number | null;
   low: number | null;
@@ -8,13 +10,13 @@ export interface Measured {
   sofar: string;
 }
 
-/** The agreement of everyone. about : the method; reading : the figure in a plain sentence, or why there is none */
+/** Overall agreement. about : the method; reading : the figure in a plain sentence, or why there is none */
 export interface Agreement extends Measured {
   about: string;
   reading: string;
 }
 
-/** One annotator. pace : "3.1 s"; seen : a moment as ISO 8601 has it; warnings : the claim, and its evidence */
+/** One annotator. pace : "3.1 s"; seen : a time in ISO 8601; warnings : the claim, and its evidence */
 export interface Person {
   id: number;
   name: string;
@@ -66,8 +68,9 @@ export interface TeamData {
 }
 
 /**
- * A model. plain : what it does, in two words; method : its name in the literature; note : why it was not measured
- * seconds : of training, "" if unknown
+ * A model. plain : what it does, in two words; method : its name in the literature; note : why it was not
+ * measured
+ * seconds : training time, "" if unknown
  */
 export interface Model {
   name: string;
@@ -82,8 +85,8 @@ export interface Model {
 }
 
 /**
- * An encoder that reads what rows mean. words, meaning : accuracy without and with it, null if it was not measured
- * sofar : in place of a gain; facts : size, licence and the like; action : what the button says, "" for none
+ * An encoder of meaning. words, meaning : accuracy without and with it, null if it was not measured
+ * sofar : in place of a gain; facts : size, licence and the like; action : text of the button, "" for none
  */
 export interface Meaning {
   about: string;
@@ -97,7 +100,7 @@ export interface Meaning {
   action: string;
 }
 
-/** title : of the figures; about : of what they are; axis, ticks : shares; more : models that are listed on request */
+/** title, about : of the figures; axis, ticks : shares; more : models that are listed on request */
 export interface ModelsData {
   title: string;
   about: string;

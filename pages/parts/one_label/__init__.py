@@ -1,4 +1,4 @@
-"""Pieces of pages for projects of one true label among candidates: see `pages.parts.kinds.KindParts`."""
+"""Parts of pages for projects of one true label among candidates: see `pages.parts.kinds.KindParts`."""
 
 from __future__ import annotations
 

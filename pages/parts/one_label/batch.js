@@ -1,5 +1,5 @@
 // @ts-check
-// Many rows at once: tiles of rows that one press confirms, but for those that are excluded.
+// Many rows at once: tiles of rows that are confirmed together, except the excluded ones.
 
 import { actionButton, answerGroup, backButtons } from "../card/actions.js";
 import { closeButton, openDialog } from "../card/dialog.js";
@@ -17,15 +17,15 @@ import { drawTile } from "./tile.js";
 /** @import { BatchQuestion, Tile } from "./types.js" */
 
 /**
- * Numbers of the rows excluded since the person came to the grid. They are kept by row: the card is redrawn for all
- * that the server has dealt with, also a refusal, and by then rows may be missing and the letters may have moved.
+ * Numbers of the rows excluded since the person opened the grid. They are stored by row number: the card is
+ * redrawn after every response, even a refusal, when rows may be gone and letters may have moved.
  *
  * @type {WeakMap<State, Set<number>>}
  */
 const alone = new WeakMap();
 
 /**
- * To the grid, with nothing excluded.
+ * Opens the grid, with nothing excluded.
  *
  * @param {State} state
  */
@@ -88,7 +88,7 @@ function whole(state, question) {
       });
     }),
   );
-  // One recording at a time.
+  // Only one recording plays at a time.
   grid.addEventListener(
     "play",
     ({ target }) => {
@@ -115,7 +115,7 @@ function whole(state, question) {
 const ticks = ({ holder }) => /** @type {HTMLElement[]} */ ([...holder.querySelectorAll(".tick")]);
 
 /**
- * The place of the tile that has the frame: the focus is in it; else the first.
+ * Index of the tile that has the focus; else the first.
  *
  * @param {State} state
  */
@@ -128,7 +128,7 @@ function framed(state) {
 }
 
 /**
- * How many tiles an arrow moves on.
+ * Number of tiles that an arrow key moves.
  *
  * @param {State} state
  * @param {string} name
@@ -156,7 +156,7 @@ function play(state) {
 }
 
 /**
- * Which of the rows on the screen are excluded.
+ * The excluded rows on screen.
  *
  * @param {State} state
  * @param {BatchQuestion} question
@@ -164,7 +164,7 @@ function play(state) {
 const takenOut = (state, { tiles }) => tiles.map(({ row }) => row).filter((row) => alone.get(state)?.has(row));
 
 /**
- * Takes these out, or puts them back.
+ * Excludes these rows, or includes them again.
  *
  * @param {State} state
  * @param {BatchQuestion} question
@@ -183,7 +183,7 @@ function takeOut(state, question, tiles, out) {
 }
 
 /**
- * The entry that Enter will store.
+ * Text of the confirm button.
  *
  * @param {number} total
  * @param {number} out
@@ -213,7 +213,7 @@ function confirm(state, question) {
 }
 
 /**
- * The whole row over the grid.
+ * Opens the whole row over the grid.
  *
  * @param {State} state
  * @param {BatchQuestion} question

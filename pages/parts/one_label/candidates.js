@@ -1,5 +1,5 @@
 // @ts-check
-// The candidates of a row, each on its key, and everything else one can answer.
+// The candidates of a row, each on its key, and all other answers.
 
 import { actionButton, answerButton, answerGroup, NEAR } from "../card/actions.js";
 import { find, key, make, percentOf, shareBar } from "../card/elements.js";
@@ -102,7 +102,10 @@ function asking(state, question) {
   );
 }
 
-/** With few classes choices are tall, with many lower, so that most are in sight; the same at every question. */
+/**
+ * Up to this many classes choices are tall, with more they are lower, so that most are visible; the same at
+ * every question.
+ */
 const FEW = 7;
 
 /**
@@ -185,8 +188,9 @@ function actions(state, question) {
 }
 
 /**
- * "None of these" rules out all candidates: who has not seen them all is told so, and has them under the search. The
- * search opens at once all the same: letters typed after 0 are a name, and would be answers on the card.
+ * "None of these" rules out all candidates: a person who has not seen them all is warned, and finds them
+ * under the search. The search opens at once in any case: letters typed after 0 are a name, and would be
+ * answers on the card.
  *
  * @param {State} state
  * @param {CandidateQuestion} question

@@ -1,5 +1,5 @@
 // @ts-check
-// The question card of projects with one label a row.
+// The question card of projects with one label per row.
 
 import { questionCard } from "../card/card.js";
 import { qualifying } from "../card/qualifying.js";

@@ -44,7 +44,7 @@ DONE = (
     "confirm single rows."
 )
 NAMED = 20
-"""Voters that a line of the card names at most."""
+"""Voters named at most on a line of the card."""
 
 LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
@@ -53,13 +53,13 @@ LISTED = 60
 def told(
     question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """Card data about the question, or the empty state, or what is offered in place of a question."""
+    """Return card data about the question, the empty state, or an offer in place of a question."""
     token, asked = (question.token, _question(question)) if question else (None, None)
     return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)
 
 
 def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
-    """The function that draws the same."""
+    """Return the function that draws it."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
@@ -68,7 +68,7 @@ def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | Non
 
 
 def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
-    """The function that draws many rows at once."""
+    """Return the function that draws many rows at once."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         asked = batch_question(batch)
@@ -90,7 +90,7 @@ def _heading(standing: Standing) -> Heading:
 
 
 def voters_in_words(names: Sequence[str]) -> str:
-    """Annotators who named a label; of many the first."""
+    """Name the annotators who chose a label; only the first if there are many."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
@@ -111,7 +111,7 @@ def _question(question: ShownQuestion) -> dict[str, object]:
                 "voters": voters_in_words(one.voters),
                 **({"given": round(one.given, 4)} if one.given else {}),
             }
-            # Candidates beyond the keys are there for the mouse, for Tab and for the search.
+            # Candidates without a key are for the mouse, Tab and the search.
             for key, one in zip_longest(keys[: len(listed)], listed)
         ],
         "groups": [
@@ -169,7 +169,7 @@ def other_card(project_id: int, data: Mapping[str, object], on_press: Callable[[
     send(_CARD, {"project": project_id, **data}, on_press)
 
 
-# How a project with one true label among candidates learns and asks, as lines of the learner form.
+# How a project with one true label among candidates learns and asks: the entries of the learner form.
 
 LEARNING: tuple[Setting, ...] = (
     Setting(

@@ -1,5 +1,5 @@
 // @ts-check
-// Every class of the project, and every group of them, sent when the page is opened and kept for the card's search.
+// Every class and group of the project, sent when the page is opened and stored for the card's search.
 
 import { keep } from "./classes.js";
 

@@ -1,6 +1,6 @@
 // @ts-check
-// Every class of a project, and every group of them, kept for the search: they come apart from the question, and may
-// come late or come again.
+// Every class and group of a project, stored for the search: they are sent separately from the question, and
+// may arrive late or again.
 
 import { folded, holdsWords } from "../card/folding.js";
 
@@ -11,7 +11,7 @@ const kept = new Map();
 const changes = new EventTarget();
 
 /**
- * Keep this list, and tell anyone who follows it.
+ * Stores this list, and notifies all listeners.
  *
  * @param {number} project
  * @param {[label: string, about: string][]} classes
@@ -26,7 +26,7 @@ export function keep(project, classes, groups = []) {
 }
 
 /**
- * The classes of the project; none while the list is on its way.
+ * The classes of the project; none until the list has arrived.
  *
  * @param {number} project
  * @returns {SoughtClass[]}
@@ -42,7 +42,7 @@ export const classesOf = (project) => kept.get(project)?.classes ?? [];
 export const groupsOf = (project) => kept.get(project)?.groups ?? [];
 
 /**
- * Hear of every new list until this is undone.
+ * Calls the listener at every new list until this is undone.
  *
  * @param {() => void} listener
  * @returns {() => void} undoes it
@@ -53,7 +53,8 @@ export function follow(listener) {
 }
 
 /**
- * Texts that contain all words, ignoring case and accents; what is called just so first, then what begins with the first of them.
+ * Texts that contain all words, ignoring case and accents: exact matches first, then those that begin with
+ * the first word.
  *
  * @template {Sought} T
  * @param {T[]} listed

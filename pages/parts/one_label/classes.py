@@ -1,4 +1,4 @@
-"""The classes of a project: a list with counts, and forms that add, rename, merge and withdraw."""
+"""The classes of a project: a list with counts, and forms to add, rename, merge and withdraw classes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def classes_part(page: ProjectPage) -> None:
 
 
 def _found(key: str, classes: Sequence[ClassCount]) -> Sequence[ClassCount]:
-    """The classes in the list: of thousands the first that have what is looked for in their name."""
+    """Return the classes in the list: with thousands, the first whose name contains the search text."""
     if len(classes) <= LISTED:
         return classes
     words = st.text_input("Find a class", placeholder="part of the name", key=f"{key}-find", width=300)
@@ -130,13 +130,13 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
 
 
 def _tried(change: Callable[[], object], words: str) -> None:
-    """Make the change; at the next drawing the page says these words, or why it was refused."""
+    """Make the change; the next redraw shows `words`, or why it was refused."""
     with refusals_said_later(ClassError):
         change()
         st.session_state[state.FLASH] = f"Saved: {words}"
 
 
-# The groups of classes of a project: a list, a file that sets them again, and their end.
+# The groups of classes of a project: a list, a file that replaces them, and their removal.
 
 KEY = f"{state.SETTINGS}-groups"
 

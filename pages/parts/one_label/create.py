@@ -1,4 +1,4 @@
-"""The Import page where the table holds candidates: what it is made of, and model and question settings."""
+"""The Import page for tables of candidates: a summary, and model and question settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREPARING = "Finding each row's neighbours …"
 
 
 def summary(table: LabelTable) -> None:
-    """The result of the chosen columns for the file."""
+    """Draw how the file is read with the chosen columns."""
     per_row = table.candidates.sum(axis=1)
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
@@ -45,7 +45,7 @@ def summary(table: LabelTable) -> None:
 
 
 def settings(table: LabelTable, checks: int) -> LearnerSettings:
-    """The fields of the form. checks : per cent of blind questions by default, if no truth is held out"""
+    """Draw the settings form. checks : per cent of blind checks by default, if no truth is held out"""
     truth_share, truth_role = 0.0, "given"
     if table.truth is not None:
         left, right = st.columns(2)

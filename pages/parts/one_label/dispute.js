@@ -1,5 +1,5 @@
 // @ts-check
-// A row that people disagree on: who said what next to the instance, and the reviewer's verdict on keys.
+// A row that annotators disagree on: their answers next to the instance, and the reviewer's verdict on keys.
 
 import { actionButton, answerGroup } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
@@ -62,7 +62,7 @@ const list = (state, { list: lines, total }) =>
   );
 
 /**
- * The label's colour and shape, which stand wherever the label does.
+ * The label's colour and shape, shown wherever the label is.
  *
  * @param {Mark} mark
  */
@@ -151,7 +151,7 @@ function choice(state, line) {
     ),
     ...(line.shown ? shareBar(percent) : []),
   );
-  // Only used by the key: Shift and a click do the same.
+  // For the key only: Shift and a click do the same.
   const beside = make("button", {
     hidden: true,
     type: "button",
@@ -187,7 +187,7 @@ const chosen = ({ holder }) =>
 /**
  * @param {State} state
  * @param {HTMLElement} button
- * @param {boolean} beside : others that are chosen stay chosen
+ * @param {boolean} beside : other chosen labels stay chosen
  */
 function mark(state, button, beside) {
   const on = button.getAttribute("aria-pressed") !== "true";
@@ -207,7 +207,7 @@ function settle(state) {
 }
 
 /**
- * A button whose key is drawn as a sign.
+ * A button whose key is drawn as a symbol.
  *
  * @param {string} sign
  * @param {Parameters<typeof actionButton>} about

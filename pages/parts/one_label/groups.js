@@ -1,5 +1,5 @@
 // @ts-check
-// A wider answer: it is one of a group, such as a genus. Only the candidates in the group stay.
+// A wider answer: the row is one of a group, such as a genus. Only the candidates in the group stay.
 
 import { closeButton, openDialog } from "../card/dialog.js";
 import { key, make } from "../card/elements.js";
@@ -72,8 +72,8 @@ function groupButton(group, does) {
 }
 
 /**
- * Data of a group found by the search: which of its classes, as what kind of answer. Null where it
- * would say nothing, as all candidates are in it.
+ * The answer that a group found by the search gives: its kind and labels. Null if the group holds all
+ * candidates and so would say nothing.
  *
  * @param {Pick<SearchedQuestion, "groups" | "rows">} question
  * @param {Pick<SoughtGroup, "label" | "classes">} group

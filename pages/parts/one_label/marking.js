@@ -1,5 +1,5 @@
 // @ts-check
-// Narrowing to several: keys and clicks mark, Enter stores.
+// Narrowing to several candidates: keys and clicks select, Enter stores.
 
 import { find, key, make } from "../card/elements.js";
 import { press } from "../card/press.js";
@@ -65,7 +65,7 @@ export function saveMarked(state) {
 }
 
 /**
- * The labels that are marked.
+ * The selected labels.
  *
  * @param {State} state
  * @returns {string[]}

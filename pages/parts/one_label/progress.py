@@ -26,7 +26,7 @@ from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 
 
 def progress_page(page: ProjectPage) -> None:
-    """The whole page below its heading."""
+    """Draw the whole page below its heading."""
     progress_parts.watch(page)
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):
@@ -84,7 +84,7 @@ LABELS_BY = {
 
 
 def _file_scores(view: ProgressView) -> None:
-    """How the scores of the table and the model each do against the blind checks; nothing without scores."""
+    """Compare the table's scores and the model on the blind checks; nothing without scores."""
     found = view.file_scores
     if found is None:
         return
@@ -104,7 +104,8 @@ def _file_scores(view: ProgressView) -> None:
 
 @st.fragment(run_every=2.0)
 def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
-    """Say how the training goes; draw the whole page again when the log or the model has changed, and only then."""
+    """Show the state of the training; rerun the whole page when the log or the model has changed, and only
+    then."""
     if st.session_state[state.SEEN] != (page.project.id, watched(page.seat)):
         st.rerun()
     running = running_now(page.seat)
@@ -129,7 +130,7 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
 
 
 def _say_finding(finding: FindingNeighbors) -> None:
-    """How far it is to find the neighbours."""
+    """Show the progress of the search for neighbours."""
     at_random = "Until then, questions come at random."
     if finding.fault:
         st.warning(
@@ -147,7 +148,7 @@ def _say_finding(finding: FindingNeighbors) -> None:
 
 
 def _model(page: ProjectPage, story: ModelStory) -> None:
-    """Which model answers since when, where that has ever changed, and the way to another."""
+    """Show which model answers since when, if that ever changed, and the link to choose another."""
     say_story(story, last=3)
     if story.gain is not None:
         st.markdown(escape(story.gain))
@@ -163,7 +164,7 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
 
 
 def _figures(view: ProgressView) -> None:
-    """The figures that follow the one that leads; they wrap on a phone."""
+    """Draw the secondary figures; they wrap on a phone."""
     with st.container(horizontal=True, gap="small", key="winnow_follow"):
         if view.accuracy is not None and view.control is not None:
             _by_controls(view, view.control)
@@ -190,7 +191,7 @@ def _figures(view: ProgressView) -> None:
 
 
 def _by_controls(view: ProgressView, control: float) -> None:
-    """Accuracy on blind checks, if test rows come first. control : the accuracy by them"""
+    """Draw accuracy on blind checks if test rows come first. control : accuracy by blind checks"""
     if view.control_asked < FEWEST_MEASURED:
         too_few("By controls", view.control_asked, "row")
         return
@@ -200,7 +201,8 @@ def _by_controls(view: ProgressView, control: float) -> None:
 
 
 def _accuracy(view: ProgressView, story: ModelStory) -> None:
-    """The honest curve: on held-out truth, by blind checks, or both; where the model changed, it is marked."""
+    """Draw the honest curve: on held-out truth, by blind checks, or both, with changes of the model
+    marked."""
     curve = view.curve
     lines, columns = [], {"answers": curve.answers, "model_version": curve.model_version}
     if view.accuracy is not None:
@@ -243,7 +245,8 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
 
 
 def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
-    """Draw random order and the goal next to the curve; the columns that the line of random order adds to the data."""
+    """Draw random order and the goal next to the curve; return the columns that random order adds to the
+    data."""
     proof, answers = view.proof, view.curve.answers
     columns: dict[str, np.ndarray] = {}
     if (random := proof.random) is not None:
@@ -261,7 +264,7 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
 
 
 def _charts(view: ProgressView) -> None:
-    """All but the curve of the accuracy."""
+    """Draw all charts but the accuracy curve."""
     _curves(view)
     _progressive(view)
     left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
@@ -272,7 +275,7 @@ def _charts(view: ProgressView) -> None:
 
 
 def _curves(view: ProgressView) -> None:
-    """Settled and open rows."""
+    """Draw settled and open rows."""
     curve = view.curve
     left, right = st.columns(2)
     with left:
@@ -294,7 +297,8 @@ def _curves(view: ProgressView) -> None:
 
 
 def _progressive(view: ProgressView) -> None:
-    """How often an online model was wrong before an answer. It says nothing of other rows, so it has its own chart."""
+    """Draw how often an online model was wrong before an answer: a chart of its own, since it says nothing
+    about other rows."""
     curve = view.curve
     if np.isnan(curve.progressive).all():
         return
@@ -312,7 +316,7 @@ def _progressive(view: ProgressView) -> None:
 
 
 def _confusion(view: ProgressView) -> None:
-    """Where the model errs, by answers to blind checks."""
+    """Draw where the model errs, by answers to blind checks."""
     found = view.confusion
     if not found.total:
         return

@@ -29,10 +29,10 @@ COLUMNS = (Column("shares", "Candidates"), Column("words", "Reason"))
 
 
 def queue_page(page: ProjectPage) -> None:
-    """The whole page below its heading."""
+    """Draw the whole page below its heading."""
     tools = st.container(horizontal=True, vertical_alignment="top", key=row_lists.TOOLS)
     view = row_lists.found(page, "Search ID, candidate or text", tools)
-    # The key names what it is about: the box never shows another project's strategy.
+    # The strategy is part of the key: the box never shows another project's strategy.
     box = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
     if page.project.may(Right.OWN):
         tools.selectbox(
@@ -70,7 +70,7 @@ def queue_page(page: ProjectPage) -> None:
 
 
 def _together(page: ProjectPage, rows: Sequence[int]) -> None:
-    """The bar at the foot of the page: what can be done with the rows that are ticked."""
+    """Draw the bar at the foot of the page: actions on the ticked rows."""
     key = f"{state.QUEUE}-{page.project.id}"
     with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_together"):
         st.markdown(f"**{counted(len(rows), 'row')} selected**")
@@ -91,7 +91,7 @@ def _facts(one: QueueRow, history: Sequence[HistoryLine] | None) -> None:
 
 
 def _change_strategy(page: ProjectPage, box: str, before: str) -> None:
-    """Store the choice; where that cannot be, the box says again what counts."""
+    """Store the choice; if that fails, reset the box to the stored strategy."""
     with frame.refusals_said_later():
         managing.change_learner(page.seat, strategy=st.session_state[box])
         return
@@ -119,7 +119,7 @@ def _standing(row: RowReview) -> None:
 
 
 def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
-    """A new answer in place of the one that counts."""
+    """Draw the form for an answer that replaces the current one."""
     about = f"{key}-{row.token}"
     st.markdown("###### Correct it")
     way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")

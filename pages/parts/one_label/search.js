@@ -1,5 +1,5 @@
 // @ts-check
-// The search over all classes and groups of them. Enter takes the one that is lit.
+// The search over all classes and groups. Enter chooses the highlighted one.
 
 import { closeButton, openDialog } from "../card/dialog.js";
 import { make } from "../card/elements.js";
@@ -24,7 +24,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 /**
  * @param {State} state
  * @param {SearchedQuestion} question
- * @param {string} before what to know before one searches; "" for nothing
+ * @param {string} before a warning above the search; "" for none
  */
 export function openSearch(state, question, before = "") {
   const here = new Set(question.rows.map((one) => one.label));
@@ -94,9 +94,9 @@ export function openSearch(state, question, before = "") {
     options = input.value.trim() ? [...named, ...cannot] : [...cannot, ...named];
     list.replaceChildren(...options.map(line));
     status.textContent = howMany(all.length, found.length, question.none);
-    light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
+    light(input.value.trim() && !found.length ? -1 : 0); // an unknown word must not answer "none of these"
   };
-  // The list may come, or come again, while the search is open: it is shown, and what was lit stays lit.
+  // The list may arrive, even again, while the search is open: it is shown, and the highlight stays.
   const refill = () => {
     const lit = options[active]?.text;
     readClasses();
@@ -144,7 +144,7 @@ export function openSearch(state, question, before = "") {
 const classOption = (one) => ({ ...one, text: one.label, kind: "none", labels: [one.label] });
 
 /**
- * The groups that are an answer to the question.
+ * The groups that can answer the question.
  *
  * @param {SearchedQuestion} question
  * @param {number} project
@@ -161,7 +161,7 @@ const groupOptions = (question, project) =>
  *
  * @param {number} all classes and groups there are to search
  * @param {number} found of them
- * @param {boolean} none one may answer that it is none, without a name
+ * @param {boolean} none "none" without a name is a possible answer
  */
 export function howMany(all, found, none) {
   if (!all) return "The list of classes is still loading.";

@@ -1,5 +1,5 @@
 // @ts-check
-// The choices that are shown first, and the others, which one key brings.
+// The choices that are shown first, and the others, which a key shows.
 
 import { key, make } from "../card/elements.js";
 import { say } from "../card/state.js";
@@ -12,14 +12,14 @@ import { say } from "../card/state.js";
 const KEY = ".";
 
 /**
- * The question of which a card shows all choices, by its token: they stay while it does.
+ * Token of the question whose choices are all shown: they stay until the next question.
  *
  * @type {WeakMap<State, string | null>}
  */
 const opened = new WeakMap();
 
 /**
- * Whether some choices are behind the key now.
+ * Whether some choices are hidden behind the key now.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -27,7 +27,7 @@ const opened = new WeakMap();
 export const isShort = (state, question) => question.first !== null && opened.get(state) !== state.data.token;
 
 /**
- * The choices on the screen now, and the button that brings the others.
+ * The choices on screen, and the button that shows the others.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -54,7 +54,7 @@ export function choicesNow(state, question, row) {
 }
 
 /**
- * Brings the choices behind the key; the focus goes to the first of them.
+ * Shows the hidden choices and focuses the first of them.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -73,7 +73,7 @@ export function showAll(state, question, row) {
 }
 
 /**
- * How many choices are not shown first, in words.
+ * The number of choices not shown first, in words.
  *
  * @param {CandidateQuestion} question
  */

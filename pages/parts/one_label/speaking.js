@@ -1,5 +1,5 @@
 // @ts-check
-// The words of the text that speak for a candidate: for the first one, or for that which is pointed at or has the focus.
+// Highlights the words of the text that support a candidate: the first one, or the one hovered or focused.
 
 import { make } from "../card/elements.js";
 import { showMarks } from "../card/reading.js";
@@ -8,7 +8,7 @@ import { showMarks } from "../card/reading.js";
 /** @import { CandidateQuestion } from "./types.js" */
 
 /**
- * Marks the text of the question that was drawn, and follows pointer and focus.
+ * Highlights the text of the question, following pointer and focus.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -28,14 +28,14 @@ export function markText(state, question) {
     showMarks(place, text, spans);
     legend.replaceChildren(...legendOf(question.rows[candidate].label, spans.length > 0));
   };
-  const rows = () => [...list.querySelectorAll(".candidate")]; // others may come by a key
+  const rows = () => [...list.querySelectorAll(".candidate")]; // a key may add others
   const of = (/** @type {EventTarget | null} */ node) =>
     node instanceof Element ? rows().findIndex((row) => row.contains(node)) : -1;
   const follow = (/** @type {Event} */ event) => {
     const candidate = of(event.target);
     if (candidate >= 0) show(candidate);
   };
-  // Where no candidates are listed, that which is asked about.
+  // If no candidates are listed, use the one in question.
   const first = rows().length ? 0 : question.rows.findIndex((row) => question.yesNo?.labels.includes(row.label));
   const back = () => show(Math.max(of(list.querySelector(":focus")), first, 0));
   list.addEventListener("pointerover", follow);
@@ -47,7 +47,7 @@ export function markText(state, question) {
 
 /**
  * @param {string} label
- * @param {boolean} any whether anything is marked
+ * @param {boolean} any whether anything is highlighted
  * @returns {(Node | string)[]}
  */
 const legendOf = (label, any) =>

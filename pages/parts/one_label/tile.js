@@ -1,19 +1,19 @@
 // @ts-check
-// One tile of the rows that are confirmed together: what is seen of the row at a glance, on the button that takes it out.
+// One tile of the rows that are confirmed together: a summary of the row, on the button that excludes it.
 
 import { key, make, percentOf } from "../card/elements.js";
 import { sound } from "../card/sound.js";
 
 /** @import { Tile } from "./types.js" */
 
-/** Features that a tile shows; the closer look has all. */
+/** Features that a tile shows; the zoomed view has all. */
 const FEW = 6;
 
 /**
  * @param {Tile} tile
  * @param {string} label of the batch
  * @param {boolean} out whether the row is excluded
- * @param {{ take: (out: boolean) => void, closer: () => void }} does takes the row out or puts it back; opens all of it
+ * @param {{ take: (out: boolean) => void, closer: () => void }} does take: excludes or includes the row; closer: opens the zoomed view
  */
 export function drawTile({ key: its, row, share, view }, label, out, does) {
   const percent = `${percentOf(share)}%`;
@@ -28,7 +28,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
       "aria-keyshortcuts": its || null,
       "aria-pressed": String(out),
       "aria-label": `Take row ${view.id} out; the model's share of ${label} is ${percent}`,
-      // The label replaces all that is in the button: what is seen there is said after it.
+      // The aria-label replaces the button's content, which is therefore read as its description.
       "aria-describedby": about,
       onclick: () => does.take(tick.getAttribute("aria-pressed") !== "true"),
     },
@@ -54,7 +54,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
 }
 
 /**
- * A row at a glance.
+ * A summary of a row.
  *
  * @param {Tile["view"]} view
  * @param {string} id of the element

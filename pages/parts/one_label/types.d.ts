@@ -1,9 +1,9 @@
 import type { Line, Question, View } from "../card/types.js";
 
 /**
- * weight : how much the file lets the label count, in words; "" where all its candidates count alike
- * given : the same as a number; left out if it is none
- * voters : who named it before the import, in words; "" if no one may or can know
+ * weight : how much the file lets the label count, in words; "" if all its candidates count alike
+ * given : the same as a number; omitted if unknown
+ * voters : annotators who named it before the import, in words; "" if unknown or not to be shown
  */
 export interface Candidate extends Line {
   weight: string;
@@ -11,7 +11,7 @@ export interface Candidate extends Line {
   voters: string;
 }
 
-/** The candidates that a group of classes holds: some, not all of them. key : chooses it in the list of groups */
+/** The candidates in a group of classes: some, not all of them. key : chooses it in the list of groups */
 export interface CandidateGroup {
   key: string | null;
   name: string;
@@ -19,8 +19,8 @@ export interface CandidateGroup {
 }
 
 /**
- * One candidate, or those of a group, asked about in yes and no. name : of the label or the group; "" unknown
- * rest : the other candidates, where a group is asked about. leaves : the others in words
+ * A yes/no question about one candidate or a group. name : of the label or the group; "" if unknown
+ * rest : the other candidates, if the question is about a group. leaves : the others in words
  */
 export interface YesNo {
   name: string;
@@ -32,9 +32,10 @@ export interface YesNo {
 }
 
 /**
- * Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed
- * votes : this many people voted on the row before, 0 if no one did or it is not known
- * first : how many of `rows` are shown at first, the others are behind a key; null: all are shown
+ * Which of a row's candidates is right. yesNo : the yes/no question to ask instead. hidden : candidates
+ * beyond those listed
+ * votes : number of people who voted on the row before, 0 if none or unknown
+ * first : number of `rows` shown at first, the others are behind a key; null: all are shown
  * none : there are classes in addition to the candidates
  */
 export interface CandidateQuestion extends Question {
@@ -44,11 +45,14 @@ export interface CandidateQuestion extends Question {
   hidden: number;
   votes: number;
   first: number | null;
-  /** The key that says "none of these", or searches. */
+  /** The key for "none of these", or for the search. */
   noneKey: string;
   none: boolean;
   nClasses: number;
-  /** Pieces of the text that speak for a candidate: from and to in characters, its place in `rows`, how strongly (0 to 1). */
+  /**
+   * Parts of the text that support a candidate: from and to in characters, its index in `rows`, the strength
+   * (0 to 1).
+   */
   marks: [start: number, end: number, candidate: number, strength: number][];
 }
 
@@ -58,15 +62,18 @@ export type SearchedQuestion = Pick<CandidateQuestion, "none" | "nClasses" | "gr
 /** The number of a label's colour and shape; null: it has none */
 export type Mark = number | null;
 
-/** A label of a disputed row. about : who says so. shown : whether the model's share is */
+/**
+ * A label of a disputed row. about : annotators who chose it. shown : whether the model's probability is
+ * shown
+ */
 export interface DisputedLabel extends Line {
   shown: boolean;
   mark: Mark;
 }
 
 /**
- * A row that people disagree on. list : the disputes, worst first, of which there are `total`; each with how many people
- * left the label of a mark. said : who said what, the names with an "or" between them
+ * A row that annotators disagree on. list : the disputes, worst first, of `total`; each with the number of
+ * people who chose the label of a mark. said : who chose what, the labels joined by "or"
  */
 export interface DisputeQuestion extends Question {
   rows: DisputedLabel[];
@@ -74,14 +81,14 @@ export interface DisputeQuestion extends Question {
   total: number;
   said: { person: string; names: [name: string, mark: Mark][]; when: string; note: string }[];
   notes: { person: string; when: string; text: string }[];
-  /** The key that says "none of these", or searches. */
+  /** The key for "none of these", or for the search. */
   noneKey: string;
   none: boolean;
   nClasses: number;
   groups: CandidateGroup[];
 }
 
-/** Classes and groups that the search covers. sought : its name as searches compare it */
+/** Classes and groups that the search covers. sought : the name in the form that searches compare */
 export interface Sought {
   label: string;
   sought: string;
@@ -95,7 +102,10 @@ export interface SoughtGroup extends Sought {
   classes: string[];
 }
 
-/** One row of a batch. key : takes it out. row : its number. share : the model's of the batch's label, 0 to 1 */
+/**
+ * One row of a batch. key : excludes it. row : its number. share : the model's probability of the batch's
+ * label, 0 to 1
+ */
 export interface Tile {
   key: string | null;
   row: number;
@@ -104,7 +114,8 @@ export interface Tile {
 }
 
 /**
- * Rows that may all have this label. asks, why, checked : sentences over the tiles. about : of the class, "" without one.
+ * Rows that may all have this label. asks, why, checked : sentences above the tiles. about : of the class, ""
+ * without one.
  * view : of the first tile
  */
 export interface BatchQuestion extends Question {

@@ -6,7 +6,7 @@ import { make } from "../card/elements.js";
 
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
 
-/** So many votes are dots at most. */
+/** Maximum of votes shown as dots. */
 const DOTS = 8;
 
 /** @param {Pick<CandidateQuestion, "votes">} question */
@@ -16,7 +16,7 @@ const hasDots = ({ votes }) => votes > 0 && votes <= DOTS;
 const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0));
 
 /**
- * Where the notch is on a bar, 0 to 1; the longest would end at 1, as the bars do.
+ * Position of the notch on a bar, 0 to 1; the largest is at 1.
  *
  * @param {Pick<CandidateQuestion, "rows">} question
  * @param {Pick<Candidate, "given">} candidate
@@ -24,7 +24,7 @@ const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0))
 export const placeOf = (question, { given = 0 }) => given / (mostOf(question) || 1);
 
 /**
- * Dots that are next to the name; null where the file has no votes, or too many.
+ * Dots next to the name; null if the file has no votes, or too many.
  *
  * @param {CandidateQuestion} question
  * @param {Candidate} candidate
@@ -41,7 +41,7 @@ export function dotsOf(question, candidate) {
 }
 
 /**
- * The notch on the bar and the number next to it; nothing if there are dots, or the file says nothing.
+ * The notch on the bar and the number next to it; nothing if there are dots, or the file has no evidence.
  *
  * @param {CandidateQuestion} question
  * @param {Candidate} candidate

@@ -1,5 +1,5 @@
 // @ts-check
-// A question in yes and no: is it this candidate, or one of this group? One key shows all candidates instead.
+// A yes/no question: is it this candidate, or one of this group? One key shows all candidates instead.
 
 import { actionButton, NEAR } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
@@ -10,27 +10,27 @@ import { firstOf } from "./groups.js";
 /** @import { CandidateQuestion, YesNo } from "./types.js" */
 
 /**
- * The token of the question whose candidates are shown all the same.
+ * Token of the question for which all candidates are shown on request.
  *
  * @type {WeakMap<State, string | null>}
  */
 const opened = new WeakMap();
 
-/** Letters that answer a question in yes and no, or end it, and are keys of candidates in a long list. */
+/** Letters that answer or end a yes/no question, and are candidate keys in a long list. */
 const LETTERS = ["a", "n"];
 
-/** Milliseconds after it in which they do nothing: pressed twice, they would say that it is such a candidate. */
+/** Milliseconds afterwards in which they do nothing: pressed twice, they would choose a candidate. */
 const TWICE = 500;
 
 /**
- * Whether the card asks in yes and no, and since when, in milliseconds.
+ * Whether the card asks a yes/no question, and since when, in milliseconds.
  *
  * @type {WeakMap<State, { asked: boolean, since: number }>}
  */
 const form = new WeakMap();
 
 /**
- * Notes the form of the question that was drawn.
+ * Stores the form of the question drawn.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -43,7 +43,7 @@ export function noteForm(state, question, now) {
 }
 
 /**
- * Whether this key was meant for the question in yes and no that has just gone.
+ * Whether this key was meant for the yes/no question that has just gone.
  *
  * @param {State} state
  * @param {string} name of the key
@@ -55,7 +55,7 @@ export function isTooLate(state, name, now) {
 }
 
 /**
- * The yes or no question on screen; null where all candidates are shown.
+ * The yes/no question on screen; null if all candidates are shown.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -63,7 +63,8 @@ export function isTooLate(state, name, now) {
 export const asksYesNo = (state, question) => (opened.get(state) === state.data.token ? null : question.yesNo);
 
 /**
- * The label, or the group, and the two answers. Enter is neither: no one is to agree with the model by accident.
+ * The label or the group, and the two answers. Enter is neither, so that no one agrees with the model by
+ * accident.
  *
  * @param {State} state
  * @param {YesNo} asked
@@ -114,7 +115,7 @@ export function yesNo(state, asked) {
  *
  * @param {State} state
  * @param {CandidateQuestion} question
- * @param {() => void} redraw draws question and answers again
+ * @param {() => void} redraw redraws question and answers
  */
 export const openButton = (state, question, redraw) =>
   actionButton(

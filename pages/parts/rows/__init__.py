@@ -1,1 +1,2 @@
-"""The list of rows on the Queue and Review pages, the drawer in which one is open, and what else both show of a row."""
+"""The list of rows on the Queue and Review pages, the drawer of the open row, and other parts that both
+share."""

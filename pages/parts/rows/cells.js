@@ -1,5 +1,5 @@
 // @ts-check
-// The cells of a list of rows, one function a column, and what they share with the facts in the drawer.
+// The cells of a list of rows, one function per column, and parts shared with the facts in the drawer.
 
 import { drawing, initials, make, percentOf } from "../card/elements.js";
 import { moment } from "../card/moments.js";
@@ -29,7 +29,7 @@ export const CELLS = {
 };
 
 /**
- * A bar of the largest shares, and their labels under it.
+ * A bar of the largest shares, with their labels below.
  *
  * @param {[string, number | null][]} shares
  * @param {number} more

@@ -1,5 +1,6 @@
 // @ts-check
-// The head of the drawer in which a row is open: its name, and the ways to the next row, the one before, and out.
+// The head of the drawer with the open row: its name, and buttons for the next row, the previous one, and
+// closing.
 
 import { drawing, find, make, typesText } from "../card/elements.js";
 
@@ -9,7 +10,8 @@ import { drawing, find, make, typesText } from "../card/elements.js";
 const DRAWER = ".st-key-winnow_drawer";
 
 /**
- * The latest data and way to the server, by the element that is drawn into. call : the latest, see `card/card.js`
+ * The latest data and callback to the server, by the element that is drawn into. call : the latest, see
+ * `card/card.js`
  *
  * @typedef {object} Drawn
  * @property {number | null} at
@@ -61,7 +63,7 @@ function draw(root) {
 }
 
 /**
- * Goes on by this many rows; the buttons that would lead nowhere are off.
+ * Moves by this many rows; buttons that would lead nowhere are disabled.
  *
  * @param {ParentNode & Node} root
  * @param {number} rows
@@ -82,7 +84,7 @@ function step(root, rows) {
 
 /** @param {ParentNode & Node} root */
 function close(root) {
-  drawerOf(root)?.setAttribute("data-shut", ""); // at once, the server follows
+  drawerOf(root)?.setAttribute("data-shut", ""); // at once, before the server does
   drawn.get(root)?.send("close", true);
 }
 
@@ -93,10 +95,10 @@ function close(root) {
 function key(root, event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const [at] = event.composedPath();
-  // A dialog over the page, a zoomed picture among them, and an open menu have keys of their own.
+  // Dialogs over the page, including a zoomed image, and open menus have their own keys.
   if (event.composedPath().some((node) => node instanceof HTMLDialogElement && node.open)) return;
   if (event.key === "Escape" && opensList(at)) return;
-  if (event.repeat && event.key !== "Escape") return; // one row a press
+  if (event.repeat && event.key !== "Escape") return; // one row per key press
   if (event.key === "Escape") close(root);
   else if (!typesText(at) && event.key === "j") step(root, 1);
   else if (!typesText(at) && event.key === "k") step(root, -1);

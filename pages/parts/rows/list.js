@@ -55,7 +55,7 @@ function draw(root) {
     onkeydown: (/** @type {KeyboardEvent} */ event) => key(root, event),
     onkeyup: (/** @type {KeyboardEvent} */ event) => {
       const button = event.target instanceof Element && event.target.matches(".open");
-      if (event.key === " " && ticked && button) event.preventDefault(); // a button would be pressed by it, too
+      if (event.key === " " && ticked && button) event.preventDefault(); // it would also click a button
     },
   });
   const ahead = [ticked ? "1.5rem" : "", "2rem", pictured ? "4.75rem" : "", `minmax(0, ${pictured ? 1 : 1.8}fr)`];
@@ -149,7 +149,7 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
 }
 
 /**
- * Makes this row the one that Tab comes to: within the list the arrow keys continue.
+ * Makes this row the one that Tab reaches: within the list the arrow keys move.
  *
  * @param {ParentNode} root
  * @param {number} place
@@ -160,7 +160,7 @@ function reach(root, place) {
 }
 
 /**
- * Up and down go to another row, Space selects it, P plays it; Enter opens it as any button.
+ * Up and down move to another row, Space selects it, P plays it, Enter opens it like any button.
  *
  * @param {ParentNode & Node} root
  * @param {KeyboardEvent} event
@@ -216,7 +216,7 @@ function mark(root, { opened, ticked, data: { rows } }) {
 }
 
 /**
- * Keeps the open row in sight; once the drawer is shut the focus comes back to the row that it showed.
+ * Keeps the open row in view; once the drawer is closed, the focus returns to the row that it showed.
  *
  * @param {ParentNode} root
  * @param {number | null} before

@@ -1,4 +1,4 @@
-"""Parts of the Queue and Review pages that all kinds of project share: tools, list, and the open row."""
+"""Parts of the Queue and Review pages shared by all kinds of project: tools, list, and the open row."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
 
-# A row as its file had it: caption, pictures, recording, text, features. For pages that show one row at a time.
+# A row as in its file: caption, images, recording, text, features. For pages that show one row at a time.
 
-# Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
+# Texts and addresses are sent as data and set as properties, never as HTML; the page's policy limits what may
+# be loaded.
 _ROW = component(
     "winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css")
 )
 
 
 MANY = 20
-"""More features than these are in a box that is shut."""
+"""With more features than this, their box is collapsed."""
 
 
 def instance(view: RowView, *, play: bool = False) -> None:
-    """Draw the row. play : its recording begins, as someone has just asked for it"""
+    """Draw the row. play : its recording starts, because someone has just requested it"""
     if view.images or view.audio or view.text or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
@@ -59,13 +60,13 @@ def instance(view: RowView, *, play: bool = False) -> None:
 TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
 """Keys of the lines above and below a list."""
 MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good"), "bad": "bad"}
-"""The marks of answers that leave no doubt; those of others are open."""
+"""The marks of unambiguous answers; all others are marked as open."""
 
 Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
 def search_key(path: str, project_id: int) -> str:
-    """The key of the search box of a project's Queue or Review page, by the address of the page."""
+    """Return the key of the search box of a project's Queue or Review page, by the address of the page."""
     return f"search-{project_id}" if path == "queue" else f"{state.REVIEW}-{project_id}-words"
 
 
@@ -85,15 +86,15 @@ Row = TypeVar("Row", bound=OpenRow)
 
 @dataclass(frozen=True)
 class ReviewWords:
-    """kinds : {kind of answer that can be looked for: in words}      unit : what the list counts, of one and of more"""
+    """kinds : {searchable kind of answer: in words}      unit : what the list counts, singular and plural"""
 
     kinds: Mapping[str, str]
     unit: tuple[str, str]
 
 
 def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """Search options, and the file of what is found, in one line; every box counts. kinds : {kind of answer: in
-    words}"""
+    """Draw the search options and the download of the results in one line; all conditions apply. kinds :
+    {kind of answer: in words}"""
     names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
@@ -151,7 +152,8 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
 
 
 def _chip(words: str, key: str) -> bool:
-    """A filter that is on or off. Each is a group of its own: within one, Tab would reach the first alone."""
+    """Draw a filter that is on or off. Each is its own group, because Tab reaches only the first widget in a
+    group."""
     return bool(
         st.pills(
             words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content"
@@ -168,9 +170,9 @@ COLUMNS = (
 
 
 def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[ListedRow]:
-    """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
+    """Draw a page of the results; a click on a line opens its row in the drawer. Return the lines.
 
-    unit : what is counted, of one and of more
+    unit : what is counted, singular and plural
     """
     first = found.page * PAGE + 1
     lines = [_line(place, one) for place, one in enumerate(found.rows, start=first)]
@@ -199,10 +201,10 @@ def _line(place: int, one: FoundAnswer) -> ListedRow:
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
-    """Note, flag and button. The correction is stored before the page is redrawn, for the row as it was shown.
+    """Draw note, flag and button. The correction is stored before the redraw, for the row as it was shown.
 
     about : beginning of the widget keys
-    save : stores the correction with this note and flag; gives what was stored, and words for it
+    save : stores the correction with this note and flag; returns what was stored, and words for it
     """
     st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
     st.checkbox("Flag for review", value=flagged, key=f"{about}-flag")
@@ -228,9 +230,10 @@ def row_part(
     form: Callable[[Row], None],
     stood: Callable[[Sequence[str]], str],
 ) -> None:
-    """The opened row: the item, its labels now, the form that corrects it, and its history.
+    """Draw the opened row: the item, its current labels, the form that corrects it, and its history.
 
-    standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
+    standing, form : draw the labels, and the form      stood : returns words for `before` and `after` of an
+    entry
     """
     instance(row.view, play=st.session_state.pop(state.PLAY, False) and not row.view.images)
     st.markdown("###### Current labels")
@@ -246,7 +249,7 @@ def row_part(
 def history(
     lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
 ) -> list[Mapping[str, object]]:
-    """Every entry about the row, the first one first, as `row_table.facts` draws it."""
+    """Return every entry about the row, oldest first, as `row_table.facts` draws it."""
     return [
         row_table.entry(
             one.person,
@@ -266,13 +269,13 @@ def history(
 
 
 def _asked(yes_no: Sequence[str]) -> str:
-    """The question, if it was yes or no."""
+    """Return the question, if it was yes or no."""
     if not yes_no:
         return ""
     return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
 
 
-# The tools above the list of a queue, its foot and its drawer, whatever the questions are about.
+# The tools above a queue's list, its foot and its drawer, for all kinds of question.
 
 SCORE = "The list is sorted by this score: the value of an answer to the row. Only the order matters."
 NEAR = Column("near", "Similarity", "Cosine similarity between the row and your search. 1 means identical.")
@@ -318,9 +321,9 @@ class Queue(Protocol):
 
 
 def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
-    """The queue that the search leaves; if the person may not see it, the page ends and says why.
+    """Return the queue that matches the search; if the person may not see it, the page ends and says why.
 
-    placeholder : what can be searched for by words      tools : the line of tools
+    placeholder : what the search matches      tools : the line of tools
     """
     try:
         return _searched(page, placeholder, tools)
@@ -330,7 +333,7 @@ def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
 
 
 def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
-    """The box, and what it finds; or the rows like one that was chosen."""
+    """Draw the search box and return its results, or the rows similar to the chosen one."""
     ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
     if like is not None and like[0] == page.project.id:
         tools.markdown(
@@ -363,7 +366,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
 
 
 def _number(page: ProjectPage, asked: Hashable) -> int:
-    """The page of the list that is shown, from 0; another search begins with the first."""
+    """Return the current page of the list, from 0; a new search starts at the first."""
     key = _page_key(page)
     if st.session_state.get(f"{key}-of") != asked:
         st.session_state[f"{key}-of"] = asked
@@ -376,16 +379,17 @@ def _page_key(page: ProjectPage) -> str:
 
 
 def queue_foot(page: ProjectPage, view: Queue, unit: str, order: str) -> None:
-    """The line below a queue: what is shown of it, and its other pages. order : a sentence after the counts"""
+    """Draw the line below a queue: the range shown, and its other pages. order : a sentence after the
+    counts"""
     with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
         st.caption(f"{counts(view, unit)} {order}".rstrip())
         if view.matching > SHOWN:
-            st.session_state[_page_key(page)] = view.page + 1  # fewer rows may be left than were
+            st.session_state[_page_key(page)] = view.page + 1  # there may be fewer rows than before
             st.pagination(-(-view.matching // SHOWN), key=_page_key(page))
 
 
 def _by_meaning(page: ProjectPage) -> str:
-    """The key of the switch."""
+    """Return the key of the switch between words and meaning."""
     return f"{state.BY_MEANING}-{page.project.id}"
 
 
@@ -411,7 +415,7 @@ def show_queue(
 ) -> tuple[list[ListedRow], tuple[int, ...]]:
     """Draw the list. Return its lines, and the rows that are ticked.
 
-    columns, cells : those of the kind, and of a row of `view`      ticks : rows can be ticked
+    columns, cells : of the kind, and of a row of `view`      ticks : rows can be ticked
     """
     lines = [
         ListedRow(
@@ -441,10 +445,11 @@ def queue_drawer(
     ask_words: str,
     draw_facts: Callable[[One, Sequence[HistoryLine] | None], None],
 ) -> None:
-    """The drawer with the row that is open, and the button that asks it next; nothing if none of these rows is.
+    """Draw the drawer with the open row and the button that asks it next; nothing if none of these rows is
+    open.
 
-    rows, lines : of the queue      ask : has this person asked about a row next
-    draw_facts : what the kind shows of it, with its history if this person may see it
+    rows, lines : of the queue      ask : requests the row as this person's next question
+    draw_facts : draws the kind's facts, with the history if this person may see it
     """
     key = f"{state.QUEUE}-{page.project.id}"
     place = row_table.place_of_opened(key, lines)
@@ -473,7 +478,7 @@ def queue_drawer(
 
 
 def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
-    """None if the row has no answer of this person, who may see their own alone."""
+    """Return None if the row has no answer of this person, who may see only their own."""
     try:
         opened: Any = reviewing.open_row(page.seat, row)
     except NotFound:
@@ -483,7 +488,7 @@ def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
 
 
 def _csv_button(name: str, csv: Callable[[], bytes], what: str) -> None:
-    """A button that downloads a list. what : its hint"""
+    """Draw a button that downloads a list. what : its hint"""
     st.download_button(
         "CSV",
         data=csv,
@@ -497,14 +502,15 @@ def _csv_button(name: str, csv: Callable[[], bytes], what: str) -> None:
 
 
 def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) -> None:
-    """The file of the whole queue, for owners. tools : the line of tools"""
+    """Draw the download of the whole queue, for owners. tools : the line of tools"""
     if page.project.may(Right.OWN):
         with tools:
             _csv_button(f"{frame.file_stem(page)}-queue.csv", csv, "Download the whole queue")
 
 
 def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:
-    """Say why no row is to be shown, and end the page. unit : of what is open, "row" or "label"; see `counts`"""
+    """Explain why there is no row to show, and end the page. unit : of what is open, "row" or "label"; see
+    `counts`"""
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
     elif not view.listed:
@@ -522,7 +528,7 @@ def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: st
 
 
 def _offer_meaning(page: ProjectPage) -> None:
-    """The same search by meaning, if it can be; else, for owners, why it cannot."""
+    """Offer the same search by meaning, if possible; else tell owners why it is not."""
     ways = search_ways(page.seat)
     if ways.why_no_words:
         if ways.readable and page.project.may(Right.OWN):
@@ -537,7 +543,7 @@ def _offer_meaning(page: ProjectPage) -> None:
 
 
 def counts(view: Queue, unit: str) -> str:
-    """Which lines the list shows, of how many; and how many rows, or labels, are open, as every page has it."""
+    """Return which lines the list shows, of how many, and how many rows or labels are open."""
     shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
     kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
     total = view.open if kind == "open" else view.matching

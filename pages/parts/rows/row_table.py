@@ -15,18 +15,18 @@ from pages.parts.components import component
 from workflow.files import media
 from workflow.seat import Seat
 
-# Text and addresses go in as data and are set as properties, never as HTML.
+# Texts and addresses are sent as data and set as properties, never as HTML.
 _LIST = component("winnow_row_list", "rows/list.js", ("rows/rows.css",))
 _DRAWER = component("winnow_row_drawer", "rows/drawer.js", ("rows/rows.css",))
 _FACTS = component("winnow_row_facts", "rows/facts.js", ("rows/rows.css",))
 
 MOST_SHARES = 3
-"""Shares of a row that a list shows; of the rest their number."""
+"""Shares of a row shown in a list; the rest are counted."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """name : one of `ColumnName` in `rows/types.d.ts`      about : shown when the title is pointed at"""
+    """name : one of `ColumnName` in `rows/types.d.ts`      about : shown on hovering over the title"""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ListedRow:
-    """One line of a list. place : its number there      mark : what else names it where a row has several lines
+    """One line of a list. place : its number there      mark : identifies the line if a row has several
 
     cells : by the names of the columns; see `Line` in `rows/types.d.ts`
     """
@@ -48,7 +48,7 @@ class ListedRow:
 
 
 def shares(labels: Sequence[str], values: Sequence[float]) -> dict[str, object]:
-    """The cells of a column of shares: the largest ones, and how many more there are."""
+    """Return the cells of a column of shares: the largest ones, and how many more there are."""
     ordered = sorted(zip(labels, values, strict=True), key=lambda one: -one[1])
     return {
         "shares": [[label, round(share, 4)] for label, share in ordered[:MOST_SHARES]],
@@ -57,7 +57,7 @@ def shares(labels: Sequence[str], values: Sequence[float]) -> dict[str, object]:
 
 
 def time_zone() -> str:
-    """The browser's time zone, in which moments are shown."""
+    """Return the browser's time zone, in which times are shown."""
     return st.context.timezone or "UTC"
 
 
@@ -72,7 +72,7 @@ def show_list(
 ) -> tuple[int, ...]:
     """Draw the list. Return the rows that are ticked.
 
-    key : of the list, and of what is open in it      name : for screen readers      ticks : rows can be ticked
+    key : of the list, and of its open row      name : for screen readers      ticks : rows can be ticked
     """
     rows = [one.row for one in lines]
     seen, texts = media.small_pictures(seat, rows), media.first_words(seat, rows)
@@ -108,18 +108,18 @@ def show_list(
 
 
 def open_row(key: str, row: int | None, mark: str = "") -> None:
-    """Open a row in the drawer of this list at the next drawing; None shuts it. mark : of its line"""
+    """Open a row in the drawer of this list at the next redraw; None closes it. mark : of its line"""
     st.session_state[state.OPENED] = None if row is None else (key, row, mark)
 
 
 def opened_row(key: str) -> int | None:
-    """The number of the row that is open in the drawer of this list; None if none is."""
+    """Return the number of the row open in the drawer of this list; None if none is."""
     kept = st.session_state.get(state.OPENED)
     return kept[1] if kept is not None and kept[0] == key else None
 
 
 def place_of_opened(key: str, lines: Sequence[ListedRow]) -> int | None:
-    """The place of the open row among these lines: of its own line, else of the first line of the row."""
+    """Return the place of the open row among these lines: its own line, else the first line of the row."""
     row = opened_row(key)
     places = [place for place, one in enumerate(lines) if one.row == row]
     mark = st.session_state[state.OPENED][2] if places else ""
@@ -127,7 +127,8 @@ def place_of_opened(key: str, lines: Sequence[ListedRow]) -> int | None:
 
 
 def drawer(key: str, lines: Sequence[ListedRow], row_id: str) -> DeltaGenerator:
-    """Draw the drawer with its head. Return its body, for what is known of the row. row_id : of the open row"""
+    """Draw the drawer with its head. Return its body, for the facts about the row. row_id : of the open
+    row"""
     around = st.container(key=state.DRAWER)
     with around:
         _DRAWER(
@@ -146,7 +147,8 @@ def facts(
     notes: Sequence[str] = (),
     history: Sequence[Mapping[str, object]] | None = None,
 ) -> None:
-    """Draw what is known of the open row: see `Facts` in `rows/types.d.ts`. history : of `entry`; None: not shown"""
+    """Draw the facts about the open row: see `Facts` in `rows/types.d.ts`. history : of `entry`; None: not
+    shown"""
     _FACTS(
         key=f"{key}-facts",
         data={
@@ -159,7 +161,7 @@ def facts(
 
 
 def entry(person: str, words: str, at: datetime, details: Mapping[str, str]) -> dict[str, object]:
-    """An entry of a row's history. details : what else is stored with it; empty ones are left out"""
+    """Return an entry of a row's history. details : further stored facts; empty ones are left out"""
     return {
         "person": person,
         "words": words,
@@ -186,7 +188,8 @@ def _go(key: str, lines: Sequence[ListedRow]) -> None:
 
 
 def _ticked(key: str, rows: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """A name for the ticks of just these rows, and the rows that are ticked: ticks of another list are forgotten."""
+    """Return a name for the ticks of exactly these rows, and the ticked rows: ticks of another list are
+    forgotten."""
     turn, _, _ = kept = st.session_state.get(f"{key}-ticked", (0, None, ()))
     name = f"{turn}-{hash(tuple(rows))}"
     return name, kept[2] if kept[1] == name else ()

@@ -1,45 +1,46 @@
 /** Data for the list of rows, its drawer and its facts (`row_table.py`). */
 
-/** The columns after those that every list has: place, picture, row. */
+/** The columns after those that every list has: place, image, row. */
 export type ColumnName = "shares" | "words" | "near" | "answer" | "predicted" | "person" | "at";
 
 export interface Column {
   name: ColumnName;
   title: string;
-  /** Shown when the title is pointed at; "" without. */
+  /** Shown on hovering over the title; "" for none. */
   about: string;
 }
 
-/** Shape and colour of an answer: one label, not decided, a bad item. */
+/** Shape and colour of an answer: one label, undecided, a bad item. */
 export type Mark = "good" | "open" | "bad";
 
-/** One row. Only what its list has columns for is sent. */
+/** One row. Only data for the list's columns is sent. */
 export interface Line {
   id: string;
   place: number;
-  /** Address of the small picture, null without one. */
+  /** Address of the thumbnail, null without one. */
   image: string | null;
-  /** It has a recording and no picture. */
+  /** It has a recording and no image. */
   sound: boolean;
   /** The beginning of its text, "" without one. */
   text: string;
-  /** The largest shares, 0 to 1; null where the model says nothing. */
+  /** The largest probabilities, 0 to 1; null without a model's prediction. */
   shares?: [label: string, share: number | null][];
-  /** How many labels have smaller ones. */
+  /** Number of labels with smaller probabilities. */
   more?: number;
   words?: string;
   near?: string;
   answer?: { mark: Mark; words: string; flagged: boolean; note: string };
   predicted?: { words: string; differs: boolean };
   person?: string;
-  /** A moment as ISO 8601 has it. */
+  /** A time in ISO 8601. */
   at?: string;
 }
 
 /**
- * list : names these lines; of others nothing is ticked      opened : place among the lines, null for none
- * rows : their numbers in the table      ticked : of these rows; null where rows cannot be ticked
- * zone : the time zone of moments      pictured : there is a column of pictures and recordings
+ * list : identifies these lines; ticks of others are dropped      opened : index among the lines, null for
+ * none
+ * rows : their numbers in the table      ticked : of these rows; null if rows cannot be ticked
+ * zone : time zone of times      pictured : there is a column of images and recordings
  */
 export interface ListData {
   list: string;
@@ -53,14 +54,14 @@ export interface ListData {
   zone: string;
 }
 
-/** at : place of the row among the lines, null if it is not listed      count : of the lines */
+/** at : index of the row among the lines, null if it is not listed      count : of the lines */
 export interface DrawerData {
   title: string;
   at: number | null;
   count: number;
 }
 
-/** One entry about a row. details : name and value of what else is stored with it */
+/** One entry about a row. details : name and value of further stored facts */
 export interface Entry {
   person: string;
   words: string;
