@@ -569,7 +569,7 @@ class WinnowProject:
             for row, of_row in scores.items()
         ]
         found = []
-        for part in _parts(rows):
+        for part in _parts(rows, _MOST_ROWS):
             sent = {"model": model, "key": uuid4().hex, "predictions": part}
             found.append(
                 made_of(WinnowWeighed, self._winnow.ask("POST", f"{self._path}/predictions", json=sent))
@@ -611,9 +611,7 @@ def _labels(labels: Sequence[str]) -> list[str]:
     return list(labels)
 
 
-def _parts(
-    rows: Sequence[Mapping[str, object]], most: int = _MOST_ROWS
-) -> Iterator[list[Mapping[str, object]]]:
+def _parts(rows: Sequence[Mapping[str, object]], most: int) -> Iterator[list[Mapping[str, object]]]:
     """Yield these rows in batches that fit a request, by number and by size."""
     part: list[Mapping[str, object]] = []
     size = 0

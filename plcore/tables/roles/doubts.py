@@ -304,10 +304,11 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
     columns = set(table.cells.columns)
     if roles.text or roles.image or roles.audio or roles.embedding or {ITEM, CONFIDENCE} <= columns:
         return  # tools' files say so themselves
-    for column in map(str, table.cells.columns):
+    learnt = [*roles.numbers, *roles.categories]
+    idle = columns.difference(learnt)
+    for column in (one for one in map(str, table.cells.columns) if one in idle):
         cells = table.cells[column].head(_FEW).str.strip().str.replace(r"[?#].*", "", regex=True).str.lower()
-        learnt = [*roles.numbers, *roles.categories]
-        if column not in learnt and cells.str.endswith(_MEDIA).mean() > 0.5:
+        if cells.str.endswith(_MEDIA).mean() > 0.5:
             message = f"Column {quoted(column)} names pictures or recordings that are not there: no one sees or hears "
             message += f"them, and the rows are told apart by {listed(learnt, SHOWN)} alone."
             yield Doubt("no-media", message, "Put the files into one zip with the table.")

@@ -249,7 +249,10 @@ def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> 
     assert (found.done, found.total) == (3, 9)
 
 
-def test_last_outcome_is_reported_with_stored_vectors(encoding_requests_seat: Seat) -> None:
+def test_last_outcome_is_reported_with_stored_vectors(
+    encoding_requests_seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_requests, "read_encoded_columns", lambda _: [("text", "words", "ab")])
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
