@@ -398,12 +398,12 @@ class WinnowProject:
         self._winnow.ask("DELETE", self._path)
 
     def members(self) -> list[dict[str, Any]]:
-        """Who may see the project: `person` (their number), name, role."""
+        """List the people who see the project: `person` (their number), name, role."""
         found: list[dict[str, Any]] = self._winnow.ask("GET", f"{self._path}/members")["members"]
         return found
 
     def give_role(self, person: int, role: str) -> None:
-        """Give someone a role: "viewer", "annotator", "reviewer" or "owner". Who is no member becomes one."""
+        """Give someone a role: "viewer", "annotator", "reviewer" or "owner", as a new member if need be."""
         self._winnow.ask("PUT", f"{self._path}/members/{index(person)}", json={"role": role})
 
     def remove_member(self, person: int) -> None:

@@ -91,7 +91,7 @@ async def bin_project(seat: SeatAt) -> Response:
 
 @router.get("/projects/{project}/members", response_model=ProjectMembers, summary="List the members")
 async def get_members(seat: SeatAt) -> object:
-    """Who may see the project, with their roles, and who could be added."""
+    """The people who see the project, with their roles, and those who could be added."""
     found = await done(members.list_members, seat)
     return {
         "members": [vars(one) | {"person": one.person_id} for one in found.members],
@@ -101,7 +101,7 @@ async def get_members(seat: SeatAt) -> object:
 
 @router.put("/projects/{project}/members/{person}", status_code=204, summary="Give a person a role")
 async def give_role(seat: SeatAt, person: MemberId, body: RoleBody) -> Response:
-    """Who is no member becomes one. Twice is harmless."""
+    """Add the person as a member if they are none yet. Idempotent."""
     await done(members.give_role, seat, [person], body.role)
     return Response(status_code=204)
 
