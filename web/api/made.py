@@ -154,6 +154,7 @@ def make_api() -> FastAPI:
     api.include_router(sent.router)
     api.include_router(files.router)
     api.include_router(managing.router)
+    api.include_router(managing.reads)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from web.api.calls import BODY_REFUSALS, NAMED, SeatAt, done
+from web.api.calls import BODY_REFUSALS, REFUSALS, NAMED, SeatAt, done
 from web.api.sent import Sent, Text
 from web.api.shapes import ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
 from workflow.models import choosing, showing
@@ -17,6 +17,8 @@ from workflow.people import members
 from workflow.projects import classes, managing
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Manage"])
+reads = APIRouter(responses=REFUSALS, tags=["Manage"])
+"""The calls without a body."""
 
 
 MemberId = Annotated[int, Path(ge=1, le=2**31 - 1)]
@@ -89,7 +91,7 @@ async def bin_project(seat: SeatAt) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/projects/{project}/members", response_model=ProjectMembers, summary="List the members")
+@reads.get("/projects/{project}/members", response_model=ProjectMembers, summary="List the members")
 async def get_members(seat: SeatAt) -> object:
     """The people who see the project, with their roles, and those who could be added."""
     found = await done(members.list_members, seat)
@@ -113,7 +115,12 @@ async def remove_member(seat: SeatAt, person: MemberId) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/projects/{project}/classes", response_model=ProjectClasses, summary="List the classes")
+@reads.get(
+    "/projects/{project}/classes",
+    response_model=ProjectClasses,
+    summary="List the classes",
+    responses={409: BODY_REFUSALS[409]},
+)
 async def get_classes(seat: SeatAt) -> object:
     """In order, with the rows that have each, and the version that a change names."""
     return await done(classes.classes_view, seat)
@@ -130,7 +137,7 @@ async def change_classes(seat: SeatAt, body: ClassesBody) -> object:
     return await done(classes.classes_view, seat)
 
 
-@router.get("/projects/{project}/models", response_model=ProjectModels, summary="List the models")
+@reads.get("/projects/{project}/models", response_model=ProjectModels, summary="List the models")
 async def get_models(seat: SeatAt) -> object:
     """The model in use, what the latest comparison measured of each, and how far a running one is."""
     found = await done(showing.models_view, seat)

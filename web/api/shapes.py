@@ -60,7 +60,7 @@ class ProjectSettings(BaseModel):
     )
 
 
-class Member(BaseModel):
+class ProjectMember(BaseModel):
     """Someone who may see a project."""
 
     person: int
@@ -82,7 +82,7 @@ class NamedPerson(BaseModel):
 class ProjectMembers(BaseModel):
     """The members of a project, and who could be added."""
 
-    members: list[Member]
+    members: list[ProjectMember]
     others: list[NamedPerson]
 
 
