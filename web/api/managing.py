@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from web.api.calls import BODY_REFUSALS, REFUSALS, NAMED, SeatAt, done
+from web.api.calls import BODY_REFUSALS, NAMED, REFUSALS, SeatAt, done
 from web.api.sent import Sent, Text
 from web.api.shapes import ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
 from workflow.models import choosing, showing
