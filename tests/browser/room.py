@@ -63,6 +63,19 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
     raise AssertionError(f"{text!r} could not be chosen")
 
 
+def close_choices(page: Page) -> None:
+    """Close the list of a box for several choices. It stays open for more, hides the page from who does not see it,
+    and may lose an Escape that comes right after a choice."""
+    for _ in range(10):
+        page.keyboard.press("Escape")
+        try:
+            page.get_by_role("listbox").wait_for(state="detached", timeout=3000)
+        except PageTimeout:
+            continue
+        return
+    raise AssertionError("the list of choices stays open")
+
+
 def drawn(page: Page) -> None:
     """Until the server has drawn what it is drawing now."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")

@@ -57,7 +57,7 @@ class LargeRanking:
     def to_csv(self) -> bytes:
         """place and row, from 1, score, and candidates joined by `|`."""
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
         writer.writerow(("place", "row", "score", "candidates"))
         for place, (row, score, names) in enumerate(
             zip(self.rows, self.scores, self.candidates, strict=True), start=1

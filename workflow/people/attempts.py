@@ -94,8 +94,7 @@ def folded(name: str) -> str:
 
 def network(address: str) -> str:
     """Key of an address in the counts: of IPv6 the /64 that one customer has, else the address itself. An IPv4
-    client of a
-    server that listens to both is written as IPv6, and counts as what it is."""
+    client of a server that listens to both is written as IPv6, and counts as what it is."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -86,7 +86,7 @@ def audit_csv(seat: Seat, asked: EventFilter) -> str:
     Raises as ``audit_lines``.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
     writer.writerow(["number", "at", "what", "who", "whom", "project", "details", "address"])
     for one in audit_lines(seat, asked, None):
         cells = [one.what, one.who, one.whom, one.project, one.details, one.address]

@@ -131,7 +131,7 @@ def answers_csv(seat: Seat, search: Search) -> bytes:
     with seat.reading(Right.ANSWER):
         pass  # as in `find`
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
     writer.writerow(
         ("row", "row_id", "answer", "labels", "model_prediction", "annotator", "answered", "flagged", "note")
     )

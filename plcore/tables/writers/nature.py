@@ -286,7 +286,9 @@ def _write(
 
 def _csv(lines: Sequence[Sequence[str]]) -> bytes:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    csv.writer(buffer).writerows(
+        lines
+    )  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
     return buffer.getvalue().encode()
 
 

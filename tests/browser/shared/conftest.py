@@ -3,6 +3,7 @@ is on PostgreSQL, for the heart of the loop."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -132,8 +133,8 @@ def member(
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    """For a project that is this test's alone."""
-    return request.node.name[:70]
+    """For a project that is this test's alone: no words of a button, for tests look for those."""
+    return f"P{zlib.crc32(request.node.nodeid.encode())}"
 
 
 @pytest.fixture

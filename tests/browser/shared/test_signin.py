@@ -112,7 +112,7 @@ def test_invited_annotator_answers_next_to_owner(
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill("Ivo")
     room.type_choice(page, page.get_by_role("combobox", name="Projects"), here.name)
-    page.keyboard.press("Escape")  # the list stays open for more
+    room.close_choices(page)
     page.get_by_role("button", name="Make a sign-in link").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     ada = others.new_page()
@@ -341,7 +341,7 @@ def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Ho
     page.get_by_role("textbox", name="New group").fill("Experts")
     for name in ("Gil", "Gus"):
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
-    page.keyboard.press("Escape")  # the list stays open for more
+    room.close_choices(page)
     page.get_by_role("button", name="Create group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
     page.goto(f"{server.base}/settings?project={here.project}")

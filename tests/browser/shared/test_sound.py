@@ -224,11 +224,11 @@ def test_next_recording_is_preloaded(page: Page, server: Server, project: int) -
 def test_autoplay_plays_next_recording(hearing: Page) -> None:
     page = hearing
     assert audio(page).evaluate("audio => audio.paused")
-    page.get_by_role("button", name="Autoplay").click()
+    page.get_by_role("button", name="Autoplay", exact=True).click()
     room.press(page, "s")
     drawn(page)
     wait_until(page, "audio => !audio.paused")
-    page.get_by_role("button", name="Autoplay").click()
+    page.get_by_role("button", name="Autoplay", exact=True).click()
     room.press(page, "s")
     drawn(page)
     assert audio(page).evaluate("audio => audio.paused")
