@@ -60,6 +60,15 @@ _ZERO = re.compile(r"0+(\.0*)?", re.ASCII)
 _BETWEEN = re.compile(r"[\s,;]+")
 
 
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
+"""Letters of scripts that leave no space between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+
+
+def words_in(text: str) -> float:
+    """The number of words in a text; where none are separated, two letters count as a word."""
+    return sum(max(1, len(_UNSPACED.findall(word)) / 2) for word in text.split())
+
+
 def key_of(name: str) -> str:
     """A column's name as names are compared: words in lower case, joined by underscores."""
     return re.sub(r"\W+", "_", name.strip().lower()).strip("_")
@@ -162,7 +171,7 @@ class ColumnSample:
     @cached_property
     def words(self) -> float:
         """Mean number of words in a cell."""
-        return mean_of(len(cell.split()) for cell in self.cells)
+        return mean_of(map(words_in, self.cells))
 
     @cached_property
     def repeats(self) -> bool:
@@ -332,7 +341,7 @@ def is_written(cells: Iterable[str], mark: str) -> bool:
     return (
         sum(max(found.values()) for found in places.values()) >= _KEPT * sum(times.values())
         or (len(several) >= _FEWEST and new > _NEW)
-        or mean_of(len(part.split()) for part in places) > _WORDS
+        or mean_of(map(words_in, places)) > _WORDS
     )
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
 from plcore.tables.roles.fact_names import (
+    WHO_ABROAD,
     facts_of_workers,
     is_about_answer,
     is_fact,
@@ -74,7 +75,9 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
-_NUMBERED = re.compile(r"_(no|nr)$")
+_NUMBERED = re.compile(
+    r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|№)$|^(lfd|laufende)_nr$"
+)
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
 """A number followed by its unit, such as 10cm."""
@@ -96,7 +99,7 @@ _MAYBE_ID_NAMES = {
     "code",
 }
 _ANNOTATOR = re.compile(
-    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
+    rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
     r"_?\w*|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _PEOPLE = {

@@ -12,6 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TypedDict, TypeGuard
 
 import numpy as np
@@ -73,7 +74,7 @@ class OriginalRow(TypedDict):
 
 @dataclass(frozen=True)
 class Detection:
-    """A row of the file.
+    """What a row of the file names; a row that names several things stands in several of them, one after the other.
 
     row : from 0      start, end : seconds of the recording      name : in the words of the file; "" for none
     scientific : name, "" if there is none      score : None if there is none      cells : the row as it came
@@ -87,6 +88,11 @@ class Detection:
     scientific: str
     score: float | None
     cells: Mapping[str, str]
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """Its row and the names there."""
+        return (self.row, self.name, self.scientific)
 
 
 @dataclass
@@ -111,7 +117,7 @@ def detections_reading(
         items.setdefault(key, _Item(*key)).detections.append(one)
     said = list(notes)
     again = len(detections) - sum(
-        len({labels[one.row] for one in item.detections}) for item in items.values()
+        len({labels[one.key] for one in item.detections}) for item in items.values()
     )
     if again:
         said.append(
@@ -129,7 +135,7 @@ def detections_reading(
         _row(item, labels, scale, name)
         for item, name in zip(items.values(), _names(list(items.values())), strict=True)
     ]
-    known = {labels[one.row]: one.scientific for one in detections if one.scientific}
+    known = {labels[one.key]: one.scientific for one in detections if one.scientific}
     reading = rows_reading(
         rows,
         format_name,
@@ -212,9 +218,9 @@ def seconds_text(seconds: float) -> str:
     return np.format_float_positional(round(seconds, 6), trim="-")
 
 
-def _labels(detections: Sequence[Detection]) -> dict[int, str]:
-    """The class of each row: its name, with the scientific one where several species have that; else the scientific
-    one."""
+def _labels(detections: Sequence[Detection]) -> dict[tuple[int, str, str], str]:
+    """The class of each by its key: its name, with the scientific one where several species have that name; without
+    a name the scientific one."""
     species: dict[str, set[str]] = defaultdict(set)
     for one in detections:
         species[one.name].add(one.scientific)
@@ -222,23 +228,27 @@ def _labels(detections: Sequence[Detection]) -> dict[int, str]:
     for one in detections:
         plain = one.name or one.scientific
         if plain.casefold() in NOTHING_WORDS:
-            found[one.row] = NOTHING
+            found[one.key] = NOTHING
         elif one.name and one.scientific and len(species[one.name]) > 1:
-            found[one.row] = f"{one.name} ({one.scientific})"
+            found[one.key] = f"{one.name} ({one.scientific})"
         else:
-            found[one.row] = plain
+            found[one.key] = plain
     return found
 
 
-def _row(item: _Item, labels: Mapping[int, str], scale: float | None, name: str) -> Row:
+def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float | None, name: str) -> Row:
     """scale : the highest score that there may be; None if nothing has one"""
     scores: dict[str, float | None] = {}
     for one in item.detections:
-        label, before = labels[one.row], scores.get(labels[one.row])
+        label, before = labels[one.key], scores.get(labels[one.key])
         scores[label] = one.score if before is None else max(before, one.score or 0.0)
     top = max((score for score in scores.values() if score is not None), default=None)
-    scientific = {labels[one.row]: one.scientific for one in item.detections if one.scientific}
-    kept = [original_row(one.row, [labels[one.row]], one.scientific, one.cells) for one in item.detections]
+    scientific = {labels[one.key]: one.scientific for one in item.detections if one.scientific}
+    kept = []
+    for number, found in groupby(item.detections, key=lambda one: one.row):
+        first, *others = found
+        named = [labels[one.key] for one in (first, *others)]
+        kept.append(original_row(number, named, first.scientific, first.cells))
     row = Row(
         {
             ITEM: name,

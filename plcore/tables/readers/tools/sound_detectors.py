@@ -38,7 +38,8 @@ class DetectionTable:
     clock, end : the times by which its length is reported; `clock` may run on over several recordings
     length : or its length itself
     maybe_score : a column that is a score in some versions and a distance in others, if no other is a score
-    label, scientific, score : what was heard
+    label, scientific, score : what was heard; of a label such as species, species 2 and so on are further ones heard
+        at the same time
     """
 
     name: str
@@ -97,7 +98,11 @@ class DetectionTable:
             notes = (_maybe_note(maybe, several),)
         scores = _scores(cells, scored, finder)
         labels, latin = (texts_of(cells, _first(low, names)) for names in (self.label, self.scientific))
-        told = str(_first(low, self.label)).strip().lower() in _COMMON
+        main = str(_first(low, self.label)).strip().lower()
+        told = main in _COMMON
+        others = [
+            texts_of(cells, low[name]) for name in low if re.fullmatch(rf"{re.escape(main)}[ _]?[2-9]", name)
+        ]
         path_cells = [texts_of(cells, column) for column in paths]
         found = []
         for row, record in enumerate(cells.to_dict("records")):
@@ -121,7 +126,10 @@ class DetectionTable:
                 begin = round(start[row], 6)
                 end = round(start[row] + lengths[row], 6)
                 texts = {str(name): value for name, value in record.items()}
-                found.append(Detection(row, recording, begin, end, label, scientific, scores[row], texts))
+                heard = [(label, scientific), *(_two_names(other[row], "") for other in others if other[row])]
+                found += [
+                    Detection(row, recording, begin, end, *names, scores[row], texts) for names in heard
+                ]
         if finder.problems:
             raise table_error(finder.problems)
         return detections_reading(found, self.name, notes)

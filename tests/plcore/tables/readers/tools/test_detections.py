@@ -261,6 +261,23 @@ def test_raven_counts_from_begin_of_each_file() -> None:
     assert candidates(reading) == [{"Great Tit": 0.75, "Coal Tit": 0.25, NOTHING: 0.25}, {NOTHING: 1}]
 
 
+def test_raven_selection_may_name_several_species() -> None:
+    """People add the columns Species 2 and Species 3 for what sings at the same time."""
+    reading = read_detections(
+        b"Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tSpecies\tSpecies 2\tSpecies 3\n"
+        b"1\t0\t3\ta.wav\tGreat Tit\tCoal Tit\t\n2\t3\t6\ta.wav\tCoal Tit\t\t\n"
+        b"3\t6\t9\ta.wav\tGreat Tit\tCoal Tit\tParus major_Marsh Tit\n"
+    )
+    pair = {"Great Tit", "Coal Tit"}
+    assert [set(found) - {NOTHING} for found in candidates(reading)] == [
+        pair,
+        {"Coal Tit"},
+        pair | {"Marsh Tit"},
+    ]
+    assert [one["labels"] for one in originals(reading)[0]] == [["Great Tit", "Coal Tit"]]
+    assert not any("more for a segment" in note for note in reading.notes)
+
+
 def test_raven_with_other_columns_in_another_order() -> None:
     reading = read_detections(GO_RAVEN)
     assert items(reading) == [("b.wav", "3", "6")]
