@@ -91,7 +91,7 @@ def occurrences(table: Disambiguated) -> list[dict[str, str]]:
 
 def test_file_without_answers_has_only_a_header() -> None:
     assert written(write_camtrap_dp, answered()).decode() == ",".join(CAMTRAP_DP) + "\r\n"
-    assert written(write_darwin_core, answered()).decode() == ",".join(DARWIN_CORE) + "\n"
+    assert written(write_darwin_core, answered()).decode() == ",".join(DARWIN_CORE) + "\r\n"
     assert written(write_ebird, answered()) == b""
 
 
