@@ -25,7 +25,7 @@ from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import is_embedding_name
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.arrow import frame_of
-from plcore.tables.text.csv import LINE_INDEX, name_problems, storable
+from plcore.tables.text.csv import LINE_INDEX, name_problems, storable, with_index
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 MAX_NUMBERS = 200_000_000
@@ -127,7 +127,8 @@ def text_table(
     lines : of the file that the rows begin in, or the rows of a sheet; None if there are none
     Raises TableError: no rows, names empty or used twice, text that no file can hold.
     """
-    problems = name_problems(list(names))
+    names = with_index(names)
+    problems = name_problems(names)
     if problems:
         raise table_error(problems)
     n_rows = len(columns[0]) if columns else 0

@@ -51,6 +51,8 @@ _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple", re.IGNORECASE
 )
+_NEGATED = re.compile(r"(?:not|non|no|nicht|kein|pas)[\s_-]+(.+)", re.IGNORECASE)
+_DOUBTED = re.compile(r"[?.!*]+$|\(\?\)$")
 _MEDIA = (*IMAGE_ENDINGS, *RECORDINGS)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
@@ -166,7 +168,7 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
     groups = [names for names in alike.values() if len(names) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(quoted, names[:SHOWN])) for names in groups[:SHOWN])
-        message = f"Class names are equal but for capitals, accents or spaces: {shown}."
+        message = f"Class names are equal but for capitals, accents, spaces or a question mark: {shown}."
         yield Doubt(
             "names-alike",
             message,
@@ -175,9 +177,10 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _plain(name: str) -> str:
-    """A name without capitals, accents, spaces and hyphens; 1 for 1.0."""
+    """A name without capitals, accents, spaces, hyphens and marks of doubt at its end; 1 for 1.0."""
     parts = unicodedata.normalize("NFKD", _WHOLE.sub(r"\1", name).casefold())
-    return re.sub(r"[\s_\-]+", "", "".join(part for part in parts if not unicodedata.combining(part)))
+    letters = re.sub(r"[\s_\-]+", "", "".join(part for part in parts if not unicodedata.combining(part)))
+    return _DOUBTED.sub("", letters) or letters
 
 
 def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
@@ -201,6 +204,14 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(found)} {what} of this table: a row with it alone "
         message += "counts as decided, though it may mean several of the others."
         yield Doubt("several-meant", message, "If it does, list the labels that it means.")
+    known = {name.casefold() for name in table.classes}
+    parts = ((name, _NEGATED.fullmatch(name)) for name in table.classes)
+    negated = [name for name, part in parts if part is not None and part[1].casefold() in known]
+    if negated and len(table.classes) - len(negated) > 1:  # else spam and not spam are the two classes
+        message = f"{listed(negated)} {'is a class' if len(negated) == 1 else 'are classes'} of this table, and so is "
+        message += "the name without the negation: a row with it alone counts as decided, though it may rule out one "
+        message += "label and leave the others."
+        yield Doubt("several-meant", message, "If it does, list the labels that are left.")
 
 
 def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 
 WHO_ABROAD = (
-    "bearbeiter(?:_?in)?|annotator_?in|pr(?:ü|ue)fer(?:_?in)?|gutachter(?:_?in)?|kodierer(?:_?in)?|beurteiler(?:_?in)?"
+    "bearbeiter(?:_?in)?|annotator_?in|pr(?:ü|ue)fer(?:_?in)?|gutachter(?:_?in)?|kodierer(?:_?in)?|beurteiler(?:_?in)?|bewerter(?:_?in)?"
     "|(?:be)?nutzer(?:_?in|name)?|annotat(?:eur|rice)|évaluat(?:eur|rice)|relect(?:eur|rice)|utilisat(?:eur|rice)"
     "|anotador[ae]?|evaluador[ae]?|revisor[ae]?|codificador[ae]?|usuario|avaliador[ae]?|usuário|annotatore|valutatore"
     "|(?:标注|標註|标记|审核|审阅|评估|评审|注释|注釋|操作)(?:者|员|員|人)|用户(?:名)?"
-    "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|аннотатор|разметчик|эксперт|оценщик"
+    "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|(?:작업|평가|검수|주석|응답)자|라벨러|аннотатор|разметчик|эксперт|оценщик"
 )
-"""Who did the work, as columns are called in German, French, Spanish, Portuguese, Italian, Chinese, Japanese and
-Russian."""
+"""Who did the work, as columns are called in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean
+and Russian."""
 _WHO = (
     f"{WHO_ABROAD}|annotator|annotation|worker|participant|rater|coder|labell?er|reader|radiologist|pathologist|grader|judge|user"
     "|turker|respondent|subject|assignment"
@@ -48,7 +48,7 @@ _ALWAYS = re.compile(
             r"|(?:fecha|hora)_de_(?:creación|envío|respuesta)|(?:creado|actualizado|anotado)_(?:en|el|por)"
             r"|data_de_(?:criação|envio)|marca_temporale|data_di_creazione",
             r"耗时|用时|时间戳|(?:标注|提交|创建|更新|完成|修改|审核|开始|结束)(?:时间|日期|时长|者|人)",
-            r"タイムスタンプ|(?:作業|所要|回答|作成|更新|送信)(?:時間|日時|日)|время_(?:ответа|создания|разметки)",
+            r"タイムスタンプ|(?:作業|所要|回答|作成|更新|送信)(?:時間|日時|日)|(?:소요|작업|응답|생성|제출|완료)_?(?:시간|일시|일)|время_(?:ответа|создания|разметки)",
             r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size\w*|md5|sha1|sha256|checksum|root_?folder",
         )
     )
@@ -62,7 +62,7 @@ _SOMETIMES = re.compile(
     r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
     r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
     rf"|(?:time|duration|dauer|durée|duración|duração|durata|длительность|время|时长|時間){_UNIT}(?:_?\d+)?|sicherheit|konfidenz|confiance"
-    r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|уверенность"
+    r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|신뢰도|확신도|уверенность"
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
 _NEVER_LABELS = re.compile(

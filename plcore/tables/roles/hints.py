@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
@@ -55,6 +56,7 @@ def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
     keys = {one.key for one in columns}
     found = [one for one in columns if one.is_numbers and _SCORES.fullmatch(one.name.strip())]
     found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # how sure its own column is
+    found = found if len(found) > 1 else _parts_of_one(columns)
     if len(found) < 2 or all(one.is_constant for one in found):
         return
     names = listed([one.name for one in found], _SHOWN)
@@ -62,6 +64,16 @@ def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
         yield f"{names} may be one score for each label, but some are below 0: take the exponential first."
     else:
         yield f"{names} may be one score for each label: choose them as columns of scores (--score-column)."
+
+
+def _parts_of_one(columns: Sequence[ColumnSample]) -> list[ColumnSample]:
+    """The columns of numbers, if they sum to 1 in every row, or to 100; else none."""
+    numbers = [one for one in columns if one.is_numbers and all(value >= 0 for value in one.values)]
+    if len({len(one.values) for one in numbers}) != 1:
+        return []
+    totals = np.sum([one.values for one in numbers], axis=0)
+    whole = np.isclose(totals, 1, atol=0.02).all() or np.isclose(totals, 100, atol=2).all()
+    return numbers if whole else []
 
 
 def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:

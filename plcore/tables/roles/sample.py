@@ -48,7 +48,7 @@ _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
 """Separators that paths and names have as well: most of the parts have to stand alone somewhere."""
-SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "،", "؛", *_BETWEEN_NAMES)
+SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
 """Separators taken only where none of the others splits a cell, and where the parts show that they are labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # that of wren:0,6
 _SAMPLE = 2000
@@ -60,12 +60,13 @@ _ZERO = re.compile(r"0+(\.0*)?", re.ASCII)
 _BETWEEN = re.compile(r"[\s,;]+")
 
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
-"""Letters of scripts that leave no space between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+"""Letters of scripts that leave no space between words, Thai, Lao, Burmese, Khmer, Japanese and Chinese, or fewer than
+others, Korean."""
 
 
 def words_in(text: str) -> float:
-    """The number of words in a text; where none are separated, two letters count as a word."""
+    """The number of words in a text; of scripts without spaces between them, two letters count as a word."""
     return sum(max(1, len(_UNSPACED.findall(word)) / 2) for word in text.split())
 
 

@@ -76,7 +76,7 @@ _DATE_OR_ADDRESS = re.compile(
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
 _NUMBERED = re.compile(
-    r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|№)$|^(lfd|laufende)_nr$"
+    r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|번호|№)$|^(lfd|laufende)_nr$"
 )
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -404,12 +404,22 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
     return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
 
 
-def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
-    """The name of the columns. ends_blank : whether the last of several may have no name
+_INDEX = "index"
 
-    Raises TableError: names empty, used twice or broken.
+
+def with_index(names: Sequence[str]) -> list[str]:
+    """The names of columns; the first of several is called `index` where it is empty, as pandas and R write the names
+    of rows."""
+    unnamed = len(names) > 1 and not names[0].strip() and names[-1].strip() and _INDEX not in names
+    return [_INDEX, *names[1:]] if unnamed else list(names)
+
+
+def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
+    """The names of the columns. ends_blank : whether the last of several may have no name
+
+    Raises TableError: names empty, but for the first (`with_index`), used twice or broken.
     """
-    names = [cell.decode() for cell in cells(data, delimiter, header)]
+    names = with_index([cell.decode() for cell in cells(data, delimiter, header)])
     if header.fault:
         raise TableError(
             Problem(None, header.line, names[header.fault_cell], f"in the header, {header.fault}", _QUOTE_FIX)
@@ -427,7 +437,7 @@ def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            fix = "Name the column or remove it (pandas writes such a column for the index: use index=False)."
+            fix = "Name the column or remove it."
             problems.append(Problem(None, line, None, f"column {number} of the header has no name.", fix))
         elif name in first:
             message = f"columns {first[name]} and {number} of the header have the same name."

@@ -240,6 +240,14 @@ BAD = {
 }
 
 
+def test_first_column_without_a_name_holds_row_names() -> None:
+    frame = read_cells(b",text,labels\n0,far away,a|b\n1,near by,a\n")
+    assert list(frame.columns) == ["index", "text", "labels"]
+    assert frame["index"].tolist() == ["0", "1"]
+    with pytest.raises(TableError, match="column 1 of the header has no name"):
+        read_cells(b",index,labels\n0,1,a|b\n1,2,a\n")
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_invalid_file_is_refused_with_place_and_fix(name: str) -> None:
     data, (row, line, column), words = BAD[name]
