@@ -49,7 +49,9 @@ _NO_WORD = re.compile(
 )  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
-    r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple", re.IGNORECASE
+    r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple|\*"
+    r"|unknown|uncertain|unclear|undecided|ambiguous|unidentified",
+    re.IGNORECASE,
 )
 _NEGATED = re.compile(r"(?:not|non|no|nicht|kein|pas)[\s_-]+(.+)", re.IGNORECASE)
 _DOUBTED = re.compile(r"[?.!*]+$|\(\?\)$")

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import either, listed, quoted
 from plcore.tables.roles.fact_names import names_worker
@@ -122,9 +124,61 @@ def _several_questions(table: LabelTable) -> Iterator[Odd]:
         yield "several-questions", message, fix
 
 
+def _questions_side_by_side(table: LabelTable) -> Iterator[Odd]:
+    """0/1 columns in groups of which every row has exactly one 1 each: a group for each question."""
+    columns, place = table.roles.label_columns, {name: k for k, name in enumerate(table.classes)}
+    if table.label_vectors is not None or table.n_rows < _FEWEST_ROWS or not columns:
+        return
+    rows = np.arange(table.n_rows)
+    groups, group, ones = [], [], np.zeros(table.n_rows, int)
+    for name in columns:
+        group.append(name)
+        ones += np.asarray(table.candidates[rows, np.full_like(rows, place[name.strip()])])
+        if len(group) > 1 and (ones == 1).all():
+            groups.append(group)
+            group, ones = [], np.zeros(table.n_rows, int)
+    if len(groups) > 1 and not group:
+        shown = " and ".join(listed(one, _SHOWN) for one in groups[:_SHOWN])
+        message = (
+            f"Every row has exactly one 1 in each of {len(groups)} groups of columns, {shown}: read here as labels of "
+            "one question, but each group may be a question of its own, and decided."
+        )
+        fix = "If it is, choose the columns of one question (--label-column)."
+        yield "several-questions", message, fix
+
+
+def _label_beside(table: LabelTable) -> Iterator[Odd]:
+    """A column that names a class in every row, and never one of the row's candidates: they may be the alternatives."""
+    if table.truth is not None or table.label_vectors is not None or table.roles.candidates is None:
+        return
+    used = {name for _, name in table.roles.used()}
+    place = {name: k for k, name in enumerate(table.classes)}
+    some = table.cells.head(_FEW_ROWS)
+    for column in (str(name) for name in some.columns if name not in used):
+        named = [place.get(cell) for cell in some[column].str.strip()]
+        known = [(row, k) for row, k in enumerate(named) if k is not None]
+        if len(known) < max(_FEWEST_ROWS, 0.9 * len(some)) or len(set(named)) < 2:
+            continue
+        rows, classes = np.array(known).T
+        if not np.asarray(table.candidates[rows, classes]).any():
+            message = (
+                f"Column {quoted(column)} names a class in every row, and never one of the row's candidates in "
+                f"{quoted(table.roles.candidates)}: read here, it counts for nothing, but it may be the first "
+                "candidate, and the others its alternatives."
+            )
+            yield (
+                "label-beside",
+                message,
+                "If it is, write all candidates of a row into one cell, as in wren|robin.",
+            )
+            return
+
+
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
     _votes_in_rows,
     _people_in_names,
     _several_questions,
+    _questions_side_by_side,
+    _label_beside,
 )

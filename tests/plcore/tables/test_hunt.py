@@ -199,7 +199,7 @@ HUNTED = [
     right("two_models.csv", 3, ["cat", "dog"], "text"),
     right("two_models_with_confidences.csv", 3, ["cat", "dog"], "text"),
     right("undefined.csv", 3, ["cat|dog", "undefined"], "text", told="nothing-as-class"),
-    right("unknown.csv", 3, ["cat|dog", "unknown"], "text"),
+    right("unknown.csv", 3, ["cat|dog", "unknown"], "text", told="several-meant"),
     right("versions.csv", 2, ["Python 2.7|Python 3.8", "Python 3.8"], "text"),
     right("votes_with_names_in_an_object.jsonl", 3, ["cat:2|dog:1", "dog:3"], "text"),
     right("yes_no_maybe_of_raters.csv", 3, ["no:1|yes:2", "no:2|yes:1"], "text"),
