@@ -359,15 +359,15 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def CLASSES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
-        """The pool whose classes can be added, renamed and merged."""
-
-    @property
-    def DISPUTES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
         """The pool, if its classes can be added, renamed and merged."""
 
     @property
-    def BATCHING(self) -> Batching[LearnerT] | None:  # noqa: N802 - a constant of a module, as all in capitals
+    def DISPUTES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
         """The pool, if its disputes can be listed and resolved: if a row has one right label."""
+
+    @property
+    def BATCHING(self) -> Batching[LearnerT] | None:  # noqa: N802 - a constant of a module, as all in capitals
+        """Rows that are confirmed together."""
 
     @property
     def FORMS(self) -> Callable[[OpenedT_contra], FormsNow] | None:  # noqa: N802

@@ -151,7 +151,10 @@ class PersonFigures:
 
 
 def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> PersonFigures:
-    """Return the person's answers, one per question: without skips and simulated answers."""
+    """Return the figures of one person, without warnings.
+
+    at_most : None, or a step: shares that use others' answers or known labels count only the first answers, to a
+        multiple of the step, so that they do not reveal whether the latest answer was right"""
     own = presses(said, person_id)
     times = _times(own)
     by_kind = Counter(one.kind for one in own)
@@ -183,8 +186,7 @@ def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> Per
 
 
 def presses(said: Said, person_id: int) -> list[SaidEntry]:
-    """Return {person: sentences} for anyone who seems to guess or is much too fast. Excluded people get warnings, too,
-    but their answers are not used to judge others."""
+    """Return the person's answers, one per question: without skips and simulated answers."""
     return [
         one
         for one in said.log
@@ -196,7 +198,8 @@ def presses(said: Said, person_id: int) -> list[SaidEntry]:
 
 
 def warnings(said: Said) -> dict[int, tuple[str, ...]]:
-    """Find people who seem to guess, with the evidence, on shared places."""
+    """Return {person: sentences} for anyone who seems to guess or is much too fast. Excluded people get warnings, too,
+    but their answers are not used to judge others."""
     found: dict[int, list[str]] = defaultdict(list)
     counted = [one for one in said.votes if one.person_id not in said.aside]
     everybody = sorted({one.person_id for one in said.votes})
@@ -220,8 +223,7 @@ def warnings(said: Said) -> dict[int, tuple[str, ...]]:
 
 
 def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
-    """Return the reference labels for a person's vote: the verdict, else the most frequent answer of the others; None
-    if there is none."""
+    """Find people who seem to guess, with the evidence, on shared places."""
     people_at: dict[Place, int] = Counter((one.row, one.label) for one in votes)
     shared = [one for one in votes if people_at[one.row, one.label] > 1]
     number: dict[Place, int] = {}
@@ -241,8 +243,8 @@ def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
 
 
 def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
-    """Return 1 if the vote is right on a blind check, 0 if it is wrong; None if it is not on a check, or the label is
-    unknown."""
+    """Return the reference labels for a person's vote: the verdict, else the most frequent answer of the others; None
+    if there is none."""
     if one.known is not None:
         return one.known
     said = Counter(other.names for other in others).most_common(2)
@@ -260,7 +262,8 @@ def _others(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -
 
 
 def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """Return the share of the others there who gave exactly the same answer; None if there are none."""
+    """Return 1 if the vote is right on a blind check, 0 if it is wrong; None if it is not on a check, or the label is
+    unknown."""
     if not one.check:
         return None
     right = right_answer(one, _others(one, places, aside))
@@ -268,7 +271,7 @@ def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) ->
 
 
 def _same(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """Return (kind, seconds) of answers to one row without a break. The rows of a batch share the batch's time."""
+    """Return the share of the others there who gave exactly the same answer; None if there are none."""
     others = _others(one, places, aside)
     return sum(other.names == one.names for other in others) / len(others) if others else None
 
@@ -279,16 +282,16 @@ def _share(each: Sequence[float], step: int | None) -> CountedShare:
 
 
 def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
-    """Inter-annotator agreement beyond chance in a project: on its blind checks, and on all places that several people
-    have answered."""
+    """Return (kind, seconds) of answers to one row without a break. The rows of a batch share the batch's time."""
     alone = [one for one in own if batch_of(one.asked) is None]
     return [(one.kind, one.seconds) for one in alone if one.seconds is not None and one.seconds <= LONGEST]
 
 
-# Resamples of the rows for a confidence interval.
+# Inter-annotator agreement beyond chance in a project: on its blind checks, and on all places that several people have
+# answered.
 
 RESAMPLES = 400
-"""For the rows, for an interval."""
+"""Resamples of the rows for a confidence interval."""
 SEED = 0
 READINGS = (
     (0.8, "Annotators agree well beyond chance."),
