@@ -64,9 +64,9 @@ def suggest(
 ) -> Suggested:
     """Weigh the candidates of a project by the scores of this model of the data folder.
 
-    non_commercial : "I use this for no commercial purpose" It may take long: do not call it in the server's process.
-        Idempotent.
+    It may take long: do not call it in the server's process. Idempotent.
 
+    non_commercial : "I use this for no commercial purpose"
     Raises EncoderError if there is no such model, its licence was not accepted, it fails, or it knows no class of the
     project; else as `workflow.importing.predictions.add_predictions`.
     """
