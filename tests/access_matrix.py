@@ -1,8 +1,8 @@
 """`python -m tests.access_matrix` writes docs/access.md: who may do what, from the tables that the tests hold.
 
-The rights of each role are those of `workflow/access.py`, the right of each use case that of
-`tests/workflow/use_cases.py`, of each address that of `tests/web/addresses.py`, of each page that of `pages/main.py`.
-`test_access_matrix.py` fails where the paper is not what they say.
+The rights of each role come from `workflow/access.py`, the right of each use case from `tests/workflow/use_cases.py`,
+of each address from `tests/web/addresses.py`, of each page from `pages/main.py`. `test_access_matrix.py` fails if the
+page is out of date.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def _cells(right: Right) -> list[str]:
-    """Replies to each role at a project, and to people who are not members."""
+    """Replies to each role in a project, and to people who are not members."""
     return [*(YES if right in RIGHTS[role] else NO for role in ROLES), NOT_THERE]
 
 
@@ -115,7 +115,7 @@ def _calls() -> Iterator[str]:
 
 
 def paper() -> str:
-    """The whole of docs/access.md."""
+    """The full text of docs/access.md."""
     parts = (_rights(), _pages(), _use_cases(), _addresses(), _calls())
     return "\n".join([_BEGINNING, *(line for part in parts for line in part)]).rstrip() + "\n"
 

@@ -1,5 +1,5 @@
-"""Caddy for the tests of its recipe: the program on PATH, or that of Debian's package, unpacked and not installed. To
-install it would start a service on port 80."""
+"""Caddy for the tests of its recipe: the program on PATH, or from Debian's package, unpacked but not installed, because
+installing it would start a service on port 80."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fetch() -> None:
 
 
 def found_or_not_run() -> Path:
-    """The program. If there is none the test is not run, and has failed if nothing may be left out."""
+    """The program. If it is missing, the test is not run; it fails if no test may be left out."""
     path = find()
     if path is None:
         words = "NOT RUN with Caddy: it is not there. Fix: apt install caddy, or make browser"

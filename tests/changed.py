@@ -53,7 +53,7 @@ def git(*words: str) -> list[str]:
 
 
 def changed_files(base: str | None) -> set[str]:
-    """The paths that differ from the base, those not yet committed included."""
+    """The paths that differ from the base, including uncommitted changes."""
     if base is None:
         known = git("branch", "--remotes", "--list", "origin/main")
         base = git("merge-base", "HEAD", "origin/main")[0] if known else "HEAD"
@@ -66,7 +66,7 @@ def module_of(path: str) -> str:
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """The modules of the house that each Python file of it imports, by the file's path."""
+    """The Winnow modules that each of its Python files imports, by the file's path."""
     files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
     paths = [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.py"), *files)]
     modules = {module_of(path) for path in paths}
@@ -83,19 +83,19 @@ def imports() -> dict[str, set[str]]:
 
 
 def faces_of(modules: set[str]) -> set[str]:
-    """The packages that these modules are in, but for a whole room such as `plcore`."""
+    """The packages of these modules, except whole rooms such as `plcore`."""
     return {face for face in (module.rpartition(".")[0] for module in modules) if "." in face}
 
 
 def users_of(modules: set[str]) -> set[str]:
-    """These modules and the modules of the house that import one, or the face of its package."""
+    """These modules, and all modules that import one of them, or its package."""
     known = modules | faces_of(modules)
     return known | {module_of(path) for path, names in imports().items() if names & known}
 
 
 @cache
 def classes() -> list[tuple[str, str, set[str]]]:
-    """For each class of plcore: its module, its name, and the names of the classes that it is made from."""
+    """For each class of plcore: its module, its name, and the names of its base classes."""
     return [
         (module_of(path), node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
         for path in imports()
@@ -106,7 +106,7 @@ def classes() -> list[tuple[str, str, set[str]]]:
 
 
 def classes_of(modules: set[str]) -> set[str]:
-    """The names of the classes of plcore that these modules define, and of those made from one."""
+    """The names of the classes of plcore that these modules define, and of their subclasses."""
     found = {name for module, name, _ in classes() if module in modules}
     while more := {name for _, name, bases in classes() if bases & found} - found:
         found |= more
@@ -116,9 +116,9 @@ def classes_of(modules: set[str]) -> set[str]:
 def choose_tests(changed: Iterable[str]) -> list[str]:
     """Arguments of pytest for these changed paths, the spine included; ["tests"] if any test may depend on one.
 
-    A test is run if it changed or imports a helper that did, is in the room of a changed module, imports the module or
-    its package's face, or has the name of a module that does. Scikit-learn's checks are run on the estimators that a
-    changed module defines, or one that imports it or its package's face, and on those made from one.
+    A test runs if it changed or imports a changed helper, is in the room of a changed module, imports the module or its
+    package, or is named after a module that does. Scikit-learn's checks run on the estimators defined in a changed
+    module, or in one that imports it or its package, and on their subclasses.
     """
     changed = set(changed)
     if changed & set(EVERYTHING):

@@ -1,4 +1,4 @@
-"""Wall clocks that a test has set: to put instead of `datetime` in the module that reads the time."""
+"""Wall clocks set by a test: replacements for `datetime` in the module that reads the time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 
 def stopped(at: datetime) -> type[datetime]:
-    """It is this moment, however often someone looks."""
+    """A clock that always shows this moment."""
 
     class Stopped(datetime):
         @classmethod
@@ -17,7 +17,7 @@ def stopped(at: datetime) -> type[datetime]:
 
 
 def ahead(by: timedelta) -> type[datetime]:
-    """It is so much later than it is."""
+    """A clock that is ahead by this much."""
 
     class Ahead(datetime):
         @classmethod

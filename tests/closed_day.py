@@ -1,5 +1,5 @@
-"""A first start, a sign-in, answers, and the commands of the shell: what `test_closed_network` runs with the network
-closed. `python -m tests.closed_day FOLDER`; with `--knock` it also sends one word to someone else."""
+"""A first start, a sign-in, answers, and shell commands: what `test_closed_network` runs with the network closed.
+`python -m tests.closed_day FOLDER`; with `--knock` it also sends one word to another machine."""
 
 from __future__ import annotations
 

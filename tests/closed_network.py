@@ -1,8 +1,8 @@
-"""A network without a way out, and what a program tried to send there all the same.
+"""A network without a way out, and what a program still tried to send there.
 
-`run` starts a Python module in namespaces of its own (Linux; no rights are needed where people may make user
-namespaces). Its network has the loopback, and one more device, to which every other address is routed: what is sent
-there, a question to a name server too, comes to this program, and goes nowhere.
+`run` starts a Python module in its own namespaces (Linux; no rights are needed if users may create user namespaces).
+Its network has the loopback, and one more device, to which every other address is routed. What is sent there, including
+DNS queries, comes to this program and goes nowhere.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _TUN, _NO_HEADER = 0x0001, 0x1000
 _DEVICE = "out"
 _ALONE = ("unshare", "--user", "--map-root-user", "--net")
 _LAST = "192.0.2.255"
-"""Receiver of the last packet: what came before it is all that there is."""
+"""Receiver of the last packet: what came before it is everything."""
 _OF_THE_SYSTEM = {0, 58}
-"""Hop-by-hop and ICMPv6: what Linux itself tells a new device's neighbours."""
+"""Hop-by-hop and ICMPv6: what Linux itself sends to the neighbours of a new device."""
 
 
 def can_be_closed() -> bool:
-    """Whether this system lets people make such a network."""
+    """Whether this system lets users create such a network."""
     try:
         return subprocess.run([*_ALONE, "ip", "link"], capture_output=True, check=False).returncode == 0
     except FileNotFoundError:
@@ -42,8 +42,8 @@ def can_be_closed() -> bool:
 def run(module: str, *arguments: str, folder: Path) -> list[str]:
     """Run `python -m module arguments` with the network closed.
 
-    folder : where what was caught is noted      Returns each packet that was on its way out: "UDP to 192.0.2.1".
-    Raises CalledProcessError where the module fails.
+    folder : where caught packets are noted      Returns each outgoing packet: "UDP to 192.0.2.1".
+    Raises CalledProcessError if the module fails.
     """
     caught = folder / "caught.json"
     command = [*_ALONE, sys.executable, "-m", "tests.closed_network", str(caught), module, *arguments]
@@ -52,7 +52,7 @@ def run(module: str, *arguments: str, folder: Path) -> list[str]:
 
 
 def destination(packet: bytes) -> str | None:
-    """Where an IP packet is going and by what; None for what Linux itself says on a new device."""
+    """The destination and protocol of an IP packet; None for what Linux itself sends on a new device."""
     if packet[0] >> 4 == 4:
         protocol, address = packet[9], packet[16:20]
     else:

@@ -1,4 +1,4 @@
-"""Where the public data sets are, an honest end where they, PostgreSQL or Dask are missing, and what all run on."""
+"""Settings of all tests: the public data sets, and skipping tests whose data, PostgreSQL or Dask is missing."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def pytest_configure() -> None:
 
 
 def _takes_homes(folder: Path) -> bool:
-    """Whether homes may be made there, have room, and what some tests install into theirs can be run: containers have
-    such a folder that is small, and from which nothing is."""
+    """Whether the folder is fit for homes: writable, with room, and able to run what some tests install there.
+    Containers have such a folder that is small and runs nothing."""
     if not os.access(folder, os.W_OK):
         return False
     found = os.statvfs(folder)
@@ -92,14 +92,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
-    """A page that was drawn in a test has put itself instead of the program: processes that start later would run
-    it first."""
+    """A page drawn in a test replaces the main program: processes that start later would run it first."""
     sys.modules["__main__"] = MAIN
 
 
 @pytest.hookimpl(trylast=True)  # what `-m` leaves out is not missed
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests whose data or server is missing are skipped and counted, never passed."""
+    """Skip and count tests whose data or server is missing; never pass them."""
     missing = {}
     if not DATA.is_dir():
         missing["public_data"] = "WINNOW_DATA missing"
@@ -113,7 +112,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _not_run(config: pytest.Config) -> Counter[str]:
-    """How many tests, by what they wanted; of all processes."""
+    """Count the tests that were not run, by what they need; over all processes."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []
     reasons = [str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped]

@@ -1,8 +1,8 @@
 """Homes on SQLite and on PostgreSQL, for a folder's conftest to import.
 
-A test that uses such a fixture runs on SQLite. In the files of `ON_BOTH` it is two tests, and the one on PostgreSQL is
-marked `postgres`. A test of one of the two databases is marked `on_sqlite` or `on_postgres`; a folder of such tests has
-its own `backend` fixture in its conftest.
+A test with such a fixture runs on SQLite. In the files of `ON_BOTH` it runs twice, and the one on PostgreSQL is marked
+`postgres`. A test of one database is marked `on_sqlite` or `on_postgres`; a folder of such tests has its own `backend`
+fixture in its conftest.
 """
 
 from __future__ import annotations
@@ -46,12 +46,13 @@ ON_BOTH = (
     "tests/workflow/test_saving.py",
     "tests/workflow/answering/test_undoing.py",
 )
-"""The paths of tests that the two databases could answer differently: SQL, locks, transactions, every use case once."""
+"""The paths of tests that could behave differently on the two databases: SQL, locks, transactions, every use case
+once."""
 
 on_sqlite = pytest.mark.parametrize("backend", BOTH[:1], indirect=True)
 on_postgres = pytest.mark.parametrize("backend", BOTH[1:], indirect=True)
 on_both = pytest.mark.parametrize("backend", BOTH, indirect=True)
-"""Where a folder's `backend` is one of them unless a test asks for both."""
+"""For folders whose `backend` is a single one unless a test asks for both."""
 
 Laying = Callable[..., Settings]
 
@@ -63,7 +64,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 def choose_backends(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a test that takes the fixture `backend` of this module by the databases that it runs on."""
+    """Parametrize a test that uses the fixture `backend` of this module by the databases it runs on."""
     marked = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("backend", ())
     if not fixtures or fixtures[-1].func.__module__ != __name__ or "backend" in marked:
@@ -74,7 +75,7 @@ def choose_backends(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def lay(backend: str, request: pytest.FixtureRequest) -> Laying:
-    """Makes a folder a home, with a database that has all tables and nothing in them; further settings by name."""
+    """Makes a folder a home, whose database has all tables and no rows; further settings by name."""
     if backend == "postgres":
         create = request.getfixturevalue("postgres_databases")
 

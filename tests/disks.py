@@ -1,4 +1,4 @@
-"""Disks that are full or cannot be written, as nearly as this machine lets a test have them."""
+"""Disks that are full or read-only, as closely as this machine allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _mount(*options: str) -> None:
 
 
 def no_room_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of every size are to be in files, for which there is no room."""
+    """Force arrays of every size into files, for which there is no room."""
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -36,7 +36,7 @@ def no_room_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int = 4) -> Iterator[Path]:
-    """A file system of this size at the folder, which is made; it is gone afterwards. Root alone may have one."""
+    """A file system of this size at the folder, which is created and removed afterwards. Only root may do this."""
     folder.mkdir(parents=True)
     _mount("-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", str(folder))
     try:
@@ -47,7 +47,7 @@ def small_disk(folder: Path, megabytes: int = 4) -> Iterator[Path]:
 
 @contextmanager
 def filled(folder: Path) -> Iterator[None]:
-    """Meanwhile not a byte is left on the file system of the folder."""
+    """Fill the folder's file system to the last byte meanwhile."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
         for size in (65536, 512):
@@ -64,7 +64,7 @@ def filled(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Meanwhile nothing below the folder can be written, by root neither. The folder is that of a `small_disk`."""
+    """Make everything below the folder read-only meanwhile, even for root. The folder is a `small_disk`."""
     _mount("-o", "remount,ro", str(folder))
     try:
         yield

@@ -1,4 +1,4 @@
-"""A hub on 127.0.0.1 that `huggingface_hub` takes for the real one: right, wrong, cut off, busy, slow, or empty."""
+"""A hub on 127.0.0.1 that `huggingface_hub` takes for the real one: correct, wrong, cut off, busy, slow, or empty."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FakeHub:
 
 @contextmanager
 def serving(hub: FakeHub) -> Iterator[FakeHub]:
-    """Serve it from a thread; its address is then in `address`."""
+    """Serve it from a thread, at the address in `address`."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -88,7 +88,7 @@ def serving(hub: FakeHub) -> Iterator[FakeHub]:
         daemon_threads = True
 
         def handle_error(self, *_: Any) -> None:
-            """A client that ends in the middle is nothing to tell of."""
+            """Ignore a client that disconnects in the middle."""
 
     server = Server(("127.0.0.1", 0), Handler)
     hub.address = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""Hugging Face's own reader of data sets, shut in: no network, nothing left in the home folder."""
+"""Hugging Face's own reader of data sets, isolated: no network, no files left in the home folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The library, which asks no network and leaves nothing in the home folder. It reads these when it is imported."""
+    """The library, isolated from the network and the home folder. It reads these settings when it is imported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hugging_face")))
         for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):

@@ -1,5 +1,5 @@
-"""A page of a running server without a browser: the websocket that Streamlit's own JavaScript speaks, which draws the
-first card, and presses as the card sends them."""
+"""A page of a running server without a browser: the websocket of Streamlit's own JavaScript, which draws the first
+card, and answers as the card sends them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websockets.typing import Subprotocol
 class LivePage:
     """The Annotate page of anyone who has this cookie. It is opened at once, and closed at the end of a `with`.
 
-    Raises OSError or a WebSocketException, here and later, where the server is not there or goes away.
+    Raises OSError or a WebSocketException, here and later, if the server is missing or goes away.
     """
 
     def __init__(self, port: int, cookie: str, query: str = "", timeout: float = 120) -> None:
@@ -51,10 +51,10 @@ class LivePage:
             self._held.close()
 
     def press(self, kind: str, labels: list[str]) -> str:
-        """Answer the question that is shown, past the page as the card does; the card shows what comes next then. What
-        is said of this one.
+        """Answer the displayed question, bypassing the page as the card does; the card then shows the next one. Returns
+        the result.
 
-        Raises HTTPException too, and RuntimeError where the server refuses it in words alone.
+        Also raises HTTPException, and RuntimeError if the server refuses it only in words.
         """
         assert self.question is not None
         said = {
@@ -83,7 +83,7 @@ class LivePage:
         return str(card["saved"]["message"])
 
     def _read(self) -> None:
-        """One message. The latest card that was drawn is what is on the screen."""
+        """Read one message. The latest drawn card is the one on the screen."""
         told = ForwardMsg()
         told.ParseFromString(bytes(self._socket.recv(timeout=self.timeout)))  # type: ignore[arg-type]
         if told.WhichOneof("type") == "new_session":

@@ -1,5 +1,5 @@
-"""Databases for a folder's conftest: brought up to date once in each process and copied from then on; made by the
-steps before 0.2.0; and a step that comes after those of this Winnow."""
+"""Databases for a folder's conftest: migrated once in each process and then copied; made by the steps before 0.2.0; and
+with a step after those of this Winnow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def upgrade() -> None:
 
 @cache
 def _migrated() -> bytes:
-    """The file of a SQLite database with all tables and nothing in them."""
+    """The file of a SQLite database with all tables and no rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "winnow.sqlite3"
         made = Database(f"sqlite:///{path}")
@@ -42,7 +42,7 @@ def _migrated() -> bytes:
 
 
 def lay_database(folder: Path) -> Path:
-    """The path of a migrated SQLite database in this folder, which is made if it is missing."""
+    """The path of a migrated SQLite database in this folder, created if missing."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / "winnow.sqlite3"
     path.write_bytes(_migrated())
@@ -50,7 +50,7 @@ def lay_database(folder: Path) -> Path:
 
 
 def lay_steps(path: Path) -> None:
-    """A SQLite database at this path, as the nineteen steps before 0.2.0 made it: with its columns in another order."""
+    """A SQLite database at this path, as the nineteen steps before 0.2.0 made it, with its columns in another order."""
     with closing(sqlite3.connect(path)) as file:
         file.executescript(_STEPS.read_text())
         file.execute("INSERT INTO alembic_version VALUES ('0019')")
@@ -61,7 +61,7 @@ def lay_steps(path: Path) -> None:
 
 @contextmanager
 def a_step_more(folder: Path) -> Iterator[None]:
-    """Meanwhile this Winnow knows tables of a revision more, `LATER`, whose projects have a column more."""
+    """Meanwhile, pretend that the database has a later revision, `LATER`, whose projects have one more column."""
     migrations = folder / "migrations"
     shutil.copytree(MIGRATIONS, migrations, ignore=shutil.ignore_patterns("__pycache__"))
     step = _LATER_STEP.format(revision=LATER, before=revisions()[0])

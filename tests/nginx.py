@@ -1,4 +1,4 @@
-"""nginx before a server, by the file of docs/nginx.conf and a certificate of the test's own."""
+"""nginx in front of a server, with the file of docs/nginx.conf and the test's own certificate."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ http {{
 
 @dataclass(frozen=True)
 class Proxy:
-    """Where it answers. tls : what takes its certificate for a good one"""
+    """Addresses of the proxy. tls : trusts its certificate"""
 
     port: int
     plain_port: int
@@ -61,12 +61,12 @@ class Proxy:
 
 
 def find() -> str | None:
-    """The program; Debian has it next to what the administrator alone starts."""
+    """The program; Debian has it among the programs for administrators."""
     return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin")
 
 
 def found_or_not_run() -> str:
-    """The program. If there is none the test is not run, and has failed if nothing may be left out."""
+    """The program. If it is missing, the test is not run; it fails if no test may be left out."""
     path = find()
     if path is None:
         words = "NOT RUN behind nginx: it is not installed. Fix: apt install nginx"
@@ -78,7 +78,7 @@ def found_or_not_run() -> str:
 def running(
     folder: Path, port: int, plain_port: int, behind: int, second: int | None = None
 ) -> Iterator[Proxy]:
-    """nginx by the files of the docs, before the server at port `behind`, and the `second` if there are two.
+    """nginx with the files of the docs, in front of the server at port `behind`, and the `second` if there are two.
     folder : empty, for what it keeps"""
     program = found_or_not_run()
     make_certificate(folder)
@@ -118,7 +118,7 @@ def running(
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    """Until it answers at this port."""
+    """Wait until it replies at this port."""
     while True:
         with suppress(ConnectionRefusedError), socket.create_connection(("localhost", port), timeout=60):
             return
@@ -127,7 +127,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def make_certificate(folder: Path) -> None:
-    """A key and a certificate for this machine that it has signed itself."""
+    """A self-signed key and certificate for this machine."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)

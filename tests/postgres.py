@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the test run's own; its databases are copies of one that was migrated."""
+"""A PostgreSQL server for the test run; its databases are copies of a migrated one."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ WATCH = 'cat; "$0" -D "$1/data" -m immediate -s stop; rm -rf "$1"'
 
 
 class Server:
-    """Start with ``start()``. Its socket is in a folder of its own; no one else can reach it. It ends with the process
-    that started it, also where that is killed.
+    """Start with ``start()``. Its socket is in a private folder, which no one else can reach. It ends with the process
+    that started it, even if that is killed.
 
-    A database is copied in 25 ms of the processor's time and emptied in 5: those that come back as they were but for
-    their rows are lent again.
+    Copying a database takes 25 ms of CPU time, emptying it 5: a returned database whose tables are unchanged is emptied
+    and lent again.
 
     programs : folder of initdb, pg_ctl and postgres      options : the server's
     """
@@ -109,13 +109,13 @@ class Server:
         return self
 
     def lend(self) -> str:
-        """The URL of a database with all tables and nothing in them but what migrations put there."""
+        """The URL of a database with all tables and only the rows that migrations insert."""
         if self._free:
             return self._url_of(self._free.pop())
         return self.create(f"TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
 
     def take_back(self, url: str) -> None:
-        """Anyone who is still connected to it is thrown out."""
+        """Take a database back; anyone still connected to it is disconnected."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._ask(
             name,
@@ -129,20 +129,20 @@ class Server:
             self.drop(url)
 
     def create(self, how: str = "") -> str:
-        """The URL of a new database, an empty one if nothing else is said."""
+        """The URL of a new database, empty by default."""
         name = f"t{next(self._numbers)}"
         self._ask("postgres", f"CREATE DATABASE {name} {how}")
         return self._url_of(name)
 
     @contextmanager
     def empty_database(self) -> Iterator[str]:
-        """The URL of a database without any table, which is there meanwhile."""
+        """The URL of a database without tables, for the duration of the block."""
         url = self.create()
         yield url
         self.drop(url)
 
     def drop(self, url: str) -> None:
-        """Anyone who is still connected to it is thrown out."""
+        """Drop a database; anyone still connected to it is disconnected."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._forget(name)
         self._ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
@@ -153,7 +153,7 @@ class Server:
         self._watcher.communicate()
 
     def _filled_with(self, name: str) -> list[object]:
-        """Rows that migrations put into tables."""
+        """The rows that migrations insert."""
         return [self._rows(name, table) for table in self._filled]
 
     def _rows(self, name: str, table: object) -> list[object]:
@@ -167,7 +167,7 @@ class Server:
             self._engines.pop(name).dispose()
 
     def _ask(self, name: str, statement: str) -> list[object]:
-        """The first column of what a database answers."""
+        """The first column of a query's result."""
         if name not in self._engines:
             self._engines[name] = create_engine(self._url_of(name), isolation_level="AUTOCOMMIT")
         with self._engines[name].connect() as connection:
@@ -183,7 +183,7 @@ class Server:
 
 @contextmanager
 def running(programs: Path, options: Sequence[str] = FAST) -> Iterator[Server]:
-    """A server that runs meanwhile."""
+    """A running server, for the duration of the block."""
     server = Server(programs, options)
     try:
         yield server.start()
@@ -193,7 +193,7 @@ def running(programs: Path, options: Sequence[str] = FAST) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Server]:
-    """Started when the first test of the process wants it."""
+    """Started when the first test of the process needs it."""
     programs = find()
     assert programs is not None, "tests marked `postgres` are left out where there is no PostgreSQL"
     with running(programs) as server:
@@ -202,7 +202,7 @@ def postgres_server() -> Iterator[Server]:
 
 @pytest.fixture
 def postgres_databases(postgres_server: Server) -> Iterator[Databases]:
-    """Makes databases with all tables and nothing in them, for this test, and says their URL."""
+    """Creates databases with all tables and no rows, for this test, and returns their URL."""
     made: list[str] = []
 
     def create() -> str:

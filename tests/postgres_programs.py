@@ -1,4 +1,4 @@
-"""Finds PostgreSQL's programs for the tests, or installs them if it can be done: root with apt."""
+"""Finds PostgreSQL's programs for the tests, or installs them if possible: as root with apt."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 _PROGRAMS = ("initdb", "pg_ctl", "postgres")
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt", "/usr/local/opt", "/usr")
-"""Folders below which packages put the programs of a server, which are not on PATH: Debian, by hand, macOS, Red Hat."""
+"""Folders below which packages put the server's programs, which are not on PATH: Debian, manual, macOS, Red Hat."""
 
 
 def find() -> Path | None:
-    """The folder of initdb, pg_ctl and postgres, the newest there is; or None."""
+    """The folder of initdb, pg_ctl and postgres, the newest version; or None."""
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     for place in PLACES:
@@ -27,7 +27,7 @@ def _version(folder: Path) -> int:
 
 
 def obtain() -> Path | None:
-    """Where the programs are, installed now if need be and if it can be done."""
+    """The folder of the programs, installed now if needed and possible."""
     if found := find():
         return found
     if os.geteuid() == 0 and shutil.which("apt-get"):

@@ -1,4 +1,5 @@
-"""Between Winnow and PostgreSQL: it cuts the connection of who commits, before the server has heard of it or after."""
+"""A proxy between Winnow and PostgreSQL that cuts the connection during a commit, before or after the server receives
+it."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from sqlalchemy import make_url
 
 BEGIN, COMMIT = b"BEGIN ISOLATION", b"\0\0\0\x0bCOMMIT\0"
 READS, PASSES = b"READ ONLY", b"synchronous_commit = off"
-"""Messages after the first from clients that only read, or wait for no disk."""
+"""Messages after the first from clients that only read, or do not wait for the disk."""
 
 
 class Proxy:
-    """url : leads through it
+    """A proxy. url : leads through it
 
-    cuts : "before" the server hears of the next commit that writes and lasts, "after" it has answered, or never (None);
-        then all continues
-    closed : takes no new connections once it has cut
+    cuts : "before" the server receives the next durable commit, "after" it has replied, or never (None); then
+        everything continues
+    closed : whether it refuses new connections after the cut
     """
 
     def __init__(self, url: str) -> None:

@@ -1,8 +1,8 @@
-"""Statements are compiled once in each process of the tests, and not again for each of thousands of databases.
+"""Statements compiled once in each process of the tests, and not again for each of thousands of databases.
 
-SQLAlchemy keeps what it has compiled with the engine, for the dialect it was compiled for. Engines of one kind of
-database are alike in all that a statement depends on, so that they share here what a server, which has one database,
-keeps with that.
+SQLAlchemy caches compiled statements with the engine, for its dialect. Engines of one kind of database agree in
+everything that a statement depends on, so here they share the cache that a server, with its single database, keeps in
+one engine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _hash_of_kind(one: object) -> int:
 
 
 def share_statements() -> None:
-    """From now on, in this process."""
+    """Share compiled statements from now on, in this process."""
     for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
         dialect.__eq__ = _same_kind  # type: ignore[method-assign]
         dialect.__hash__ = _hash_of_kind  # type: ignore[method-assign, assignment]

@@ -1,4 +1,4 @@
-"""docs/access.md says what the code does."""
+"""docs/access.md matches the code."""
 
 from __future__ import annotations
 

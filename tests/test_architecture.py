@@ -1,4 +1,4 @@
-"""docs/architecture.md names what there is, nothing that is not there, and stays short.
+"""docs/architecture.md names all existing parts, nothing else, and stays short.
 
 Names in backticks are looked up: `a/path`, `file.py`, `module.function`, `Class.method`.
 """
@@ -26,7 +26,7 @@ WIDEST = 78
 PAPER = (ROOT / "docs" / "architecture.md").read_text()
 ROOMS = ("plcore", "db", "workflow", "pages", "web", "winnow_labels")
 BESIDE = ("benchmarks", "tests")
-"""Folders of code that are named as a whole."""
+"""Folders of code that are only named as a whole."""
 READMES = [ROOT / room / "README.md" for room in (*ROOMS, *BESIDE)]
 MOST_LINES_OF_A_README = 16
 ENDINGS = (".py", ".js", ".ts", ".css", ".md", ".toml", ".txt", ".grit", ".jsonc")
@@ -39,7 +39,7 @@ PAPERS = sorted(
         *(ROOT / "docs").rglob("*.md"),
     ]
 )
-"""Pages whose paths must lead somewhere."""
+"""Pages whose paths must exist."""
 ELSEWHERE = {
     "screenshots/",
     "dist/site",
@@ -48,7 +48,7 @@ ELSEWHERE = {
     "plcore/neighbors/centroid.py",
     "tests/plcore/neighbors/test_centroid.py",
 }
-"""Paths that are in no checkout: commands make them, readers of first-change.md do, or they are public data."""
+"""Paths that are in no checkout: created by commands or by readers of first-change.md, or public data."""
 
 
 # The paper's text
@@ -73,7 +73,7 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def rows_under(heading: str) -> list[list[str]]:
-    """The rows of the table under a heading, without the table's own head."""
+    """The rows of the table under a heading, without its header."""
     return cells_of(under(heading))[2:]
 
 
@@ -93,7 +93,7 @@ def packages() -> set[str]:
 
 
 def sources() -> list[Path]:
-    """Every Python file but those of tests and benchmarks."""
+    """Every Python file except tests and benchmarks."""
     return [*ROOT.glob("*.py"), *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))]
 
 
@@ -129,7 +129,7 @@ def is_dotted(name: str) -> bool:
 
 
 def members_of(body: list[ast.stmt]) -> dict[str, ast.AST]:
-    """The names that statements bind, those under `if` and `try` too."""
+    """The names that statements bind, including those under `if` and `try`."""
     found: dict[str, ast.AST] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -161,7 +161,7 @@ def classes() -> dict[str, list[ast.ClassDef]]:
 
 
 def has_member(name: str, member: str) -> bool:
-    """Whether a class of this name, or one that it is made from, has this attribute."""
+    """Whether a class of this name, or a base class, has this attribute."""
     for node in classes().get(name, []):
         own = set(members_of(node.body))
         own |= {
@@ -176,7 +176,7 @@ def has_member(name: str, member: str) -> bool:
 
 
 def is_there(dotted: str) -> bool:
-    """Whether `module.name`, `module.Class.name` or `Class.name` exists; `module` is the whole way from a room."""
+    """Whether `module.name`, `module.Class.name` or `Class.name` exists; `module` is the full path from a room."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
         at = ROOT.joinpath(*parts[:end])

@@ -1,4 +1,4 @@
-"""Every benchmark still runs, at a tiny size that writes nothing: none of them rots between two releases."""
+"""Every benchmark still runs, at a tiny size that writes nothing, so that none breaks between releases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALONE = {
     "power_cuts": "needs gcc",
     "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }
-"""Benchmarks that need more than a machine may have: run them by hand, `python -m benchmarks --try NAME`."""
+"""Benchmarks that need more than some machines have: run them by hand, `python -m benchmarks --try NAME`."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 

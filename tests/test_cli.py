@@ -1,4 +1,4 @@
-"""The command line: what it imports, how it refuses, what programs read from it."""
+"""The command line: its imports, its errors, its output for programs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HELP = [[], *([name] for name in sorted(cli.main.commands))]
 
 
 class Shell:
-    """Commands in this process, over a home of the test's own."""
+    """Commands in this process, with a home of the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
         self._patch, self._captured = monkeypatch, capfd
@@ -84,7 +84,7 @@ class Shell:
         return out
 
     def refused(self, *words: object) -> str:
-        """The one line of a command that is refused."""
+        """The single line of a refused command."""
         status, out, err = self(*words)
         assert (status, out) == (2, ""), err
         (line,) = err.splitlines()
@@ -93,7 +93,7 @@ class Shell:
 
 
 def _sentences(said: str) -> list[str]:
-    """The lines without the number that a project is called by."""
+    """The lines without the project's id."""
     return re.sub(r"(?i)project \d+", "project", said).splitlines()
 
 
@@ -113,7 +113,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_command_computes_in_one_thread_like_server() -> None:
-    """Or the sums of a learner that a shell makes would have other last bits than a server's."""
+    """Otherwise the sums of a learner built by a command would have other last bits than a server's."""
     looks = """
 import cli, threadpoolctl
 def main(**_):
@@ -131,7 +131,7 @@ cli.run()
 
 @pytest.mark.parametrize("words", HELP, ids=lambda words: " ".join(words) or "winnow")
 def test_help_imports_nothing_that_command_needs(words: list[str], tmp_path: Path) -> None:
-    """How long it takes is measured in benchmarks/pages/start.py."""
+    """Its speed is measured in benchmarks/pages/start.py."""
     command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words, "--help"]
     home = tmp_path / "home"
     done = subprocess.run(
@@ -265,7 +265,7 @@ def test_import_computes_neighbours_unless_server_runs(
 
 
 def test_control_characters_in_names_are_not_printed(shell: Shell, table: Path, tmp_path: Path) -> None:
-    """Names from before they were refused are in databases."""
+    """Databases may hold names from before they were refused."""
     shell.done("import", table)
     name = "birds\x1b[2J\u202edrib\x9b"
     with closing(sqlite3.connect(tmp_path / "home" / "winnow.sqlite3")) as database, database:

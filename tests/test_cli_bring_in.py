@@ -1,4 +1,4 @@
-"""The command line: a project of another Winnow comes in, whole or not at all."""
+"""The command line: a project file of another Winnow is imported, whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["shell", "table"]
 
 @pytest.fixture
 def taken(shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a project with three answers, taken along from a first Winnow. The shell is at a second one."""
+    """The file of a project with three answers, downloaded from a first Winnow. The shell is at a second one."""
     shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     file = tmp_path / "birds.zip"
@@ -30,7 +30,7 @@ def taken(shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def elsewhere(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shell is at a new Winnow from now on."""
+    """Use a new Winnow in the shell from now on."""
 
     close_home()
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "elsewhere"))
@@ -86,7 +86,7 @@ def test_truncated_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_pa
 
 
 def test_file_without_seal_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    """The same members, packed by another program: nothing says that they are as they were."""
+    """The same members, packed by another program: nothing shows that they are unchanged."""
     other = tmp_path / "packed.zip"
     with zipfile.ZipFile(taken) as given, zipfile.ZipFile(other, "w") as packed:
         for name in given.namelist():
@@ -97,7 +97,7 @@ def test_file_without_seal_is_refused_in_one_line(shell: Shell, taken: Path, tmp
 
 
 def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    """The answer is a class that the table does not have: it is looked at next to the seal of the file."""
+    """The answer is a class that the table does not have: it is checked in addition to the file's seal."""
 
     def change(content: dict[str, Any]) -> None:
         content["rows"]["entries"][0]["labels"] = ["unheard of"]

@@ -1,4 +1,4 @@
-"""The command line says how a file is read, and stops for cells with two readings."""
+"""The command line reports how a file is read, and stops at cells with two readings."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, 
 
 
 class Terminal(io.StringIO):
-    """Standard input of a person who types."""
+    """Standard input of a person at a terminal."""
 
     def isatty(self) -> bool:
         return True

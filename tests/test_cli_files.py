@@ -1,4 +1,4 @@
-"""The command line: vectors of an owner's own model, from its folder to a project that learns from them."""
+"""The command line: vectors of the owner's own model, from its folder to a project that learns from them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def words(tmp_path: Path) -> Path:
 
 
 def stored(tmp_path: Path) -> LabelTable:
-    """The table of the only project, that with most rows where rows were added."""
+    """The table of the only project, the largest one if rows were added."""
     found = [LabelTable.read(path) for path in (tmp_path / "home" / "tables").glob("*.parquet")]
     return max(found, key=lambda one: one.n_rows)
 

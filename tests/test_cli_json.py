@@ -1,4 +1,4 @@
-"""`--json`: every command has it, and with it standard output is one document, whatever is said next to it."""
+"""`--json`: every command has it, and standard output is then a single document, whatever else is printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["findings", "shell", "table"]
 
 
 def every_command() -> dict[str, click.Command]:
-    """By the words that call it, those of groups in groups too."""
+    """By the words that call it, including nested groups."""
     found: dict[str, click.Command] = {}
     left: list[tuple[str, click.Command]] = list(cli.main.commands.items())
     while left:
@@ -57,7 +57,7 @@ class Told(dict[str, Any]):
 
 @pytest.fixture
 def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
-    """Every command that is done in a moment, done once in an order in which each has something to say."""
+    """Run every quick command once, in an order in which each has output."""
     found = Told()
 
     def run(name: str, *words: object, status: int = 0) -> None:
@@ -224,7 +224,7 @@ def test_errors_at_server_start_have_their_exit_status(
 def test_staged_backup_is_restored_before_data_are_opened(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may be what mends them; and what hinders it is said in a document, too."""
+    """The backup may repair the data; errors are reported in a document, too."""
     shell.done("import", table)
     home = tmp_path / "home"
     backup = Path(json.loads(shell.done("backup", "--json"))["file"])
@@ -269,7 +269,7 @@ def test_messages_go_to_standard_error(
 
 
 def test_secret_is_printed_in_document_only(shell: Shell, tmp_path: Path) -> None:
-    """Standard error is what logs keep."""
+    """Logs store standard error."""
     _, out, err = shell("token", "survey", "--json")
     assert json.loads(out)["token"].startswith("winnow_")
     assert "winnow_" not in err

@@ -1,4 +1,4 @@
-"""`winnow rank FILES`: a table on disk, ranked in blocks; and by whom."""
+"""`winnow rank FILES`: a table on disk, ranked in blocks by each runner."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that who is asked says so at once."""
+    """Make a missing Dask fail at once."""
     monkeypatch.setitem(sys.modules, "distributed", None)
 
 

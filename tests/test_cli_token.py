@@ -1,4 +1,4 @@
-"""`winnow token`: a token is printed once, listed without its secret, ended by its purpose."""
+"""`winnow token`: a token is printed once, listed without its secret, revoked by its purpose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing is sent home: a first start, answers and commands with every way out closed and listened to."""
+"""Nothing is sent home: a first start, answers and commands while every way out is closed and monitored."""
 
 from __future__ import annotations
 

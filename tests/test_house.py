@@ -1,4 +1,4 @@
-"""The house as a whole: who may know whom, what is asked in one place alone, how long a file may be."""
+"""The house as a whole: imports between rooms, things that are done in a single place, and lengths of files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FACES = {
 MOST_LINES = 600
 MOST_ENTRIES = 16
 OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
-"""Files that a tool wants under that name and in that folder; no one chooses among them, so they are not counted."""
+"""Files that a tool requires under that name and in that folder, which are not counted."""
 CROWDED = {
     "db": 19,
     "pages": 19,
@@ -48,7 +48,7 @@ CROWDED = {
     "web": 21,
     "workflow": 19,
 }
-"""Folders that hold more entries than that, and at most how many: each number may fall, none may rise."""
+"""Folders with more entries than that, and the most they may have: each number may only fall."""
 
 OPENS_BY_ITSELF = {
     "workflow/seat.py": "it is the way in",
@@ -88,7 +88,7 @@ def module_of(path: str) -> str:
 
 @cache
 def edges() -> dict[str, set[str]]:
-    """Every module, and the modules of the house that it imports, inside functions and for types alone too."""
+    """Every module, and the modules of the house that it imports, including inside functions and only for types."""
     modules = {module_of(path) for path in sources()}
     found: dict[str, set[str]] = {}
     for path, text in sources().items():
@@ -143,7 +143,7 @@ def test_only_kinds_check_the_kind() -> None:
 
 
 def test_kinds_are_imported_in_one_place_of_each_package() -> None:
-    """A third kind is a new folder in each room, and its name where the folders are listed."""
+    """A third kind is a new folder in each room, and its name in the list of folders."""
     naming = {
         name
         for name, others in edges().items()
@@ -187,7 +187,7 @@ def test_public_class_names_are_unique() -> None:
 
 
 def test_kinds_of_entries_are_written_in_one_place() -> None:
-    """`EntryKind` is read everywhere; nowhere is a kind compared with a word of its own."""
+    """`EntryKind` is used everywhere; no code compares a kind with a string."""
     kinds = "|".join(EntryKind)
     assert not places(rf"""\bkind (?:==|!=|in|not in) \(?["'](?:{kinds})["']""")
     assert places(r"\bkind (?:==|!=|in|not in) \(?EntryKind\."), "the pattern finds what there is"
@@ -199,7 +199,7 @@ def test_no_file_is_longer_than_one_subject_needs() -> None:
 
 
 def holds_files(folder: Path) -> bool:
-    """Whether there is more in a folder than what Python compiled: a room that was moved away may leave that behind."""
+    """Whether a folder has more than compiled Python files, which a moved room may leave behind."""
     return any(path.is_file() and path.parent.name != "__pycache__" for path in folder.rglob("*"))
 
 

@@ -1,4 +1,4 @@
-"""The house has rooms, and imports go one way through them (see docs/decisions/0001-rooms.md)."""
+"""The code has rooms, and imports go one way through them (see docs/decisions/0001-rooms.md)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FOREIGN = {
 
 
 def imported_names(source: str) -> set[str]:
-    """The first part of every module the source imports, inside functions too."""
+    """The first part of every module the source imports, including inside functions."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The PostgreSQL that tests start ends with them, however they end."""
+"""A PostgreSQL started by tests ends with them, however they end."""
 
 from __future__ import annotations
 

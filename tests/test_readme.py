@@ -1,4 +1,4 @@
-"""The README's commands work, and files named in CONTRIBUTING exist. Of all pages: tests/docs."""
+"""The README's commands work, and files named in CONTRIBUTING exist. For all pages see tests/docs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def test_pictures_are_kept_only_if_they_are_shown() -> None:
-    """The others are made by `make screenshots`, into a folder that git ignores."""
+    """`make screenshots` creates the others, in a folder that git ignores."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     shown = {
         (page.parent / target).resolve().relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""Whatever is started on a home that cannot be opened says so in one line, and ends with 2."""
+"""Any program started on a home that cannot be opened prints a single line, and exits with 2."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
 
 
 def forked(home: Path, *command: str, **more: str) -> tuple[int, str]:
-    """Exit status, and what was said on both streams, of a program that is run where its imports are done: they take
-    seconds."""
+    """Exit status and both output streams of a program that is forked after its imports, which take seconds."""
     process = Forked(
         environment(home, more),
         f"import runpy, sys; sys.argv = {[*command]!r}; runpy.run_path({command[0]!r}, run_name='__main__')",
@@ -62,7 +61,7 @@ def forked(home: Path, *command: str, **more: str) -> tuple[int, str]:
 
 
 def refused(home: Path, *command: str) -> str:
-    """The one line that it says."""
+    """The single line that it prints."""
     status, said = forked(home, *command)
     assert status == 2, said
     (line,) = said.splitlines()
@@ -149,7 +148,7 @@ def test_unwritable_disk_is_reported_in_one_line(
 
 @pytest.mark.parametrize("command", ["server", pytest.param("serve", marks=pytest.mark.proof)])
 def test_start_that_cannot_write_its_note_exits_with_two(tmp_path: Path, command: str) -> None:
-    """After a crash the database opens on a full disk; what is written next is the note of the server."""
+    """After a crash the database opens on a full disk; the next write is the server's note."""
     lay_database(tmp_path)
     (tmp_path / "servers").touch()  # no folder can be made there, by root neither
     line = refused(tmp_path, *COMMANDS[command])
@@ -181,7 +180,7 @@ def test_first_start_prints_no_error(tmp_path: Path) -> None:
 
 
 def test_server_prints_its_error_to_standard_error(tmp_path: Path) -> None:
-    """In a Python of its own, which has not loaded anything."""
+    """In a new Python process, which has not loaded anything."""
     damaged(tmp_path / "home" / "winnow.sqlite3")
     done = start(tmp_path / "home", *COMMANDS["server"])
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""A third kind of project: rows with candidates and no capability at all, for tables of exactly three classes."""
+"""A third kind of project: rows with candidates and no capabilities, for tables of exactly three classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAPABILITIES = [name for name, one in vars(kinds.Kind).items() if isinstance(one
 
 @dataclass(frozen=True)
 class TriageSettings(LearnerSettings):
-    """Settings that are stored under the name of the third kind."""
+    """Settings stored under the name of the third kind."""
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> TriageSettings:
@@ -34,7 +34,7 @@ class TriageSettings(LearnerSettings):
 
 
 def watched(doors: Doors[Any]) -> tuple[int]:
-    """The log's latest seq is all that changes on its Progress page."""
+    """Only the log's latest seq changes on its Progress page."""
     with doors.reading() as reading:
         return (entries.last_seq(reading.session, reading.project.id),)
 
@@ -44,7 +44,7 @@ def public(module: ModuleType) -> dict[str, Any]:
 
 
 def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
-    """Enter it where kinds and their parts of pages are listed."""
+    """Register it among the kinds and their parts of pages."""
     made, drawn = ModuleType("triage"), ModuleType("triage")
     vars(made).update(public(one_label))
     vars(made).update(dict.fromkeys(CAPABILITIES))

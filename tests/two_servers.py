@@ -1,5 +1,4 @@
-"""A team that answers at two servers on one PostgreSQL, of which one is killed in the middle: what each was
-reported, and
+"""A team that answers at two servers on one PostgreSQL, one of which is killed midway: what each person was told, and
 what is stored."""
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ class AnyServer(Protocol):
 
 @dataclass
 class Team:
-    """Everyone answers as often as they are to. Anyone who loses their server continues at the other with their
+    """Everyone gives the same number of answers. Anyone who loses their server continues at the other with their
     sign-in.
 
-    acknowledged : label by token, as the screen said that it was saved      cut : presses that a kill answered
-    moved : people who lost their server      behind : next questions that did not know of an answer that was
-        acknowledged, to whomever at whichever server, before they were asked for
-    faults : what no one should see
+    acknowledged : {token: label}, as reported saved on the screen      cut : answers cut off by the kill
+    moved : people who lost their server      behind : next questions that missed an answer that was acknowledged, by
+        either server, before they were requested
+    faults : errors that no one should see
     """
 
     project: int
@@ -56,7 +55,8 @@ class Team:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, servers: Sequence[AnyServer], kill_at: int | None = None) -> None:
-        """Half of them begin at each of the two. kill_at : answers in all after which the first is killed"""
+        """Half of the people begin at each server. kill_at : number of answers after which the first server is
+        killed"""
         killing, killed = threading.Event(), threading.Event()
         people = [
             threading.Thread(
@@ -132,7 +132,8 @@ class Team:
 
 @dataclass(frozen=True)
 class Stored:
-    """entries : of the log      lost, other : acknowledged answers that are not in it, or with another label
+    """What the log holds. entries : of the log      lost, other : acknowledged answers that are not in it, or with
+    another label
     twice : rows with more than one entry
     """
 
@@ -143,7 +144,7 @@ class Stored:
 
 
 def stored(home: Home, team: Team) -> Stored:
-    """Log entries of the answers that the team saw as saved."""
+    """The log's entries for the answers that the team saw as saved."""
     with home.database.read() as session:
         log = entries.after(session, team.project, 0)
     labels = {one.token: one.labels for one in log}
@@ -156,7 +157,7 @@ def stored(home: Home, team: Team) -> Stored:
 
 
 def make_team(environment: Mapping[str, str], people: int, answers: int) -> Team:
-    """A project of its own that has enough rows, and this many people who may answer in it."""
+    """A new project with enough rows, and this many people who may answer in it."""
     home = open_home(Settings.from_environment(environment))
     try:
         owner = Seat(home, team.ensure_owner(home).id)

@@ -1,4 +1,4 @@
-"""Long work in blocks, by the process itself, by several, or by a Dask cluster; and the files that it leaves."""
+"""Long work in blocks, run by this process, by several processes, or by a Dask cluster; and its part files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work done by the workers of a Dask cluster that someone else has started; see docs/scale.md."""
+"""Work done by the workers of a running Dask cluster; see docs/scale.md."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'plcore[cluster]'"
 PATIENCE, LEAST_PATIENCE = 30, 5
-"""Seconds until a scheduler that does not answer is said not to be there: where someone waits for it, and where no one
-waits for workers either, and comes again."""
+"""Seconds until a silent scheduler counts as unavailable: if someone waits for it, and if the work is retried later and
+waits for no workers either."""
 WORKER_PATIENCE = 60.0
-"""Seconds for which a cluster may be without any worker."""
+"""Seconds that a cluster may be without any worker."""
 GATHERED = 30.0
-"""Seconds in which what a job gave has come here from the worker that did it, unless that has gone since."""
+"""Seconds in which a job's result arrives here from its worker, unless that worker has gone."""
 AHEAD = 2
-"""Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
+"""Jobs submitted per thread of the cluster, one running and one queued: few are lost with a worker."""
 
 
 def sees(path: str) -> bool:
-    """Whether there is this file, where this is called."""
+    """Whether the process that runs this sees the file."""
     return Path(path).exists()
 
 
 class DaskCluster:
     """A `Runner` that is the cluster whose scheduler is at `address`, such as ``tcp://10.0.0.1:8786``.
 
-    folder : that all jobs read and write; every worker has to see it under the same path
-    Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
-    with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where a worker does not
-    see the folder, has other versions, or does several jobs at a time in one process, and where no worker is there,
-    from the start or since the last one has gone.
+    Only paths and counts are sent. Dask gives the jobs of a dead worker to another; the error names a job that has
+    killed four workers. Raises RunnerError if Dask is not installed, no scheduler answers, a worker does not see the
+    folder, has other versions or runs several jobs at a time in one process, or there is no worker, from the start or
+    since the last one has gone.
 
-    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message;
-        '' if they have no say in it
+    folder : the folder that all jobs read and write; every worker must see it under the same path
+    patience : seconds to wait for a worker      setting : the user's name for `patience`, for the message; '' if the
+        user cannot set it
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class DaskCluster:
             ) from None
         mine = code_and_versions()
         theirs: dict[str, dict[str, str]] = self._client.run(code_and_versions)
-        if not theirs:  # the last has gone in this moment
+        if not theirs:  # the last one has just gone
             raise self._without_workers()
         for worker, found in theirs.items():
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
@@ -134,9 +134,7 @@ class DaskCluster:
         done: SimpleQueue[Future[R]] = SimpleQueue()
 
         def hand_over() -> None:
-            width = AHEAD * max(
-                1, self._threads()
-            )  # asked again: of a cluster that starts, one worker is first
+            width = AHEAD * max(1, self._threads())  # asked again: a starting cluster has one worker at first
             while len(running) < width:
                 job = next(waiting, None)
                 if job is None:
@@ -156,7 +154,7 @@ class DaskCluster:
                     if future.status == "error":
                         raise BlockError(job, said(error)) from error
                     running[future] = (
-                        job  # its worker has gone with the result: another makes it again, or none comes
+                        job  # its worker has gone with the result: another computes it again, or none comes
                     )
                     future.add_done_callback(done.put)
                     continue
@@ -178,7 +176,8 @@ class DaskCluster:
             self._client.cancel(list(running))
 
     def _next(self, done: SimpleQueue[Future[R]], meanwhile: Meanwhile | None) -> Future[R]:
-        """The next job that is done. Without workers its jobs would wait for ever: Dask sees no fault in that."""
+        """Return the next finished job. Without workers, jobs would wait forever: Dask does not treat that as an
+        error."""
         empty_since: float | None = None
         while True:
             with suppress(Empty):
@@ -193,7 +192,8 @@ class DaskCluster:
                 raise self._without_workers()
 
     def _threads(self) -> int:
-        """How many jobs the workers do at a time; 1 if the scheduler has gone: Dask says so of every job."""
+        """Number of jobs that the workers run at a time; 1 if the scheduler has gone, which Dask then reports for every
+        job."""
         try:
             return sum(self._client.nthreads().values())
         except OSError:
@@ -215,8 +215,8 @@ class DaskCluster:
 def make_runner(
     where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
 ) -> Runner:
-    """The runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine; else the
-    address of a Dask scheduler. folder : of the parts      patience, setting : as of `DaskCluster`
+    """Return the runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine;
+    else the address of a Dask scheduler. folder : of the parts      patience, setting : as in `DaskCluster`
 
     Raises RunnerError as `DaskCluster` does."""
     kind, _, number = where.partition(":")

@@ -1,9 +1,8 @@
-"""Part files: what a block's work leaves behind. There whole or not at all, and named by what it was made from.
+"""Part files: the results of blocks. Each is complete or missing, and named by its inputs.
 
-A name is a hash of the job: what is done, by which code, and all values it is done with, among them the names of the
-parts it reads. So a name stands for one content, no matter who wrote it, however often; a run that begins again
-finds what is
-there already, and one with another setting, other rows, or another version of Winnow, finds nothing of it.
+A name is a hash of the job: the work, its code, and all its inputs, including the names of the parts it reads. So a
+name stands for one content, no matter which process wrote it, or how often. A restarted run finds the existing parts; a
+run with other settings, other rows or another version of Winnow does not.
 """
 
 from __future__ import annotations
@@ -27,26 +26,27 @@ if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray
     from plcore.blocks.runner import Runner
 
-# Numeric libraries of a process: its code, Python, and the packages that results depend on.
+# Code and versions that results depend on: plcore, Python and numeric packages.
 
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
-"""Whose versions have to be the same everywhere, next to those that Dask itself asks for: results depend on them."""
+"""Packages whose versions must be the same everywhere, next to those that Dask itself checks: results depend on
+them."""
 
 
 def code_and_versions() -> dict[str, str]:
-    """Numeric libraries of a process: the source of plcore, Python and the packages it rests on."""
+    """Return the versions that results depend on: the source of plcore, Python and the numeric packages."""
     python = ".".join(map(str, sys.version_info[:3]))
     return {"plcore": _sources(), "Python": python} | {name: _version(name) for name in PACKAGES}
 
 
 def code_here() -> str:
-    """Numeric libraries of this process, as in the names of parts."""
+    """Return a hash of the code and versions of this process, as used in the names of parts."""
     return " ".join(code_and_versions().values())
 
 
 def check_code(code: str) -> None:
-    """Raises RuntimeError in a process that computes with something else than the caller: a worker that came when
-    the others had been looked at, whose results would be under a name that is not theirs."""
+    """Raise RuntimeError in a process with other code or versions than the caller: a worker that joined after the
+    check, whose results would have a wrong name."""
     here = code_here()
     if here != code:
         raise RuntimeError(
@@ -57,7 +57,8 @@ def check_code(code: str) -> None:
 
 @cache
 def _sources() -> str:
-    """Read once, when plcore has just been loaded: what a worker has loaded does not change with the files."""
+    """Hash the source, read once when plcore has just been loaded: a worker's loaded code does not change with the
+    files."""
     folder = Path(__file__).parents[1]
     sources = sha256()
     for path in sorted(folder.rglob("*.py")):
@@ -67,18 +68,18 @@ def _sources() -> str:
 
 @cache
 def _version(name: str) -> str:
-    """Read once: each job has them in its name."""
+    """Return a package's version, read once because each job has it in its name."""
     return version(name)
 
 
 HALF = ".half"
-"""Ends the name of a part that is being written."""
+"""Suffix of a part that is being written."""
 ABANDONED = 3600.0
-"""Seconds after which no one writes to such a part any more: one is written in seconds."""
+"""Seconds after which such a part counts as abandoned: writing one takes seconds."""
 
 
 class WrittenPart(NamedTuple):
-    """The value that a job returns: its part, and how many rows are in it."""
+    """The result of a job: its part, and the number of rows in it."""
 
     path: str
     rows: int
@@ -86,12 +87,12 @@ class WrittenPart(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockJob:
-    """The values that a piece of work is done with. A path says where something is; all else says what, and makes the
-    part's name: numbers, words, tuples of them, names of other parts in the same folder.
+    """The inputs of a piece of work. Paths only say where something is. All other values make the part's name: numbers,
+    words, tuples of them, names of other parts in the same folder.
 
     folder : of the parts
-    code : what it is computed with, so that nothing of another version is taken for it; '' where the other values say
-        all of the content
+    code : hash of the code, so that no part of another version is taken for it; '' if the other values determine the
+        content
     """
 
     folder: Path
@@ -114,17 +115,17 @@ class BlockJob:
         return self.folder / self.part
 
     def read(self, name: str) -> AnyArray:
-        """Another part, mapped: what is not looked at is not read."""
+        """Return another part, mapped: only what is accessed is read."""
         return map_part(self.folder / name)
 
     def read_each(self, names: str) -> Iterator[AnyArray]:
-        """The parts whose names are in another, as `write_names` wrote it, each mapped when its turn comes: who lets
-        one go before the next has never more than one of them in memory."""
+        """Yield the parts whose names are in another part, from `write_names`, each mapped in turn: a caller that
+        releases each before the next holds only one in memory."""
         for name in self.read(names).tolist():
             yield self.read(name.decode())
 
     def write(self, array: AnyArray) -> WrittenPart:
-        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than the caller."""
+        """Write the job's part. Raises OSError, and RuntimeError if this process has other code than the caller."""
         if self.code:
             check_code(self.code)
         with whole_part(self.path) as file:
@@ -138,7 +139,7 @@ class _Names(BlockJob):
 
 
 def write_names(folder: Path, names: Sequence[str]) -> str:
-    """Write the names of parts into one, so that a job needs to be told of that alone; returns its name."""
+    """Write the names of parts into one part, so that a job needs only its name, which is returned."""
     job = _Names(folder, tuple(names), code="")
     if not job.path.exists():
         job.write(np.array([name.encode() for name in names]))
@@ -147,7 +148,7 @@ def write_names(folder: Path, names: Sequence[str]) -> str:
 
 Job = TypeVar("Job", bound=BlockJob)
 BlockProgress = Callable[[str, int, int], object]
-"""Called with (what is done, blocks done, blocks in all). What it raises ends the run."""
+"""Called with (work, blocks done, blocks in total). An exception in it ends the run."""
 
 
 def _is_place(value: object) -> bool:
@@ -157,16 +158,16 @@ def _is_place(value: object) -> bool:
 
 
 def map_part(path: Path) -> AnyArray:
-    """The array in a part, mapped to be read; a plain array, which compiled loops take."""
+    """Return the array in a part, memory-mapped for reading; a plain array, which compiled loops accept."""
     array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
     return array.view(np.ndarray)
 
 
 class ReadRows:
-    """The rows (n,) of a part, of which ranges are read if they are wanted.
+    """The rows (n,) of a part, read by ranges on demand.
 
-    For who looks into many parts, here and there: mapped, all that was looked at counts as memory of the process until
-    it lets go, which a cluster's workers are stopped for; and each part that is mapped keeps a file open.
+    For sparse access to many parts. If they were mapped, everything accessed would count as memory of the process until
+    released, and a cluster stops workers for that; and each mapped part keeps a file open.
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +185,7 @@ class ReadRows:
 
 @contextmanager
 def whole_part(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which is at `path` when the block has ended well: on disk first, then under its name. Raises
+    """Yield a file to write, which is at `path` after the block succeeds: synced to disk first, then renamed. Raises
     OSError."""
     aside = path.with_name(f".{path.name}-{secrets.token_hex(4)}{HALF}")
     try:
@@ -200,13 +201,14 @@ def whole_part(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name. Raises OSError."""
+    """Sync a folder, so that its file names survive a power cut: syncing a file saves its bytes, not its name. Raises
+    OSError."""
     if os.name != "posix":
         return  # other systems cannot open folders
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except PermissionError:
-        return  # a folder may be one to write in and not to read
+        return  # a folder may be writable but not readable
     try:
         os.fsync(handle)
     finally:
@@ -220,7 +222,7 @@ def run_parts(
     what: str = "",
     progress: BlockProgress | None = None,
 ) -> list[str]:
-    """Have the parts of all jobs, those that are there already left as they are; their names, in the order of the jobs.
+    """Make the parts of all jobs, except existing ones; returns their names, in the order of the jobs.
 
     Raises BlockError, RunnerError.
     """
@@ -236,9 +238,9 @@ def run_parts(
 
 
 def remove_halves(folder: Path) -> None:
-    """Remove what killed processes have left half written. Another command may be at work in the same folder: what
-    someone has written to since ABANDONED stays."""
+    """Remove half-written parts of killed processes. Another command may be working in the same folder, so parts
+    written to within ABANDONED stay."""
     for path in folder.glob(f".part-*{HALF}"):
-        with suppress(FileNotFoundError):  # it is whole by now
+        with suppress(FileNotFoundError):  # it is complete by now
             if time() - path.stat().st_mtime > ABANDONED:
                 path.unlink()

@@ -1,4 +1,4 @@
-"""Work done by processes of this machine. One that is killed loses no one's block."""
+"""Work done by processes of this machine. If one is killed, its block is not lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from plcore.blocks.runner import DEATHS, LOOK, BlockError, J, Meanwhile, R, alon
 
 @dataclass
 class _Attempt(Generic[J]):
-    """A job, how many processes have died while they, or others next to them, had it, and whose process had it last."""
+    """A job, the number of processes that died while they, or others in the pool, ran it, and the pool that ran it
+    last."""
 
     job: J
     deaths: int = 0
@@ -27,7 +28,7 @@ class _Attempt(Generic[J]):
 
 
 def _end_with(parent: Connection) -> None:
-    """End this process as soon as the other end of the pipe is closed, also if the process that holds it was killed."""
+    """End this process as soon as the other end of the pipe closes, even if the process that holds it was killed."""
 
     def watch() -> None:
         with suppress(EOFError, OSError):
@@ -40,14 +41,14 @@ def _end_with(parent: Connection) -> None:
 class ProcessPool:
     """A `Runner` of `n_processes`, by default as many as this process may use cores.
 
-    They end when it is closed, in the middle of a job too, and when this process dies, however. When one of them dies,
-    all have to go: the standard library cannot say which it was. What was under way is done again, and a job that was
-    there too often is done by itself, so that no other is blamed for it.
+    They end when the pool is closed, even in the middle of a job, and when this process dies for any reason. When one
+    of them dies, all are ended, because the standard library cannot say which one died. Interrupted jobs run again; a
+    job that was interrupted too often runs alone, so that no other is blamed for it.
     """
 
     def __init__(self, n_processes: int | None = None) -> None:
         if not n_processes:
-            from joblib import cpu_count  # of this container; only a pool without a number needs joblib
+            from joblib import cpu_count  # the container's cores; only a pool without a number needs joblib
 
             n_processes = cpu_count()
         self.n_processes = n_processes
@@ -99,7 +100,7 @@ class ProcessPool:
         source: deque[_Attempt[J]],
     ) -> None:
         if self._pool is None:
-            # A child that is forked would have the locks of threads that are not there.
+            # A forked child would inherit the locks of threads that it does not have.
             context = multiprocessing.get_context("spawn")
             theirs, self._hold = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(self.n_processes, context, _end_with, (theirs,))
@@ -111,17 +112,17 @@ class ProcessPool:
             self._drop()
 
     def _died(self, attempt: _Attempt[J], waiting: deque[_Attempt[J]], suspects: deque[_Attempt[J]]) -> None:
-        if attempt.pool is self._pool:  # others that it had are told after it has gone
+        if attempt.pool is self._pool:  # its other jobs are notified after it has gone
             self._drop()
         attempt.deaths += 1
-        if attempt.deaths > DEATHS:  # the last time it was the only one
+        if attempt.deaths > DEATHS:  # the last time it ran alone
             raise BlockError(attempt.job, f"its process was killed {attempt.deaths} times.")
         (waiting if attempt.deaths < DEATHS else suspects).appendleft(attempt)
 
     def _drop(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None and self._hold is not None:
-            self._hold.close()  # no one wants what is under way
+            self._hold.close()  # no one needs the running jobs
             pool.shutdown(cancel_futures=True)
 
     def cancel(self) -> None:
@@ -131,11 +132,11 @@ class ProcessPool:
         self._drop()
 
 
-# Work done if it was requested: the default, and what the others are measured against.
+# Work done on demand in this process: the default, and the reference for the others.
 
 
 class Inline:
-    """A `Runner` that is the process itself."""
+    """A `Runner` that runs jobs in this process."""
 
     def __init__(self) -> None:
         self._cancelled = False
@@ -160,4 +161,4 @@ class Inline:
         self._cancelled = True
 
     def close(self) -> None:
-        """There is nothing to let go."""
+        """Do nothing: there is nothing to release."""

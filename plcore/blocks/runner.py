@@ -1,4 +1,4 @@
-"""The one seam through which long work on blocks goes: what a runner is, and what it says of a block it cannot do."""
+"""The interface for long work on blocks: what a runner is, and how it reports a block that fails."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ R = TypeVar("R")
 
 Meanwhile = Callable[[], object]
 LOOK = 1.0
-"""Seconds between two calls of it."""
+"""Seconds between two calls of `meanwhile`."""
 
 DEATHS = 3
-"""Processes that a block may take with it, by whatever cause, before the block itself is to blame."""
+"""Processes that may die of a block, for any reason, before the block itself is blamed."""
 
 
 class BlockError(RuntimeError):
-    """A block cannot be done. The message names it; `job` is what was handed over."""
+    """A block failed. The message names it; `job` is what was submitted."""
 
     def __init__(self, job: object, why: str) -> None:
         self.job = job
@@ -30,51 +30,51 @@ class BlockError(RuntimeError):
 
 
 class RunnerError(RuntimeError):
-    """The processes that were to do the work are not there, or not such that they could."""
+    """The processes for the work are not there, or not fit for it."""
 
 
 class Runner(Protocol):
-    """Does function(job) for every job, somewhere.
+    """An executor that runs function(job) for every job, somewhere.
 
-    function : of a module, so that its name is all that travels      jobs : plain values: paths, ranges, seeds
-    A job may be done twice, where a process that had it was lost; so it has to write the same file each time.
+    function : a function of a module, so that only its name is sent      jobs : plain values: paths, ranges, seeds
+    A job may run twice, if its process was lost, so it must write the same file each time.
     """
 
     def map(
         self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[J, R]]:
-        """(job, result) of each as it is done, in any order. What is raised here, or the end of the iterator before its
-        time, withdraws what has not begun. Raises BlockError, RunnerError.
+        """Yield (job, result) as jobs finish, in any order. An exception here, or closing the iterator early, cancels
+        the jobs that have not started. Raises BlockError, RunnerError.
 
-        jobs : taken when there is room for them      meanwhile : called about once a second where others do the work
-            and nothing of it is done yet; what it raises ends it
+        jobs : consumed when there is room for them      meanwhile : called about once a second while other processes
+            work and no result is there yet; an exception in it ends the run
         """
         ...
 
     def cancel(self) -> None:
-        """Withdraw what has not begun, from whatever thread; `map` then ends after what is under way."""
+        """Cancel what has not begun, from any thread; `map` then ends after the running jobs."""
         ...
 
     def close(self) -> None:
-        """Let the processes go."""
+        """Release the processes."""
         ...
 
 
 class Blocks(NamedTuple):
-    """Runner of long work, and the folder of its part files."""
+    """A runner for long work, and the folder of its part files."""
 
     runner: Runner
     folder: Path
 
 
 def alone(function: Callable[[J], R], job: J) -> R:
-    """function(job), in which no library starts threads of its own: two blocks next to each other would wait for one
-    another, and sums would depend on how many cores there are."""
+    """Run function(job) without threads of libraries: two blocks at a time would wait for each other, and sums would
+    depend on the number of cores."""
     with threadpool_limits(limits=1):
         return function(job)
 
 
 def said(error: BaseException) -> str:
-    """The error, as one line."""
+    """Return the error as one line."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}" if words else f"{type(error).__name__}."

@@ -1,20 +1,20 @@
-"""Kernel, ridge, the masses and the temperature, chosen by held-out candidate sets: no clean label is seen.
+"""The choice of kernel, ridge, masses and temperature by held-out candidate sets, without clean labels.
 
-Three folds, of whole sources where rows have these, the same in whatever order the rows come. Kernel and alpha by the
-highest share of held-out predictions inside their sets, at class mass 0.5, and set mass 1 if rows come from
-sources; then set mass 0.5 or 0 instead only where that is better by more than two paired standard errors, and class
-mass 0 or 1 if by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
-consistency, which is free, chooses worse: it prefers too small an alpha.
+There are three folds, of whole sources if rows have these, the same for any order of the rows. First, kernel and alpha
+are chosen by the highest share of held-out predictions inside their sets, at class mass 0.5, and set mass 1 if rows
+come from sources. Then set mass 0.5 or 0 replaces it only if better by more than two paired standard errors, and class
+mass 0 or 1 if better by more than one. A setting that is clearly worse on the first fold is not tried on the others.
+Leave-one-out consistency, which is free, chooses worse: it prefers too small an alpha.
 
-Two things candidate accuracy hardly sees, so that they use agreement as well: how often the prediction for a held-out
-row is the label that the row gets if it is learnt from.
+Candidate accuracy hardly sees two things. They use agreement as well: how often the prediction for a held-out row is
+the label that the row gets when it trains.
 
-- The temperature. A softer one keeps early mistakes from being final, but gives more power to the class masses, and
-  ruins labels where these are wrong: where false candidates are spread over the classes more evenly than truths. Labels
-  and predictions then part. So 0.15 in place of 0.05 is taken where sets show that false candidates are not spread
-  evenly
-  (`uneven`) and agreement is no lower, with class mass 1 or, if that lowers it, the larger of 0.5 and what was chosen.
-- Rows whose truth is outside of their set (`plcore.kernel.doubtful`). Candidate accuracy counts the wrong sets, too.
+- The temperature. A softer one keeps early mistakes from becoming final, but gives more power to the class masses, and
+  ruins labels if these are wrong, that is, if false candidates are spread over the classes more evenly than truths.
+  Labels and predictions then diverge. So 0.15 replaces 0.05 if the sets show that false candidates are not spread
+  evenly (`uneven`) and agreement is no lower, with class mass 1 or, if that lowers it, the larger of 0.5 and the chosen
+  value.
+- Rows whose truth is outside their set (`plcore.kernel.doubtful`). Candidate accuracy also counts the wrong sets.
 """
 
 from __future__ import annotations
@@ -40,32 +40,34 @@ ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
 SET_MASSES = (1.0, 0.5, 0.0)  # default: the first
-# Candidate accuracy hardly sees what set masses gain: at one standard error chance turned them off in two of ten folds
-# of MSRCv2, which cost 0.03. Where sets follow from labels it falls by more than that.
+# Candidate accuracy hardly sees the gain from set masses: at one standard error, chance turned them off in two of ten
+# folds of MSRCv2, which cost 0.03. If sets follow from labels, it falls by more than that.
 DOUBT = 2.0  # paired standard errors
 SHARP, SOFT = 0.05, 0.15
-"""Temperatures of the softmax of the rounds, in units of scores, which are about 1 for a sure class."""
-RARE = 0.5  # of the sets that evenly spread false candidates would put a class in
-CLEARLY = 3.0  # standard errors below what they would
-AGREED = 2.0  # paired standard errors by which agreement must rise for rows to be doubted
+"""Temperatures of the softmax of the rounds, in units of scores, which are about 1 for a certain class."""
+RARE = 0.5  # share of the sets that evenly spread false candidates would put a class in
+CLEARLY = 3.0  # standard errors below that share
+AGREED = 2.0  # paired standard errors by which agreement must rise before rows are doubted
 FOLDS = 3
-LEAST_SHARE = 1e-12  # of a set in what is predicted: none weighs without bound
-NOT_LEFT_OUT, NOTHING = -1, -2  # number of no fold, and of the fit that leaves nothing out
+LEAST_SHARE = 1e-12  # least share of a set in the predictions, so that no set gets unlimited weight
+NOT_LEFT_OUT, NOTHING = -1, -2  # number for no fold, and for the fit that leaves nothing out
 MOST_MEMBERS = 4
-HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
-# From MANY_ROWS on the choice goes through few points and rounds: with all, 5,000 rows took nine times as long. What
-# was chosen ended within 0.003 of what all choose on 4,400 rows of satimage, usps and pendigits with three false labels
-# in every row, and on Gaussian classes; on 1,000 and 2,000 rows it was 0.006 less to 0.002 more, and 0.001 less on
-# average: other folds differ as much. Rows with sources, and those whose temperature is chosen, do so only if they are
-# drawn: with sources MSRCv2 lost 0.011, and without them agreement on 200 points never took the softer temperature.
+HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold and then not tried on the others
+# From MANY_ROWS on, the choice uses few points and rounds: with all of them, 5,000 rows took nine times as long. The
+# accuracy was within 0.003 of the full choice on 4,400 rows of satimage, usps and pendigits with three false labels in
+# every row, and on Gaussian classes. On 1,000 and 2,000 rows it was between 0.006 lower and 0.002 higher, and 0.001
+# lower on average: other folds differ as much. Rows with sources, or with a temperature to choose, use few points only
+# if they are a sample: with sources MSRCv2 lost 0.011, and without them agreement on 200 points never chose the softer
+# temperature.
 MANY_ROWS, FEW_POINTS, FEW_ROUNDS = 1000, 200, 5
-# Of more rows than MOST_ROWS only some are drawn for the choice. 1,500 of 4,400 lost 0.010 on satimage.
+# With more than MOST_ROWS rows, the choice uses a sample. 1,500 of 4,400 lost 0.010 on satimage.
 MOST_ROWS, DRAWN_ROWS = 5000, 1500
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Kernel, alpha, masses, temperature; accuracy : the held-out candidate accuracy they have, nan for none."""
+    """Chosen settings: kernel, alpha, masses, temperature; accuracy : their held-out candidate accuracy, nan for
+    none."""
 
     kernel: str
     alpha: float
@@ -80,9 +82,9 @@ class Chosen:
 class Grid:
     """Candidates of the choice, and its extra inputs.
 
-    kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen too
+    kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen, too
     temperature : None if it is chosen with the class mass
-    doubt : given, None for none      doubts : tried in turn, each against what was chosen before
+    doubt : fixed, None for none      doubts : tried in turn, each against the best so far
     """
 
     kernels: tuple[str, ...]
@@ -116,8 +118,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Rows:
-    """The inputs of the choice: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
-    weights (n,), the source of each row (n,), if these have some, and whether a person answered it (n,); None: none."""
+    """The inputs of the choice: scaled features (n, d), candidates (n, m), their soft labels now and as imported,
+    weights (n,), the source of each row (n,), and whether a person answered it (n,); None: no sources, no answers."""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -139,15 +141,14 @@ class Rows:
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """Draw `count` of these rows, ascending; about as many if there are sources, which are drawn as a
-        whole."""
+        """Draw `count` of these rows, ascending; with sources, which are drawn as a whole, about that many."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
         return take_whole(self.sources, rows, count, random)
 
     def with_members(self, rows: IntArray) -> IntArray:
-        """These rows and those of weight 0 in their sources, ascending: nothing is learnt of the latter, but a
-        candidate may belong to them. More than MOST_MEMBERS to a row are left out: they cost as much as rows."""
+        """Return these rows and those of weight 0 in their sources, ascending: the latter do not train, but a candidate
+        may belong to them. At most MOST_MEMBERS per row are used: they cost as much as rows."""
         if self.sources is None:
             return rows
         absent = np.flatnonzero(self.weights == 0)
@@ -156,8 +157,7 @@ class Rows:
 
     @cached_property
     def are_many(self) -> bool:
-        """Return whether rows are fitted by normal equations, with settings chosen on few points and
-        rounds."""
+        """Return whether rows are fitted by normal equations, with settings chosen from few points and rounds."""
         learnt = self.weights > 0
         count = np.count_nonzero(learnt)
         if count < MANY_ROWS or count > MOST_ROWS:
@@ -179,21 +179,21 @@ class Rows:
 
 @dataclass(frozen=True)
 class _Fold:
-    """Common parts of every setting on one fold: the regression of the other rows, and the rows left out."""
+    """The parts of a fold that all settings share: the regression on the other rows, and the rows left out."""
 
     smoother: Smoother
     rows: Rows
     masses: ClassMasses
     sources: SetMasses | None
-    impossible: BoolArray  # (m,) the classes that none of the other rows may have
+    impossible: BoolArray  # (m,) the classes that are a candidate of none of the other rows
     Z: FeatureMatrix
     candidates: BoolArray
 
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """Columns predicted for the rows of a fold, among all classes and inside of their sets (r,), and 1 for each where
-    the former is inside, else 0; where doubts are tried also their scores (r, m)."""
+    """Columns predicted for the rows of a fold, among all classes and inside their sets (r,), and 1 if the former is
+    inside the set, else 0; also their scores (r, m) if doubts are tried."""
 
     predicted: IntArray
     inside: IntArray
@@ -202,7 +202,7 @@ class _HeldOut:
 
 
 class _Folds:
-    """One kernel on all folds: what is predicted for held-out rows, for any alpha, masses and temperature."""
+    """One kernel on all folds: the predictions for held-out rows, for any alpha, masses and temperature."""
 
     def __init__(
         self, rows: Rows, fold: IntArray, kernel: str, grid: Grid, seed: int, progress: RoundProgress | None
@@ -214,7 +214,7 @@ class _Folds:
         self._held: dict[tuple[_Setting, int], _HeldOut] = {}
 
     def held_out(self, setting: _Setting, number: int) -> _HeldOut:
-        """Predictions for the rows of a fold by a fit on the other folds."""
+        """Predict the rows of a fold by a fit on the other folds."""
         if (setting, number) not in self._held:
             part, ridge, labels = self._settle(setting, number)
             outer, shift = part.smoother.weights_of(ridge, labels)
@@ -228,11 +228,11 @@ class _Folds:
         return self._held[setting, number]
 
     def labels(self, setting: _Setting) -> IntArray:
-        """(n,) the label of each row where nothing is left out."""
+        """Return (n,) the label of each row in a fit on all rows."""
         return np.asarray(self._settle(setting, NOTHING)[2].argmax(axis=1))
 
     def _settle(self, setting: _Setting, number: int) -> tuple[_Fold, Ridge, FloatArray]:
-        if number not in self._made:  # not before a setting gets so far
+        if number not in self._made:  # computed only when a setting gets this far
             self._made[number] = self._make(number)
         part, progress = self._made[number], self.progress
         sources = part.sources if setting.set_mass > 0 else None
@@ -260,7 +260,7 @@ class _Folds:
 
 
 class _Setting(NamedTuple):
-    """Settings to try. doubt : how far single candidates are doubted at the start, None if no set is doubted"""
+    """A setting to try. doubt : how much single candidates are doubted at the start, None if no set is doubted"""
 
     folds: _Folds
     alpha: float
@@ -270,13 +270,13 @@ class _Setting(NamedTuple):
     doubt: float | None = None
 
     def hits(self, number: int) -> FloatArray:
-        """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
+        """Return 1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
         return self.folds.held_out(self, number).hits
 
     def agreement(self, *, among_all: bool) -> FloatArray:
-        """1 for each held-out row, fold after fold, whose prediction is the label that it has in a fit on all rows.
+        """Return 1 for each held-out row, fold after fold, whose prediction is its label in a fit on all rows, else 0.
 
-        among_all : of all classes; else inside of its set, and rows with one candidate have 0
+        among_all : predict among all classes; else inside the set, and rows with one candidate have 0
         """
         labels, fold, found = self.folds.labels(self), self.folds.fold, []
         several = self.folds.rows.candidates.sum(axis=1) > 1
@@ -287,8 +287,8 @@ class _Setting(NamedTuple):
         return np.concatenate(found).astype(float)
 
     def set_logs(self, whole: FloatArray) -> FloatArray:
-        """(n,) how probable the set of each held-out row is, fold after fold, by the temperature at which all are most
-        probable: logarithms. whole : their weights (n,)"""
+        """Return (n,) the log probability of each held-out row's set, fold after fold, at the temperature that
+        maximises them. whole : their weights (n,)"""
         candidates, fold = self.folds.rows.candidates, self.folds.fold
         sets = np.concatenate([candidates[fold == number] for number in range(FOLDS)])
         scores = np.concatenate([self.folds.held_out(self, number).scores for number in range(FOLDS)])
@@ -300,8 +300,8 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     """Choose the best settings of the grid; its middle if there is nothing to choose, or if a fold would have
     fewer than two rows with weight.
 
-    Rows of weight 0 are never left out: they stay in their sources, whatever fold these are in. The same seed gives the
-    same folds and the same choice. progress : as for `Rounds.settle`, after every round
+    Rows of weight 0 are never left out: they stay in their sources, in any fold. The same seed gives the same folds and
+    the same choice. progress : as for `Rounds.settle`, after every round
     """
     random = np.random.RandomState(seed)
     present = np.flatnonzero(rows.weights > 0)
@@ -334,14 +334,14 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         settings = [best._replace(set_mass=one) for one in SET_MASSES[1:]]
         best, found = _challenge(best, found, settings, weights, DOUBT)
     if grid.mass is None:
-        # With set masses classes are pulled at least as far as that.
+        # With set masses, classes are pulled at least that far.
         masses = [one for one in MASSES if one != start and (one > start or best.set_mass == 0)]
         best, found = _challenge(best, found, [best._replace(mass=one) for one in masses], weights)
-        # Set masses keep early mistakes from being final, too: with both Lost lost 0.02.
+        # Set masses also keep early mistakes from becoming final: with both, Lost lost 0.02.
         if grid.temperature is None and best.set_mass == 0 and uneven(part.imported[learnt] > 0):
             best = _softened(best, whole)
             found = np.concatenate([best.hits(number) for number in range(FOLDS)])
-    # A class whose rows are in doubt has nothing to hold it without masses: BirdSong fell from 0.65 to 0.49.
+    # Without masses, nothing holds a class whose rows are in doubt: BirdSong fell from 0.65 to 0.49.
     least = 0.0 if grid.mass is not None else MIDDLE_MASS
     for doubt in grid.doubts:
         doubting = best._replace(doubt=doubt, mass=max(best.mass, least))
@@ -360,10 +360,10 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
 def uneven(sets: BoolArray) -> bool:
     """Return whether false candidates are not spread evenly over the classes of sets (n, m).
 
-    Spread evenly they put every class in a share (mean size - 1)/(m - 1) of the sets at least, and flatten the class
-    masses as counted. If a class is in less than half of that, by more than three standard errors, they go with the
-    truths, and the counts are near these: rare classes are rarely wrong. Sets that follow from the label say nothing of
-    that: there are at least three different ones for each class here.
+    Spread evenly, they would put every class in at least (mean size - 1)/(m - 1) of the sets, and flatten the counted
+    class masses. If a class is in less than half of that share, by more than three standard errors, false candidates
+    follow the truths, and the counts are close to the true ones: rare classes are rarely wrong. Sets that follow from
+    the label do not count as evidence: each class must have at least three different sets.
     """
     sets = sets[:, sets.any(axis=0)]
     n, m = sets.shape
@@ -375,8 +375,8 @@ def uneven(sets: BoolArray) -> bool:
 
 
 def _softened(best: _Setting, whole: FloatArray) -> _Setting:
-    """The setting at the softer temperature and the largest class mass with which agreement is no lower; as it is where
-    there is none. whole : weights (n,) of the held-out rows"""
+    """Return the setting with the softer temperature and the largest class mass at which agreement is no lower;
+    unchanged if there is none. whole : weights (n,) of the held-out rows"""
     before = best.agreement(among_all=False)
     for mass in dict.fromkeys((MASSES[-1], max(best.mass, MIDDLE_MASS))):
         softer = best._replace(mass=mass, temperature=SOFT)
@@ -387,7 +387,7 @@ def _softened(best: _Setting, whole: FloatArray) -> _Setting:
 
 def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: list[FloatArray]) -> bool:
     """Whether doubts raise the agreement by more than two paired standard errors, and neither candidate accuracy nor
-    the log probability of the sets falls by more than one. found : the hits of the best before"""
+    the log probability of the sets falls by more than one. found : the hits of the previous best"""
     whole = np.concatenate(weights)
     for _, hits in _race([doubting], weights, found[: len(weights[0])]):
         losses = found - hits, best.set_logs(whole) - doubting.set_logs(whole)
@@ -398,14 +398,14 @@ def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: l
 
 
 def by_content(rows: Rows) -> IntArray:
-    """Return (n,) an order of the rows by content, so that folds do not depend on the input order; equal rows
-    are in any order among themselves."""
+    """Return (n,) an order of the rows by content, so that folds do not depend on the input order. Equal rows may be in
+    any order."""
     random = np.random.RandomState(0)
     places, sets = (
         values @ random.standard_normal(values.shape[1]) for values in (rows.X, rows.candidates.astype(float))
     )
     largest = np.abs(places).max() or 1.0
-    # To nine digits: scaling and products round otherwise in another order of the rows.
+    # Rounded to nine digits, because scaling and products round differently in another order of the rows.
     return np.lexsort((sets.round(9), (places / largest).round(9)))
 
 
@@ -416,8 +416,8 @@ def _challenge(
     weights: list[FloatArray],
     errors: float = 1.0,
 ) -> tuple[_Setting, FloatArray]:
-    """The best of the settings if it is better than what was chosen by more than so many paired standard errors,
-    with its hits on all folds; else what was chosen. found : the hits of that"""
+    """Return the best of the settings, with its hits on all folds, if it beats the current choice by more than this
+    many paired standard errors; else the current choice. found : hits of the current choice"""
     whole, taken, kept, most = np.concatenate(weights), best, found, 0.0
     for setting, hits in _race(settings, weights, found[: len(weights[0])]):
         gain = hits - found
@@ -430,7 +430,7 @@ def _challenge(
 def _race(
     settings: list[_Setting], weights: list[FloatArray], rival: FloatArray | None = None
 ) -> list[tuple[_Setting, FloatArray]]:
-    """The settings that are not clearly worse than the best on the first fold, and their hits on all of them.
+    """Return the settings that are not clearly worse than the best on the first fold, with their hits on all folds.
 
     weights : of the rows of each fold      rival : hits on the first fold, None for the best of these
     """

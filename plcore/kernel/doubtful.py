@@ -1,21 +1,21 @@
-"""Doubtful sets: rows whose truth may be none of their candidates, found by left-out scores without a clean label.
+"""Doubtful sets: rows whose truth may not be among their candidates, found by left-out scores without clean labels.
 
-A wrong set misleads its neighbours: most of what is lost are labels of good rows that turn wrong in the rounds. Single
-candidates are the worst, for they are certain from the start. So the rounds run four times, each time from scratch; in
-between an EM on the leave-one-out scores F says how likely the truth of each row is outside, o_i:
+A wrong set misleads its neighbours: most of the loss comes from good rows whose labels turn wrong in the rounds. Single
+candidates are the worst, because they are certain from the start. So the rounds run four times, each time from scratch.
+In between, an EM on the leave-one-out scores F estimates o_i, how likely the truth of each row is outside:
 
     P = softmax(F / T_o) over all classes;   a_i = (m/k) sum of P_ic inside,   b_i = (m/(m - k)) sum of P_ic outside
     o_i = e_k b_i / (e_k b_i + (1 - e_k) a_i);   e_k the mean of o_i over the sets of size k, by 20 rows pulled to half
     of the mean of all;   T_o where sum_i log(e_k b_i + (1 - e_k) a_i) is largest
 
-m/k and m/(m - k) are the chances of a set of size k that is drawn evenly, given its truth: without them every row ends
+m/k and m/(m - k) are the chances of an evenly drawn set of size k, given its truth: without them every row ends up
 outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside. The
 masses are those of such mixtures.
 
-Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.
-So `plcore.kernel.choice` takes this only where predictions for held-out rows agree more with the labels of these rows,
-and are inside of the sets about as often and as surely. To ask for more of the latter, as at first, left Lost as it was
-in one of two draws: sets that lack the truth count against it there.
+If sets depend on the label, single candidates may be what distinguishes the classes, and doubting them ruins the fit.
+So `plcore.kernel.choice` uses doubts only if predictions for held-out rows agree more with the labels of these rows,
+and are inside the sets about as often and as confidently. Requiring the latter to improve, as an earlier version did,
+left Lost unchanged in one of two draws: there, sets without the truth count against it.
 """
 
 from __future__ import annotations
@@ -32,21 +32,20 @@ from plcore.labels.set_masses import SetMasses, as_rows
 from plcore.labels.weights import ClassMasses
 
 PASSES = 4
-PASS_ROUNDS = 15  # of each pass but the last
+PASS_ROUNDS = 15  # of each pass except the last
 OUTSIDE_TEMPERATURES = (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0)
 FIRST_RATE, EM_ROUNDS, PRIOR_ROWS = 0.05, 30, 20.0
 DOUBTED = 0.5
 """Rows whose probability exceeds this are doubted in the next pass."""
 SINGLES = 0.8
-"""How far single candidates are doubted at the start, where the choice allows it."""
+"""How much single candidates are doubted at the start, if the choice allows it."""
 FEWEST_CHECKS, CLEAR = 10, 0.2
-"""Number of blind checks of single candidates from which their wrong share decides the start, and the minimum
-share."""
+"""Fewest blind checks of single candidates that decide the start by their wrong share, and the least such share."""
 
 
 class OutsideEstimate(NamedTuple):
-    """outside : (n,) how likely the truth of each row is none of its candidates      temperature : T_o
-    shares : (n, m) P, of each class by that temperature"""
+    """outside : (n,) how likely the truth of each row is not a candidate      temperature : T_o
+    shares : (n, m) P, of each class at that temperature"""
 
     outside: FloatArray
     temperature: float
@@ -55,8 +54,8 @@ class OutsideEstimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """Candidates (n, m), their soft labels now and as imported (n, m), whether a person answered each row (n,), who is
-    never doubted, and the source of each row, None for none."""
+    """Candidates (n, m), their soft labels now and as imported (n, m), whether a person answered each row (n,), which
+    is then never doubted, and the source of each row, None for none."""
 
     candidates: BoolArray
     prior: FloatArray
@@ -71,7 +70,7 @@ class Sets:
 
     @property
     def open(self) -> BoolArray:
-        """Return (n,) rows whose truth may be outside: not answered, and some class is not a candidate."""
+        """Return (n,) rows whose truth may be outside: not answered, and not every class is a candidate."""
         return ~self.answered & ~self.candidates[:, self.possible].all(axis=1)
 
 
@@ -80,8 +79,9 @@ def estimate_outside(
 ) -> OutsideEstimate:
     """Run the EM described above.
 
-    scores : (n, m) left-out      candidates : (n, m); classes that no row has are left out of it
-    weights : (n,) of the rows in the rates      doubtable : (n,) rows that may be outside; 0 for the others
+    scores : (n, m) left-out      candidates : (n, m); classes that no row has are ignored
+    weights : (n,) weights of the rows in the rates      doubtable : (n,) rows that may be outside; the result is 0 for
+        the others
     """
     possible = candidates.any(axis=0)
     sizes, m = candidates.sum(axis=1), int(possible.sum())
@@ -117,7 +117,7 @@ def settle_in_doubt(
     """Run all passes; return the rounds of the last pass, their final state, and the outside probabilities
     (n,).
 
-    rounds : without doubts      start : how far open single candidates are doubted in the first pass, in [0, 1]
+    rounds : without doubts      start : how much open single candidates are doubted in the first pass, in [0, 1]
     max_iter : rounds of the last pass; those before have up to 15      progress : as for `Rounds.settle`
     """
     beyond = sets.possible & ~sets.candidates
@@ -144,7 +144,7 @@ def settle_in_doubt(
 
 
 def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) -> Rounds:
-    """The rounds with these doubts, and masses to which doubted rows add shares (n, m) outside of their sets."""
+    """Return the rounds with these doubts, and masses to which doubted rows add shares (n, m) outside their sets."""
     part = doubts.shares[:, None]
     told, weights = (1.0 - part) * sets.imported + part * shares, rounds.ridge.weights
     sources = None
@@ -162,9 +162,9 @@ def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) ->
 def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], float | None]:
     """Return the starts to try in turn on held-out sets, and the start that blind checks decide, or None.
 
-    checks : of single candidates that were drawn at random and checked, how many are wrong and how many there are.
-        Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start at least 0.2, and below
-        that single candidates are not doubted at the start.
+    checks : (wrong, all) of randomly drawn single candidates that were checked. With fewer than ten, held-out sets
+        judge 0 and SINGLES. With ten or more, the wrong share is the start if it is at least 0.2; below that, single
+        candidates are not doubted at the start.
     """
     if checks is None or checks[1] < FEWEST_CHECKS:
         return (0.0, SINGLES), None
@@ -189,10 +189,10 @@ def read_checks(checks: tuple[int, int] | None) -> tuple[int, int] | None:
 
 
 def read_answered(answered: object, prior: FloatArray, imported: FloatArray) -> BoolArray:
-    """Return (n,) which rows a person answered: those given, and those whose candidates differ from the
-    imported ones, judged by their soft labels (n, m).
+    """Return (n,) the rows that a person answered: those given, and those whose candidates differ from the imported
+    ones, judged by their soft labels (n, m).
 
-    Raises ValueError where `answered` is not bool (n,).
+    Raises ValueError if `answered` is not bool (n,).
     """
     changed = np.asarray(((prior > 0) != (imported > 0)).any(axis=1))
     if answered is None:

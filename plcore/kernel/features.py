@@ -1,15 +1,15 @@
 """Kernels as features: rows become Z (n, r) whose products are the kernel, exactly or from `n_components` points.
 
-Up to n_components rows all of them are the points, and Z Z' is the kernel matrix; beyond it the kernel is taken
-between the rows and n_components points only (Nystroem), so that nothing is ever n x n. The kernel matrix of the
-points is factored by pivoted Cholesky, which leaves out a point that the others span: duplicates cost nothing. A
-linear kernel of few features needs no points: its features are at hand, sparse ones too.
+Up to n_components rows all of them are the points, and Z Z' is the kernel matrix; beyond that, the kernel is computed
+only between the rows and n_components points (Nystroem), so that nothing is ever n x n. The kernel matrix of the points
+is factored by pivoted Cholesky, which leaves out points that the others span: duplicates cost nothing. A linear kernel
+of few features needs no points: it uses the features themselves, sparse ones too.
 
-Of very many rows the kernel between rows and points itself serves as features ("plain"): a regression on them whose
-penalty is the kernel matrix of the points is the same regression, and n r^2 operations of the factor are saved.
+With very many rows, the kernel between rows and points itself serves as features ("plain"): a regression on them, with
+the kernel matrix of the points as penalty, is the same regression, and saves the factor's n r^2 operations.
 
 All kernels are 1, or 1 on average, between a row and itself, so that one grid of ridges serves all. They are computed
-in float64: rounded to float32, an rbf kernel of 20,000 rows loses all accuracy.
+in float64: in float32, an rbf kernel of 20,000 rows loses all accuracy.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_
 
 KERNELS = ("rbf", "laplace", "linear")
 RANK_TOLERANCE = 1e-11  # minimum contribution of a point, relative to the largest diagonal entry
-# The same for plain features. Their normal equations K'K are rounded to about 1e-9, and the penalty of a point that
-# adds less would drown in that; the kernel of other rows is off by far more than 1e-7 beyond n_components rows.
+# The same for plain features. Their normal equations K'K are rounded to about 1e-9, which would drown the penalty of a
+# point that adds less; beyond n_components rows, the kernel of other rows is off by far more than 1e-7.
 PLAIN_TOLERANCE = 1e-7
 WIDTH_ROWS = 1000  # rows sampled to find the width of a kernel
 CENTRE_ROWS = 10  # rows per centre that k-means uses
 CENTRE_ROUNDS = 5
 BLOCK = 4096  # rows whose kernel is computed at a time
-# Where plain features cannot have all rows as points they have so much of n_components. At 10,000 rows 0.7 halves the
-# time; accuracy falls by 0.001 to 0.0018 (rbf and laplace on Gaussian classes and pendigits, three draws), at 0.6 by
-# more
-# than 0.002.
+# If plain features cannot use all rows as points, they use this share of n_components. At 10,000 rows, 0.7 halves the
+# time and lowers accuracy by 0.001 to 0.0018 (rbf and laplace on Gaussian classes and pendigits, three draws); 0.6
+# lowers it by more than 0.002.
 PLAIN_SHARE = 0.7
-PLAIN_BLOCK = 1024  # of plain features, so that they stay in the third-level cache on the way
+PLAIN_BLOCK = 1024  # rows of plain features at a time, so that they stay in the third-level cache
 
 
 class KernelFeatures:
@@ -48,7 +47,7 @@ class KernelFeatures:
     """
 
     width: float
-    points: FeatureMatrix  # (r, d), None if the features themselves serve
+    points: FeatureMatrix  # (r, d), None if the features themselves are used
     penalty: FloatArray | None  # (r, r) M of plain features: coefficients A cost tr(A'MA); None: tr(A'A)
 
     def __init__(self, kernel: str, n_components: int, plain: bool = False) -> None:
@@ -64,7 +63,7 @@ class KernelFeatures:
         self.points = self.penalty = None
         if self.kernel != "linear" or X.shape[1] > self.n_components:
             points = self._find_points(X, weights, present, random)
-            matrix = self._between(points, points).T  # symmetric, and now in Fortran's order
+            matrix = self._between(points, points).T  # symmetric, and now in Fortran order
             least = PLAIN_TOLERANCE if self.plain else RANK_TOLERANCE
             tolerance = least * max(float(matrix.diagonal().max()), np.finfo(float).tiny)
             factor, order, rank, _ = lapack.dpstrf(matrix, tol=tolerance, lower=1, overwrite_a=1)
@@ -110,7 +109,8 @@ class KernelFeatures:
     def _find_points(
         self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
     ) -> FeatureMatrix:
-        """The points: all rows of weight, drawn rows, or for "laplace", which gains by it, centres of k-means."""
+        """Choose the points: all rows with weight, a sample of rows, or for "laplace", which gains from it, centres of
+        k-means."""
         if len(present) <= self.n_components:
             return X[present]
         drawn = random.permutation(present)
@@ -132,7 +132,7 @@ class KernelFeatures:
         return np.asarray(cdist(A, B, "cityblock"))
 
     def _between(self, A: FeatureMatrix, B: FeatureMatrix, room: FloatArray | None = None) -> FloatArray:
-        """(len(A), len(B)) the kernel; in `room`, where that is given."""
+        """Return (len(A), len(B)) the kernel, written to `room` if given."""
         if self.kernel == "linear":
             product = A @ B.T
             dense = product.toarray() if is_sparse(product) else np.asarray(product)
@@ -146,7 +146,8 @@ class KernelFeatures:
 
 
 def _exponents(A: FeatureMatrix, B: FeatureMatrix, width: float, room: FloatArray | None) -> FloatArray:
-    """(len(A), len(B)) -|a - b|^2 / 2 width^2 of their rows; of dense ones by one product, with two columns more."""
+    """Return (len(A), len(B)) -|a - b|^2 / 2 width^2 of their rows; for dense rows by one product, with two more
+    columns."""
     if is_sparse(A) or is_sparse(B):
         return np.asarray(euclidean_distances(A, B, squared=True)) * (-0.5 / width**2)
     left, right = A / width, B / width
@@ -157,8 +158,8 @@ def _exponents(A: FeatureMatrix, B: FeatureMatrix, width: float, room: FloatArra
 
 
 def _mean_manhattan(X: FloatArray, shares: FloatArray) -> float:
-    """The mean of |x - x'|_1 over all pairs of rows X (n, d) by their shares (n,): feature by feature, and there each
-    gap between neighbouring values lies between as many pairs as there are rows below times rows above."""
+    """Return the mean of |x - x'|_1 over all pairs of rows X (n, d), weighted by their shares (n,). It sums over
+    features: each gap between neighbouring values separates (rows below) times (rows above) pairs."""
     order = X.argsort(axis=0)
     below = shares[order[:-1]].cumsum(axis=0)
     gaps = np.diff(np.take_along_axis(X, order, axis=0), axis=0)
@@ -166,16 +167,18 @@ def _mean_manhattan(X: FloatArray, shares: FloatArray) -> float:
 
 
 def _spread(X: FeatureMatrix, weights: FloatArray) -> float:
-    """The mean squared distance of a row to the mean of all."""
+    """Return the mean squared distance of a row to the mean of all."""
     shares = weights / weights.sum()
     squares = X.multiply(X).sum(axis=1) if is_sparse(X) else (X * X).sum(axis=1)
     size, mean = float(shares @ np.asarray(squares).ravel()), np.asarray(X.T @ shares).ravel()
     spread = size - float(mean @ mean)
-    return spread if spread > 1e-12 * size else 0.0  # rounding differences between equal rows are no distance
+    return (
+        spread if spread > 1e-12 * size else 0.0
+    )  # rounding differences between equal rows do not count as distance
 
 
 def _move_to_means(centres: FloatArray, X: FloatArray, weights: FloatArray) -> FloatArray:
-    """Run some rounds of k-means from these centres (r, d); a centre that is nearest to no row stays."""
+    """Run some rounds of k-means from these centres (r, d); a centre that is nearest to no row stays in place."""
     for _ in range(CENTRE_ROUNDS):
         nearest = pairwise_distances_argmin(X, centres)
         member = sparse.csr_matrix((weights, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))

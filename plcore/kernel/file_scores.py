@@ -1,18 +1,18 @@
-"""Combine scores of a file with a kernel ridge: how much each counts for the labels of the rows.
+"""Combine a file's scores with a kernel ridge: how much each counts for the labels of the rows.
 
-In the rounds the scores w of a row's candidates are a factor of its soft label, next to exp(F / 0.05): scores that are
-nearly always right are overruled there by a regression that is right less often. A pool of both has a temperature T of
-the regression's left-out scores F and a power omega of the file's, at which the two agree best:
+In the rounds, the scores w of a row's candidates are a factor of its soft label, next to exp(F / 0.05). So scores that
+are nearly always right are overruled by a regression that is right less often. A pool of both has a temperature T for
+the regression's left-out scores F and a power omega for the file's scores, at which the two agree best:
 
     sum_i log(|S_i| sum over c in S_i of softmax(F_i / T)_c r_ic),    r_ic ~ w_ic^omega inside S_i
 
-It is 0 for even r, so that scores that have nothing to do with the rows get a power near 0. No true label is seen. A
-file's scores that come from a model of the same features agree with F for that reason alone, and a pool makes too much
-of them. So how often the file's winners are right, p, is read from how often they are the left-out winners:
+The sum is 0 for even r, so scores unrelated to the rows get a power near 0. No true label is used. File scores from a
+model of the same features agree with F for that reason alone, and a pool would overrate them. So p, how often the
+file's winners are right, is estimated from how often they are the left-out winners:
 
     max over p of sum_i log(p q_i + (1 - p)(1 - q_i)/(|S_i| - 1)),    q_i = softmax(F_i / T')_winner inside S_i
 
-T' the temperature of probabilities (`plcore.labels.temperature`). The pool is taken where p = 0.98 is not rejected.
+T' is the temperature of probabilities (`plcore.labels.temperature`). The pool is used if p = 0.98 is not rejected.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from plcore.kernels import softmax_rows
 from plcore.labels.temperature import fit_temperature
 
 TEMPERATURES = np.geomspace(0.6, 12.0, 14)
-"""For the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
+"""Factors for the rounds' own logarithms: T from 0.03 to 0.6, where the rounds use 0.05."""
 POWERS = np.linspace(0.0, 4.0, 17)
 MOST_ROWS = 2000
-"""Approximate number of ambiguous rows, evenly spaced, that a pool is fitted to."""
+"""Approximate number of ambiguous rows, evenly spaced, to fit a pool to."""
 GOOD = 0.98
-"""Scores that are right this often must decide."""
+"""Scores that are right this often should decide."""
 REJECTED = chi2.ppf(0.95, 1) / 2
-"""Nats by which the best accuracy must be likelier than GOOD for GOOD to be ruled out: a test at level 0.05."""
+"""Nats by which the best accuracy must beat GOOD in likelihood to rule GOOD out: a test at level 0.05."""
 FEWEST_CHECKS = 10
-"""Minimum number of blind checks that choose the rule."""
+"""Fewest blind checks that choose the rule."""
 
 
 class ScoreRule(StrEnum):
@@ -55,12 +55,13 @@ class ScoreRule(StrEnum):
 
 
 CHECKED = (ScoreRule.ROUNDS, ScoreRule.POOL, ScoreRule.SCORES)
-"""Among these blind checks choose."""
+"""The rules that blind checks choose from."""
 
 
 @dataclass(frozen=True)
 class ScorePool:
-    """temperature : by which the logarithms of the rounds are divided      power : of the file's scores
+    """A pool of regression and file scores. temperature : divides the logarithms of the rounds      power : of the
+    file's scores
     gain : the first sum above, in nats      rows : ambiguous rows that it was fitted to
     accuracy : p, of the file's winners; NaN if no row has one      good : whether GOOD is not rejected"""
 
@@ -73,8 +74,8 @@ class ScorePool:
 
     @classmethod
     def fit(cls, own: FloatArray, prior: FloatArray) -> ScorePool:
-        """The best of a grid, for what the rounds say of each class without the row's own scores, own (n, m), and the
-        scores prior (n, m), which are 0 outside of the sets and sum to 1."""
+        """Fit the best pool of a grid. own : (n, m) class logarithms of the rounds without the row's own scores
+        prior : (n, m) the scores, 0 outside the sets, rows sum to 1"""
         several = np.flatnonzero((prior > 0).sum(axis=1) > 1)
         calibrated = fit_temperature(np.where(prior.any(axis=0), own, -np.inf), prior > 0, smoothed=True)
         several = several[:: max(1, len(several) // MOST_ROWS)]
@@ -100,14 +101,14 @@ class ScorePool:
         return self.rows > 0 and self.power > 0 and self.gain > np.log(self.rows)
 
     def labels(self, own: FloatArray, prior: FloatArray) -> FloatArray:
-        """(n, m) softmax of own / temperature + power * log(prior), inside the sets."""
+        """Return (n, m) softmax of own / temperature + power * log(prior), inside the sets."""
         logs, inside = _logs(prior)
         return np.asarray(softmax_rows(own / self.temperature + self.power * logs, inside))
 
 
 def _winners_right(shares: FloatArray, prior: FloatArray) -> tuple[float, bool]:
-    """How often the winners of scores prior (n, m) are right, where a row's classes have these shares (n, m); and
-    whether GOOD is not rejected. Rows whose scores name no winner do not count."""
+    """Estimate how often the winners of the scores prior (n, m) are right, given the class shares (n, m) of each row;
+    and whether GOOD is not rejected. Rows whose scores have no winner do not count."""
     top = prior.max(axis=1)
     one = np.flatnonzero((prior == top[:, None]).sum(axis=1) == 1)
     if not len(one):
@@ -127,7 +128,7 @@ class WeighedScores:
     """The result of weighing a file's scores. rule : the rule chosen      labels : (n, m) by that rule, 0
     outside of the sets
 
-    right : how many of the checks each rule has right, {} if there are fewer than FEWEST_CHECKS
+    right : number of checks that each rule gets right, {} if there are fewer than FEWEST_CHECKS
     """
 
     rule: ScoreRule
@@ -142,14 +143,13 @@ def weigh(
     pool: ScorePool,
     checks: tuple[FloatArray, FloatArray, IntArray] | None = None,
 ) -> WeighedScores:
-    """Label the rows by the rule that blind checks find best. With fewer than ten checks: by the pool if file
-    and regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else by the
-    rounds.
+    """Label the rows by the rule that blind checks find best. With fewer than ten checks, use the pool if file and
+    regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else the rounds.
 
-    own, prior : (n, m) as for `ScorePool.fit`      pool : as that gave it
-    checks : the same two (c, m) of rows that did not train, and their true columns (c,); -1 is outside and is wrong.
-        The rule before checks stays unless another is right in more of them by over one standard error of the
-        difference, the root of the number of checks that one of both alone has right.
+    own, prior : (n, m) as for `ScorePool.fit`      pool : its result
+    checks : the same two (c, m) of rows that did not train, and their true columns (c,); -1 is outside and counts as
+        wrong. The rule without checks stays unless another gets more of them right by over one standard error of the
+        difference: the root of the number of checks that only one of the two gets right.
     """
     rule = ScoreRule.POOL if pool.tells and pool.good else ScoreRule.ROUNDS
     right: dict[ScoreRule, int] = {}
@@ -173,6 +173,6 @@ def _labels(rule: ScoreRule, own: FloatArray, prior: FloatArray, pool: ScorePool
 
 
 def _logs(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """(n, m) the logarithms of the prior, 0 if it is 0; and where it is more."""
+    """Return (n, m) the logarithms of the prior, 0 if the prior is 0; and whether the prior is above 0."""
     inside = prior > 0
     return np.log(prior, out=np.zeros_like(prior), where=inside), inside

@@ -55,12 +55,11 @@ from plcore.labels.set_masses import SetMasses, as_rows, read_sources, same_sets
 from plcore.labels.training import check_training, check_update
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 
-# More rows than features fit in memory for: the regression learns from a sample of rows, the others follow.
+# Too many rows for their features to fit in memory: the regression learns from a sample, and the other rows follow.
 #
-# Their soft labels use scores of a regression that has not seen them, as the leave-one-out scores of the drawn rows
-# do.
+# Their soft labels use scores of a regression that has not seen them, like the leave-one-out scores of the sample.
 
-MOST_RESIDENT = 200_000  # up to this many rows all are learnt from: features of 1,000 points take 800 MB
+MOST_RESIDENT = 200_000  # up to this many rows, all of them train: features of 1,000 points take 800 MB
 DRAWN = 50_000
 FEW = 50  # up to this many rows of a class, all of them are drawn
 BLOCK = 4096  # rows scored at a time
@@ -114,17 +113,17 @@ def follow(
 class PLKernelRidge(SoftLabelClassifier):
     """Kernel ridge regression on soft labels, with leave-one-out scores and class masses.
 
-    From soft labels Q = S/|S|, in turns: F, the leave-one-out scores of a kernel ridge regression on Q, in closed form;
-    Q = softmax(F / temperature) inside the sets, its class sums pulled three times towards those of the sets as
-    imported, M: Q_ic (M_c / sum_i Q_ic)^class_mass, rows scaled to 1. It ends when no row changes by more than 0.01, or
-    after max_iter rounds. New rows get the scores F(x) of the regression on the last Q.
+    Starting from soft labels Q = S/|S|, alternate: F, the leave-one-out scores of a kernel ridge regression on Q, in
+    closed form; Q = softmax(F / temperature) inside the sets, its class sums pulled three times towards those of the
+    sets as imported, M: Q_ic (M_c / sum_i Q_ic)^class_mass, rows scaled to 1. It ends when no row changes by more than
+    0.01, or after max_iter rounds. New rows get the scores F(x) of the regression on the last Q.
 
-    The turns of a kernel ridge regression and soft labels inside the sets are those of SURE (Feng and An, AAAI 2019)
-    and PL-AGGD (Wang, Li and Zhang, KDD 2019). New here: the scores are leave-one-out, so that the regression cannot
-    confirm its own guess, the class masses, which keep a frequent distractor from taking all rows, and the set masses,
-    by which rows of one source explain each other (`plcore.labels.set_masses`): a caption's three names belong to its
-    three faces. In each round, after the class masses, the sums of a source's soft labels are pulled to what its
-    candidates and answers let expect.
+    Alternating a kernel ridge regression and soft labels inside the sets follows SURE (Feng and An, AAAI 2019) and
+    PL-AGGD (Wang, Li and Zhang, KDD 2019). New here: the scores are leave-one-out, so that the regression cannot
+    confirm its own guess; the class masses keep a frequent distractor from taking all rows; and with the set masses,
+    rows of one source inform each other (`plcore.labels.set_masses`): a caption's three names belong to its three
+    faces. In each round, after the class masses, the sums of a source's soft labels are pulled to the values expected
+    from its candidates and answers.
 
     Parameters
     ----------
@@ -132,36 +131,36 @@ class PLKernelRidge(SoftLabelClassifier):
         "linear"; "auto" chooses between rbf and laplace. For sparse X "auto" is linear.
     alpha : ridge, in units in which the kernel of a row with itself is 1; "auto" chooses among 0.02, 0.1, 0.5 and 2.
     class_mass : power of the pull towards the class masses, 0 none, 1 all the way; "auto" is 0.5, or 0 or 1 if that
-        is better by more than one standard error. Masses help balanced classes, and harm where classes are unbalanced
-        and sets large. What is "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
+        is better by more than one standard error. Masses help with balanced classes, and harm with unbalanced classes
+        and large sets. "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
     set_mass : power of the pull towards the set masses, 0 none, 1 all the way; "auto" is 1 if rows come from
-        sources, or 0.5 or 0 if that is better by more than two standard errors. Sources are `groups` of `fit`;
-        without these they are rows with the same set, if more than half of the neighbouring rows have the same one and
-        that is beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no
-        groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
-    outside : whether rows are found whose truth is none of their candidates (`plcore.kernel.doubtful`). None: every set
-        is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
-        predictions for held-out rows are then their labels more often, by more than two standard errors, and their sets
-        are predicted no worse by more than one, in accuracy and in log probability. Single candidates are doubted at
-        the start where that does the same and the former does not, where more predictions are inside by more than one,
-        or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
-        single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
-        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then 0.5 at least. Refused
-        for more than 200,000 rows. Costs up to three times a fit.
-    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is 0.05, or
-        0.15 where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is
-        in so few sets that false candidates are not spread evenly over the classes, and labels stay as near to
-        held-out predictions (`plcore.kernel.choice`).
-    n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
+        sources, or 0.5 or 0 if that is better by more than two standard errors. Sources are `groups` of `fit`; without
+        these, sources are rows with the same set, if more than half of the neighbouring rows have the same one, beyond
+        chance; else there are none. A number is used as given, with rows of the same set if there are no groups. It
+        harms if sets were drawn for each row, or depend on its label.
+    outside : whether to find rows whose truth is not a candidate (`plcore.kernel.doubtful`). None: every set
+        is assumed to hold its truth. "auto": such rows also get soft labels outside their sets, if predictions for
+        held-out rows then match their labels more often, by more than two standard errors, and predict their sets no
+        worse by more than one, in accuracy and in log probability. Single candidates are doubted at the start if that
+        passes the same test and the former does not, if it puts more predictions inside by more than one, or if blind
+        checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is used as given: how much single
+        candidates are doubted at the start. Made for shortlists of models, which miss the truth of some rows; if sets
+        depend on the label, a number may ruin the fit. "auto" for class_mass is then at least 0.5. Refused for more
+        than 200,000 rows. Costs up to three times a fit.
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a certain class. "auto" is 0.05, or
+        0.15 if class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
+        few sets that false candidates are not spread evenly over the classes, and labels stay as close to held-out
+        predictions (`plcore.kernel.choice`).
+    n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond that, the kernel goes
         through this many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
-        From 1,000 rows on through 0.7 of this many, by normal equations; what is "auto" is then chosen with 200 points
-        and 5 rounds, beyond 5,000 rows on 1,500 drawn ones. Up to 5,000 rows that have sources, or where "auto"
-        temperature may be 0.15, keep all points and rounds.
-        More than 200,000 rows are not all kept in memory: the regression learns from 50,000 drawn ones, and the soft
-        labels of the others use its scores. `relabel`, `update` and `effect_scores` then refuse.
+        From 1,000 rows on it uses 0.7 of this many, by normal equations; "auto" settings are then chosen with 200
+        points and 5 rounds, and beyond 5,000 rows on a sample of 1,500. Up to 5,000 rows with sources, or whose "auto"
+        temperature may be 0.15, keep all points and rounds. More than 200,000 rows are not all kept in memory: the
+        regression learns from a sample of 50,000, and the soft labels of the others use its scores. `relabel`, `update`
+        and `effect_scores` then refuse.
     max_iter : most rounds.
-    scaling : "standard" z-scores the features (sparse ones are not shifted); None takes them as they are; "auto" is
-        "standard" for dense X, None for sparse X, which is mostly text with scales of its own.
+    scaling : "standard" z-scores the features (sparse ones are not shifted); None leaves them unchanged; "auto" is
+        "standard" for dense X, None for sparse X, which is mostly text with meaningful scales.
     random_state : of folds and points. The default gives the same model for the same data.
 
     Attributes
@@ -171,16 +170,17 @@ class PLKernelRidge(SoftLabelClassifier):
         sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores if nothing was to be chosen.
-    probability_temperature_ : that of `predict_proba`, at which leave-one-out scores make the sets most probable.
-    label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets, but for rows in doubt:
+    probability_temperature_ : temperature of `predict_proba`, at which leave-one-out scores make the sets most
+        probable.
+    label_distributions_ : (n, m) soft labels of the training rows, 0 outside their sets, except for rows in doubt:
         their argmax is then the label among all classes.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
-    outside_ : (n,) how likely the truth of each training row is none of its candidates, 0 for answered rows; None for
-        outside=None. It is estimated also if no set is doubted by the choice.
-    outside_start_ : how far single candidates were doubted at the start; None if no set is doubted.
-    objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
-        minimise. n_iter_; converged_ : whether the last change is below 0.01. Where many sets are ambiguous a few rows
-        often continue moving after 25 rounds.
+    outside_ : (n,) how likely the truth of each training row is not a candidate, 0 for answered rows; None for
+        outside=None. It is also estimated if the choice doubts no set.
+    outside_start_ : how much single candidates were doubted at the start; None if no set is doubted.
+    objective_ : largest change of a row in each round, which the rounds reduce; there is no function that they
+        minimise. n_iter_; converged_ : whether the last change is below 0.01. If many sets are ambiguous, a few rows
+        often still change after 25 rounds.
     rounds_ : all that the rounds use in addition to the candidates (`plcore.kernel.rounds.Rounds`).
     """
 
@@ -253,23 +253,23 @@ class PLKernelRidge(SoftLabelClassifier):
 
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
         groups : (n,) the source of each row, such as the photo or the recording, by name or number; None or NaN for a
-            row that has none. Rows of a source must be there together: of a source of which rows are left out its
-            candidates are expected in those that remain. Keep a held-out row in its source with sample_weight 0 and
-            its candidates: nothing is learnt of it, but a candidate may belong to it, and its soft labels follow. Its
-            label has no part in this, so that what is measured on it stays honest. Give a row that is to have no part
-            at all no source.
+            row that has none. Include all rows of a source: if some are left out, their candidates are expected in the
+            remaining rows. Keep a held-out row in its source with sample_weight 0 and its candidates: it does not
+            train, but a candidate may belong to it, and it gets soft labels. Its true label is not used, so
+            measurements on it stay honest. Give a row without any part in this no source.
         candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
-            to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
+            to 1, None for even ones. The soft labels start from them, and have them as a factor in every round.
         imported : the candidates (n, m) before rows were answered; the class masses are theirs, by the same weights,
-            because answered rows are no fair sample of the classes, and so are the set masses. None: y.
-        answered : bool (n,), rows that a person answered, also where the answer is the one candidate they had: these
-            are never doubted. Rows whose candidates are not the imported ones count as answered anyway
-        single_checks : (wrong, checked) of rows with one candidate, drawn at random and checked by a person. From ten
-            on they decide for outside="auto": from 0.2 wrong on, that share is how far such rows are doubted first
-        progress : called with (round, largest change) after every round of the choice and of the fit; what it raises
-            ends the fit
-        Warns (UserWarning) where a class is in more than 0.97 of the sets. Raises CandidateError for candidates or
-        their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
+            because answered rows are not a fair sample of the classes. The same holds for the set masses. None: y.
+        answered : bool (n,), rows that a person answered, even if the answer is their only candidate: these are never
+            doubted. Rows whose candidates differ from the imported ones count as answered anyway
+        single_checks : (wrong, checked) of rows with one candidate, drawn at random and checked by a person. With ten
+            or more they decide outside="auto": if at least 0.2 are wrong, that share is how much such rows are doubted
+            at first
+        progress : called with (round, largest change) after every round of the choice and of the fit; an exception in
+            it ends the fit
+        Warns (UserWarning) if a class is in more than 0.97 of the sets. Raises CandidateError for candidates or their
+        weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
@@ -397,7 +397,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.transduction_ = self.classes_[np.where(candidates, labels, -1.0).argmax(axis=1)]
 
     def _check_resident(self) -> None:
-        """Raise ValueError if the features of the training rows were not kept."""
+        """Raise ValueError if the features of the training rows are not in memory."""
         check_is_fitted(self)
         if len(self.candidates_) > len(self.rounds_.ridge.rows):
             raise ValueError(
@@ -414,11 +414,11 @@ class PLKernelRidge(SoftLabelClassifier):
         answered: ArrayLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
-        """Fit again to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
+        """Fit again to other candidates (n, m) of the same rows, with the chosen kernel, ridge and masses.
 
         Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
         set_mass=set_mass_, temperature=temperature_ and, if it is not None, outside=outside_start_ on the same rows,
-        weights and sources, and costs the rounds alone. y : candidate matrix; the other arguments and the errors are
+        weights and sources, but only costs the rounds. y : candidate matrix; the other arguments and the errors are
         those of `fit`. Nothing changes when an error is raised.
         """
         self._check_resident()
@@ -448,14 +448,15 @@ class PLKernelRidge(SoftLabelClassifier):
         return self
 
     def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
-        """Replace the candidates of some training rows, after answers or undo, and update the model by three
-        warm rounds.
+        """Replace the candidates of some training rows, after answers or undo, and update the model by three warm
+        rounds.
+
+        Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses include
+        the answers, and these rows are no longer doubted. The rounds continue from the last soft labels instead of
+        starting fresh: nearly all predictions are the same. Costs some milliseconds per thousand rows.
+        `candidate_accuracy_` and `probability_temperature_` stay, too.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
-        Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
-        the answers, and these rows are no longer doubted. The rounds continue from the last soft labels, where a
-        fresh fit begins again: nearly all predictions are the same. Costs some milliseconds a thousand rows.
-        `candidate_accuracy_` and `probability_temperature_` stay, too.
         Returns the rows, ascending, whose soft labels changed by 0.01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.
         """
@@ -478,13 +479,13 @@ class PLKernelRidge(SoftLabelClassifier):
         """Choose how much the `candidate_weights` of the fit count for the labels of the training rows;
         return the rule and the labels.
 
-        In the rounds they are a factor next to a sharp softmax, which overrules scores that are nearly always right.
-        This chooses among the rounds, a pool with a temperature and a power fitted without truth, and the scores alone
-        (`plcore.kernel.file_scores`). Nothing of the fitted model changes.
+        In the rounds, they are a factor next to a sharp softmax, which overrules scores that are nearly always right.
+        This method chooses among the rounds, a pool whose temperature and power are fitted without true labels, and the
+        scores alone (`plcore.kernel.file_scores`). Nothing of the fitted model changes.
         checks : (X (c, d), candidates (c, m), weights (c, m), true labels (c,)) of rows that did not train; ten or more
-            choose the rule. None: the agreement of the scores with left-out predictions does.
-        Raises ValueError where no weights were given to the fit or the features were not kept, CandidateError for wrong
-        candidates or weights.
+            choose the rule. None: the agreement of the scores with left-out predictions chooses it.
+        Raises ValueError if the fit had no weights or did not store the features, CandidateError for wrong candidates
+        or weights.
         """
         self._check_resident()
         if self._candidate_weights is None:
@@ -516,8 +517,8 @@ class PLKernelRidge(SoftLabelClassifier):
         """Return the coordinates (q, r) of rows X (q, d) in the axes of the regression, like
         `rounds_.ridge.rows` for the training rows.
 
-        `rounds_.ridge.scores(label_distributions_, ...)` of them are their scores, whatever `relabel` and `update` have
-        changed since: so the kernel of rows that are scored again and again is computed once.
+        `rounds_.ridge.scores(label_distributions_, ...)` of them are their current scores, even after `relabel` and
+        `update`: so the kernel of rows that are scored repeatedly is computed only once.
         """
         check_is_fitted(self)
         Z = self._features.transform(self._read_rows(X))
@@ -527,8 +528,8 @@ class PLKernelRidge(SoftLabelClassifier):
         """Return (n,) how much an answer about each training row would move the predictions of uncertain
         rows.
 
-        effect_i = u_i sum_j |H_ji| u_j, u = 1 - margin of `label_distributions_`, H the smoother: its column i is what
-        every row feels of a change of row i. 0 if one candidate is left. The sum runs over the 1,000 most uncertain
+        effect_i = u_i sum_j |H_ji| u_j, u = 1 - margin of `label_distributions_`, H the smoother: its column i is the
+        effect on every row of a change of row i. 0 if one candidate is left. The sum runs over the 1,000 most uncertain
         rows.
         """
         self._check_resident()

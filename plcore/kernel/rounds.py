@@ -1,4 +1,4 @@
-"""The rounds: alternate a regression on soft labels and soft labels inside the candidates until
+"""The rounds: alternate between a regression on soft labels and soft labels inside the candidates, until
 convergence."""
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from plcore.kernels import largest_change, margins, softmax_rows
 from plcore.labels.set_masses import SetMasses
 from plcore.labels.weights import ClassMasses
 
-TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
-UPDATE_ROUNDS = 3  # after new candidates of a few rows
+TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, for the rounds to end
+UPDATE_ROUNDS = 3  # after a few rows got new candidates
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """labels : (n, m) soft labels      changes : the largest change of a row in each round"""
+    """The result of the rounds. labels : (n, m) soft labels      changes : the largest change of a row in each round"""
 
     labels: FloatArray
     changes: list[float]
@@ -35,8 +35,7 @@ class Settled:
 
 @dataclass(frozen=True, eq=False)
 class Doubts:
-    """The degree to which the truth of each row is assumed to be outside of its set
-    (`plcore.kernel.doubtful`).
+    """The degree to which the truth of each row is assumed to be outside its set (`plcore.kernel.doubtful`).
 
     shares : (n,) of each row's label outside      temperature : of the softmax there, at least that of the rounds
     beyond : (n, m) the classes outside of each set
@@ -66,18 +65,18 @@ class Doubts:
         return replace(self, shares=shares)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """All of it as arrays by name, for a file; `from_arrays` makes it again."""
+        """Return all of it as arrays by name, for a file; `from_arrays` restores it."""
         temperature = np.array(self.temperature)
         return {"doubt_shares": self.shares, "doubt_temperature": temperature, "doubt_beyond": self.beyond}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Doubts:
-        """Output of `to_arrays`. Raises KeyError where something is missing."""
+        """Restore the result of `to_arrays`. Raises KeyError if something is missing."""
         return cls(arrays["doubt_shares"], float(arrays["doubt_temperature"]), arrays["doubt_beyond"])
 
 
 ANNEALED_FROM, COOLING = 0.5, 0.75
-"""With doubts the temperature of round t from 0 is 0.5 * .75^t, at least that of the rounds."""
+"""With doubts, the temperature of round t, from 0, is 0.5 * 0.75^t, at least that of the rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +115,9 @@ class Rounds:
         """Alternate both steps, from the prior (n, m) or from `start` (n, m), until no row changes by
         TOLERANCE.
 
-        The plain turns can go to and fro between two states for ever: once the largest change stops falling, each
-        round goes half of the way only. Rows of weight 0 follow; they neither stop the rounds nor keep them going.
-        progress : called with (round from 1, largest change) after each; what it raises ends the rounds
+        Plain rounds can oscillate between two states forever: once the largest change stops falling, each round moves
+        only half of the way. Rows of weight 0 follow; they neither stop the rounds nor keep them going.
+        progress : called with (round from 1, largest change) after each; an exception in it ends the rounds
         """
         labels = prior if start is None else start
         logs, inside = logs_inside(prior)
@@ -151,8 +150,8 @@ class Rounds:
         """Run a few warm rounds from soft labels (n, m) that had converged before some rows (r,) got other
         candidates.
 
-        These rows start from what their soft labels give to the candidates they have now, or, where that is nothing,
-        from their prior; prior (n, m) is that of all rows now.
+        These rows start from the part of their soft labels on their present candidates, or from their prior if that
+        part is zero; prior (n, m) is the current one of all rows.
         """
         start = labels.copy()
         inside = np.where(prior[rows] > 0, labels[rows], 0.0)
@@ -164,8 +163,8 @@ class Rounds:
         """Return scores (n, m) for every class of each training row, candidate or not, from converged soft
         labels.
 
-        Logarithms of shares, up to a constant of each row: their softmax inside the candidates is what one round more
-        makes of the labels. prior : (n, m) as for `settle`; outside of the candidates it tells nothing
+        Logarithms of shares, up to a constant per row: their softmax inside the candidates is the result of one more
+        round. prior : (n, m) as for `settle`; not used outside the candidates
         """
         largest = prior.max(axis=1, keepdims=True)
         told = np.log(prior / largest, out=np.zeros_like(prior), where=prior > 0)
@@ -188,7 +187,7 @@ class Rounds:
         return effects(self.ridge, 1.0 - margins(softmax_rows(scores, candidates)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """All of it as arrays by name, for a file; `from_arrays` makes it again."""
+        """Return all of it as arrays by name, for a file; `from_arrays` restores it."""
         return {
             "rows": self.ridge.rows,
             "weights": self.ridge.weights,
@@ -204,7 +203,7 @@ class Rounds:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Rounds:
-        """Output of `to_arrays`. Raises KeyError where something is missing."""
+        """Restore the result of `to_arrays`. Raises KeyError if something is missing."""
         ridge = Ridge(arrays["rows"], arrays["weights"], arrays["shrink"])
         masses = ClassMasses(arrays["mass_weights"], arrays["mass_targets"])
         set_mass = float(arrays.get("set_mass", 0.0))  # older files have none
@@ -215,8 +214,8 @@ class Rounds:
 
 
 def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> float:
-    """Return the weighted share of leave-one-out predictions inside their sets: candidate accuracy without
-    held-out rows."""
+    """Return the weighted share of leave-one-out predictions inside their sets: candidate accuracy without held-out
+    rows."""
     scores = ridge.left_out_scores(labels)
     scores[:, ~candidates.any(axis=0)] = -np.inf
     inside = candidates[np.arange(len(candidates)), scores.argmax(axis=1)]
@@ -224,7 +223,7 @@ def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -
 
 
 TEMPERATURES = (0.02, 2.0)
-"""For probabilities, the least and the most, in units of scores, which are about 1 for a sure class."""
+"""Least and greatest temperature of probabilities, in units of scores, which are about 1 for a certain class."""
 
 
 def probability_temperature(
@@ -232,8 +231,9 @@ def probability_temperature(
 ) -> float:
     """Return the temperature T at which leave-one-out scores F make the candidate sets (n, m) most probable.
 
-    It raises sum_i s_i log sum_{c in S_i} softmax(F_i / T)_c, s the weights of the rows: no clean label is seen. That
-    of the rounds is sharper, for it is to tell candidates of one row apart. otherwise : where no set rules a class out
+    It maximises sum_i s_i log sum_{c in S_i} softmax(F_i / T)_c, with the weights s of the rows: no clean label is
+    used. The temperature of the rounds is sharper, because it must separate the candidates of one row. otherwise :
+    returned if no set rules a class out
     """
     possible = candidates.any(axis=0)
     telling = np.flatnonzero((ridge.weights > 0) & ~candidates[:, possible].all(axis=1))

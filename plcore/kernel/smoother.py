@@ -3,9 +3,9 @@
     H = Z (Z'SZ + alpha)^-1 Z'S + 1 s'/sum(s)      Z centred, S = diag(s) the weights of the rows
     F = (H Q - t h Q) / (1 - t h),   h = diag(H)/s, t = min(s, 1)
 
-F_i is the score that row i gets from a regression without it; of a row that stands for several, s_i > 1, one is left
-out, so that weights equal repetition. One eigendecomposition of Z'SZ serves every alpha (`Smoother`). For one alpha a
-Cholesky factor of Z'SZ + alpha M does, at less than half of the cost (`FactoredSmoother`).
+F_i is the score of row i by a regression without it. Of a row with weight s_i > 1, one copy is left out, so that
+weights equal repetition. One eigendecomposition of Z'SZ serves every alpha (`Smoother`). For a single alpha, a Cholesky
+factor of Z'SZ + alpha M is enough, at less than half the cost (`FactoredSmoother`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, Matrix, is_
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows transformed at a time, so that there are never two full copies
-# OpenBLAS takes products of this many multiplications as they come, without packing: 0.6 of the time with few classes.
-SMALL, FEWEST = 500_000, 16  # and rows from which that pays
+# OpenBLAS computes products of up to this many multiplications without packing: 0.6 of the time with few classes.
+SMALL, FEWEST = 500_000, 16  # and rows from which that pays off
 FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
-SINGLE_ERROR = 1e-5  # of a row of U by rounding, up to which it is computed in float32, if it is kept so
-LEAST = 1e-12  # eigenvalues below this part of the largest are rounding
+SINGLE_ERROR = 1e-5  # rounding error of a row of U, up to which it is computed in float32, if it is stored so
+LEAST = 1e-12  # eigenvalues below this share of the largest are rounding errors
 
 
 class Smoother:
-    """The eigendecomposition of the features Z (n, r) of weighted rows: what all ridges share.
+    """The eigendecomposition of the features Z (n, r) of weighted rows, shared by all ridges.
 
     axes : (d, r) eigenvectors of Z'SZ, values (r,) its eigenvalues      mean : (d,) of the features
     rows : (n, r) the centred features in these axes
@@ -46,7 +46,7 @@ class Smoother:
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
     def turn(self, Z: Matrix, kind: DTypeLike = np.float64) -> AnyArray:
-        """Return (q, r), of this float type: centred features Z (q, d) in the axes."""
+        """Return (q, r), of this float type: the centred features Z (q, d) in the axes."""
         rows = np.empty((Z.shape[0], len(self.values)), dtype=kind)
         axes, shift = self.axes.astype(kind), (self.mean @ self.axes).astype(kind)
         for start in range(0, len(rows), BLOCK):
@@ -59,8 +59,8 @@ class Smoother:
         return Ridge(self.rows, self.weights, 1.0 / (self.values + alpha))
 
     def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(d, m) and (m,): the scores of rows with features Z, by a ridge of this smoother on soft labels (n, m), are
-        Z @ first + second."""
+        """Return (d, m) and (m,): the scores of rows with features Z, by a ridge of this smoother on soft labels (n,
+        m), are Z @ first + second."""
         inner, mean = ridge.coefficients(labels)
         outer = self.axes @ inner
         return outer, mean - self.mean @ outer
@@ -69,8 +69,8 @@ class Smoother:
 class FactoredSmoother:
     """One ridge of features Z (n, r) of weighted rows, by a Cholesky factor: Z'SZ + alpha M = L L'.
 
-    Then H = U U'S + 1 s'/sum(s), U = Z L'^-1 with Z centred. It costs 2 n r^2 operations, the eigenvectors 3 n r^2 and
-    some 9 r^3.
+    Then H = U U'S + 1 s'/sum(s), U = Z L'^-1 with Z centred. It costs 2 n r^2 operations; the eigenvectors would cost 3
+    n r^2 and about 9 r^3.
 
     penalty : (r, r) M, None for the identity      mean : (r,) of the features      rows : (n, r) U
     """
@@ -80,12 +80,12 @@ class FactoredSmoother:
     ) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
-        # Add back what rounding of the sum may take from the smallest eigenvalues.
+        # Add back what rounding of the sum may have taken from the smallest eigenvalues.
         rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding
         lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-        # LAPACK would complain of a factor of nothing.
+        # LAPACK would reject an empty factor.
         self._inverse = lapack.dtrtri(lower, lower=1, overwrite_c=1)[0] if len(lower) else lower
         magnified = float((self._inverse**2 @ (spread / weights.sum())).max(initial=0.0))
         self._exact = bool(np.finfo(np.float32).eps * np.sqrt(magnified) > SINGLE_ERROR)
@@ -93,10 +93,10 @@ class FactoredSmoother:
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
     def turn(self, Z: Matrix, kind: DTypeLike = np.float64) -> AnyArray:
-        """(q, r) of this float type: features Z (q, d), less the mean, in the axes of the factor.
+        """Return (q, r), of this float type: features Z (q, d), less the mean, in the axes of the factor.
 
-        With the inverse of the factor it takes half of the time of a solve, and half of that again in float32. Where
-        columns of the factor are small they magnify what float32 leaves out: the product then stays in float64.
+        Using the inverse of the factor takes half the time of a solve, and half of that in float32. Small columns of
+        the factor magnify the errors of float32: the product then stays in float64.
         """
         wide = np.float64 if self._exact else kind
         multiply = blas.dtrmm if wide == np.float64 else blas.strmm
@@ -110,7 +110,7 @@ class FactoredSmoother:
         return rows
 
     def ridge(self) -> Ridge:
-        """The regression."""
+        """Return the regression."""
         return Ridge(self.rows, self.weights, np.ones(self.rows.shape[1]))
 
     def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +121,7 @@ class FactoredSmoother:
 
 
 def _centred_gram(Z: FeatureMatrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Z'SZ (r, r) of Z (n, r) less its weighted mean, and that mean (r,)."""
+    """Return Z'SZ (r, r) of Z (n, r) less its weighted mean, and that mean (r,)."""
     total = float(weights.sum())
     mean = np.asarray(Z.T @ weights).ravel() / total
     even = bool((weights == 1).all())
@@ -160,14 +160,14 @@ class Ridge:
         return np.asarray(np.minimum(self.weights, 1.0) * leverage)
 
     def coefficients(self, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """For soft labels (n, m): (r, m) in the axes of the smoother, and the mean label (m,)."""
+        """Return, for soft labels (n, m), (r, m) in the axes of the smoother, and the mean label (m,)."""
         weighted = self.weights[:, None] * labels
         # In this order it takes two thirds of the time of rows' @ weighted.
         inner = weighted.astype(self.rows.dtype).T @ self.rows
         return self.shrink[:, None] * inner.T, weighted.sum(axis=0) / self.total
 
     def scores(self, labels: FloatArray, rows: AnyArray) -> FloatArray:
-        """(q, m) of rows (q, r) in the axes of the smoother, by the regression on soft labels (n, m)."""
+        """Return scores (q, m) of rows (q, r) in the axes of the smoother, by the regression on soft labels (n, m)."""
         inner, mean = self.coefficients(labels)
         inner = np.ascontiguousarray(inner, dtype=rows.dtype)
         found = np.empty((len(rows), inner.shape[1]))
@@ -178,23 +178,23 @@ class Ridge:
         return found
 
     def left_out_scores(self, labels: FloatArray) -> FloatArray:
-        """Return leave-one-out scores (n, m): of each training row by the regression without it."""
+        """Return leave-one-out scores (n, m): each training row's by the regression without it."""
         own = self.own[:, None]
         return np.asarray((self.scores(labels, self.rows) - own * labels) / np.maximum(1.0 - own, 1e-12))
 
 
-# Effect scores on the regression's own neighbourhoods: how much an answer about a row would move the others.
+# Effect scores on the regression's own neighbourhoods: how much an answer about a row would change the others.
 
-MOST_TARGETS = 1000  # rows that the sums run over
-EFFECTS_BLOCK = 512  # rows of H made at a time
+MOST_TARGETS = 1000  # rows that the sums include
+EFFECTS_BLOCK = 512  # rows of H computed at a time
 
 
 def effects(ridge: Ridge, unsure: FloatArray) -> FloatArray:
     """Return (n,) u_i sum_j |H_ji| u_j for u = unsure (n,), 1 minus the margin between the two largest shares
     of each row.
 
-    H_ji is what row j feels of a change of row i. What is sure, u = 0, neither moves nor is to be asked, and a row of
-    weight 0 is no one's concern. The sum runs over the MOST_TARGETS most unsure rows: time grows with n, not n^2.
+    H_ji is the effect on row j of a change of row i. A certain row, u = 0, neither changes nor needs asking, and rows
+    of weight 0 do not count. The sum includes the MOST_TARGETS most uncertain rows: time grows with n, not n^2.
     """
     asked = np.flatnonzero((unsure > 0) & (ridge.weights > 0))
     moved = asked[np.argsort(-unsure[asked], kind="stable")[:MOST_TARGETS]]

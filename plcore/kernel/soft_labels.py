@@ -35,7 +35,7 @@ SCALING: list[object] = [StrOptions({"standard", "minmax"}), None]
 def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> TransformerMixin | None:
     """Return a scaler fitted on rows X (n, d), or None. weights : (n,) used by "standard" only
 
-    "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
+    "auto" is "standard" for dense X, None for sparse X, which is mostly text with meaningful scales. Sparse features
     are never shifted.
     """
     if scaling == "auto":
@@ -56,7 +56,7 @@ def scaled(scaler: TransformerMixin | None, X: FeatureMatrix) -> FeatureMatrix:
 
 
 class SoftLabelClassifier(ScoreClassifier):
-    """Base of learners with scores F(x) (n, m), about 1 for a sure class, which add `fit` and `_score_rows`.
+    """Base of learners with scores F(x) (n, m), about 1 for a certain class, which add `fit` and `_score_rows`.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class SoftLabelClassifier(ScoreClassifier):
     objective_: FloatArray
     n_iter_: int
     converged_: bool
-    _possible: BoolArray  # (m,) the classes that a training row with weight may have
+    _possible: BoolArray  # (m,) the classes that are a candidate of a training row with weight
     _scaler: TransformerMixin | None  # of the features, None if they are taken as they are
 
     def _finish(
@@ -85,7 +85,7 @@ class SoftLabelClassifier(ScoreClassifier):
         objective: list[float],
         converged: bool,
     ) -> None:
-        """Store what a fit ends in: classes (m,), labels (n, m), possible (m,) and the rest as they are called here."""
+        """Store the results of a fit: classes (m,), labels (n, m), possible (m,), and the other arguments."""
         self.classes_, self._possible, self._scaler = classes, possible, scaler
         self.label_distributions_ = labels
         self.transduction_ = classes[labels.argmax(axis=1)]
@@ -93,21 +93,21 @@ class SoftLabelClassifier(ScoreClassifier):
 
     @abstractmethod
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
-        """(n, m) scores of rows X (n, d), dense or CSR, that are checked and scaled; a new array."""
+        """Return (n, m) scores of rows X (n, d), dense or CSR, already checked and scaled; a new array."""
 
     def _scores(self, X: MatrixLike) -> FloatArray:
-        """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
+        """Return (n, m) scores, -inf for classes that were a candidate of no training row with weight."""
         check_is_fitted(self)
         scores = self._score_rows(self._read_rows(X))
         scores[:, ~self._possible] = -np.inf
         return scores
 
     def _read_rows(self, X: MatrixLike) -> FeatureMatrix:
-        """New rows (q, d), dense or CSR, checked and scaled as the training rows were."""
+        """Return new rows (q, d), dense or CSR, checked and scaled like the training rows."""
         return scaled(self._scaler, check_features(self, X, reset=False))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that no one has are -inf."""
+        """Return (n, m) the distribution nearest to scores (n, m). Scores of classes that no row has are -inf."""
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
@@ -127,7 +127,7 @@ def softmax_inside(scores: FloatArray, temperature: float, prior: FloatArray) ->
 
 
 def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """(n, m) the logarithms of the prior and where it is above 0: what every round has of it."""
+    """Return (n, m) the logarithms of the prior and where it is above 0, as used in every round."""
     with np.errstate(divide="ignore"):
         return np.log(prior), prior > 0
 
@@ -135,11 +135,11 @@ def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
 def imported_labels(
     imported: LabelsLike, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Soft labels (n, m) of the candidates as imported, before anything is learned (`prior_labels`).
+    """Return soft labels (n, m) of the candidates as imported, before anything is learned (`prior_labels`).
 
     weights : (n, m) of the candidates, None for even ones
-    Raises CandidateError where they have not this shape (n, m), and for columns or names that are not those of the
-    classes (m,).
+    Raises CandidateError if they do not have this shape (n, m), or their columns or names do not match the classes
+    (m,).
     """
     if isinstance(imported, pd.DataFrame):
         refuse_other_columns("imported", imported, classes)
@@ -153,7 +153,7 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
     """Return (m,) whether each class is in more than 0.97 of the informative sets, some of which are
     ambiguous.
 
-    Every learner does badly there: the class that all rows may have is the easiest prediction.
+    Every learner does badly then: a class that all rows may have is the easiest prediction.
     """
     known = candidates.any(axis=0)
     sizes = candidates.sum(axis=1)
@@ -164,7 +164,7 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
 
 
 def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
-    """Warn (UserWarning), at the caller's caller, about the names (m,) of classes found by
+    """Warn (UserWarning), with the stack level of the caller's caller, about the names (m,) of classes found by
     `frequent_classes`."""
     frequent = frequent_classes(candidates)
     if frequent.any():

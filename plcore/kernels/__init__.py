@@ -1,4 +1,4 @@
-"""Compiled loops: arrays in, arrays filled. `.compiled` says why they are fast and which rules they keep."""
+"""Compiled loops: arrays in, arrays filled. `.compiled` explains why they are fast and the rules they follow."""
 
 from __future__ import annotations
 

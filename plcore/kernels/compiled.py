@@ -1,14 +1,13 @@
-"""Why the compiled loops are fast, the rules they keep, and the decorator that marks them.
+"""Compiled loops: why they are fast, the rules they follow, and the decorator that marks them.
 
-A ranking of a million rows is ten million (target, neighbour) pairs with ten labels each. What makes that a
+A ranking of a million rows is ten million (target, neighbour) pairs with ten labels each. This is how it takes a
 fraction of a second:
 
 * Label sets are bit masks, int64 words of 64 labels: a neighbour's whole answer set is one load.
 * Effects (`.effects`) are computed for 64 targets side by side. Every quantity is an array of 64
-  numbers in a row, every step a loop over them without branches, so that the compiler turns it into vector
-  instructions; all of it stays in the first-level cache. If weight sums are below 2**29 the numbers are
-  int32, sixteen in one AVX-512 register.
-* Nothing of size n x n or T x K x m is ever made; a target's neighbours are read once, in order.
+  numbers, every step a loop over them without branches, so that the compiler emits vector instructions; all of it stays
+  in the first-level cache. If weight sums are below 2**29 the numbers are int32, sixteen in one AVX-512 register.
+* Nothing of size n x n or T x K x m is ever allocated; a target's neighbours are read once, in order.
 * After an answer an inverted index (row -> its places among the neighbours) leads to the few targets
   concerned; scores change by integer differences and the next question comes from blocked maxima.
 * Exact possible labels (`.possible`) try, from cheap to dear, a greedy placement, two maximum flows
@@ -16,7 +15,7 @@ fraction of a second:
 
 Rules:
 
-* A kernel takes arrays, fills arrays, knows no objects and checks nothing; its callers have checked.
+* A kernel takes arrays, fills arrays, knows no objects and checks nothing: its callers do.
 * Integers only, so that sums do not depend on order or on the number of threads. Kernels release the GIL.
 * One argument type for each parameter (C-contiguous arrays), so that each kernel is compiled once, also where another
   kernel calls it with a number written there; `plcore.compile_kernels` compiles all of them, and the machine code is
@@ -43,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Compiler(Protocol):
-    """The function that makes a compiled function of one, with the same arguments and results."""
+    """A decorator that compiles a function with the same arguments and results."""
 
     def __call__(self, function: F, /) -> F: ...
 
@@ -56,7 +55,7 @@ _COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)
 
 
 def _package() -> Path:
-    """The folder of the whole package, of which this file may be in a part."""
+    """Return the folder of the whole package; this file may be in a part of it."""
     folder = Path(__file__).parent
     while (folder.parent / "__init__.py").exists():
         folder = folder.parent
@@ -64,8 +63,8 @@ def _package() -> Path:
 
 
 def kernel_files() -> dict[Path, bytes]:
-    """{path: source} of all files of the package that machine code can come from, in one order everywhere: those with
-    functions that are compiled, and those whose constants are compiled into them."""
+    """Return {path: source} of all files that machine code can come from, always in the same order: those with compiled
+    functions, and those whose constants are compiled into them."""
     read = ((path, path.read_bytes()) for path in sorted(_package().rglob("*.py")))  # never all at once
     return {
         path: source for path, source in read if _COMPILES.search(source) or path.parent.name == CONSTANTS
@@ -73,19 +72,19 @@ def kernel_files() -> dict[Path, bytes]:
 
 
 SOURCES = sha256(b"".join(kernel_files().values())).hexdigest()
-"""Names the state of all files of kernels."""
+"""Hash of all files of kernels."""
 
 
 def kernel(function: F) -> F:
-    """Compile at the first call, keep the machine code on disk, release the GIL, divide without checks."""
+    """Compile at the first call, cache the machine code on disk, release the GIL, divide without checks."""
     try:
         compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder to keep it in: compile again in every process
+    except RuntimeError:  # no folder for a cache: compile again in every process
         return cast(F, njit(nogil=True, error_model="numpy")(function))
-    # Numba's own stamp is that of the one file.
+    # Numba's own stamp covers only the one file.
     file = compiled._cache._cache_file
     file._source_stamp = SOURCES, file._source_stamp
-    # A number that another kernel passes, `find(0)`, is to Numba of a type of its own, and a reason to compile again.
+    # A literal that another kernel passes, as in `find(0)`, has a type of its own in Numba, which would compile again.
     resolve = compiled.get_call_template
     compiled.get_call_template = lambda args, named: resolve(
         tuple(map(unliteral, args)), dict(zip(named, map(unliteral, named.values()), strict=True))

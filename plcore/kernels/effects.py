@@ -1,8 +1,8 @@
 """Compiled loops for MW and APL effects: which answers could change h, NL or APL of a target.
 
-`plcore.kernels.compiled` says why these loops are fast and which rules they keep. The formulas are those of Prop. 4,
-5, 6 of Nguyen, Destercke and Masson (AAAI 2017), turned so that one sweep over the labels gathers a few
-maxima inside and outside the answers of a neighbour, and a second sweep compares.
+`plcore.kernels.compiled` explains why these loops are fast and the rules they follow. The formulas are those of Prop.
+4, 5, 6 of Nguyen, Destercke and Masson (AAAI 2017), rearranged so that one pass over the labels collects a few maxima
+inside and outside the answers of a neighbour, and a second pass compares.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ LANES = 64  # targets handled side by side; every cell below is a run of LANES n
 NARROW = 2**29  # weight sums below this fit int32 lanes, which run twice as fast as int64 lanes
 WIDE = 2**60
 SETTLED, DECIDED, SEVERAL = 1, 2, 4
-GUARD = 1024  # unused numbers around each scratch array: the compiler's overlap checks reach a little too far
+GUARD = (
+    1024  # unused numbers around each scratch array: the compiler's overlap checks read slightly beyond it
+)
 
 # Cells of each label, of each neighbour, and the running maxima of one neighbour.
 SMAX, SMIN, POSSIBLE_SMAX, OPEN_SMIN = 0, LANES, 2 * LANES, 3 * LANES
@@ -45,7 +47,7 @@ def smaller(a: int | np.int64, b: int | np.int64) -> int | np.int64:
 
 @kernel
 def aligned(n_cells: int, like: IntArray) -> IntArray:
-    """Zeros of the type of `like` that begin at a whole cache line, so that no vector lies across two."""
+    """Return zeros of the type of `like`, aligned to a cache line, so that no vector crosses two."""
     cells = np.zeros(n_cells + 2 * GUARD + 64, dtype=like.dtype)
     begin = GUARD + ((-cells.ctypes.data) & 63) // cells.itemsize
     return cells[begin : begin + n_cells]
@@ -64,7 +66,7 @@ def find_effects(
     approximate: BoolArray,
     state: IntArray,
 ) -> None:
-    """For B targets and their K neighbours each: which of them could change something by one answer.
+    """Find, for B targets and their K neighbours each, which neighbours could change something by one answer.
 
     targets int64 (B,), neighbors int32 (T, K), weights int64 (T, K), masks int64 (n, words). like: an empty
     array of the type of the lanes, int32 if no weight sum passes NARROW, else int64. Fills, for the b-th target,
@@ -84,7 +86,7 @@ def find_effects(
     best = aligned(BEST, like)
     for start in range(0, n_targets, LANES):
         lanes = min(LANES, n_targets - start)
-        # 1) Side by side: the answers and weights of each neighbour. Lanes without a target keep no answers.
+        # 1) Side by side: the answers and weights of each neighbour. Lanes without a target have no answers.
         if lanes < LANES:
             voter[:] = 0
             answers[:] = 0
@@ -147,7 +149,7 @@ def find_effects(
                 best[TOP_SMAX_2 + lane] = larger(best[TOP_SMAX_2 + lane], smaller(first, smax))
                 best[TOP_SMAX + lane] = larger(first, smax)
                 best[TOP_SMIN + lane] = larger(best[TOP_SMIN + lane], smin)
-        # 3) NL (Prop. 1) and APL (Def. 2). What is outside them is moved out of reach of the tests below.
+        # 3) NL (Prop. 1) and APL (Def. 2). Labels outside them are moved out of reach of the tests below.
         for number in range(n_classes):
             at = number * LABEL
             for lane in range(LANES):
@@ -168,7 +170,7 @@ def find_effects(
                 + (DECIDED if decided else 0)
                 + (SEVERAL if best[LEFT + lane] > 1 else 0)
             )
-        # 4) Each neighbour's answers against the maxima inside and outside them, where that is wanted.
+        # 4) Each neighbour's answers against the maxima inside and outside them, if requested.
         for slot in range(n_voters if len(sure) else 0):
             by = slot * VOTER
             mine = answers[slot * n_words * LANES : (slot + 1) * n_words * LANES]
@@ -219,8 +221,8 @@ def find_effects(
                     d2 = larger(number_of((second if smin == top else top) + weight), best[OUT_SMIN + lane])
                     left = number_of(label[at + POSSIBLE_SMAX + lane] - own)
                     best[LOSES + lane] |= one if left < (d2 if inside else d1) else zero
-                    # Prop. 6: C2 for labels inside, C1 for labels outside. The answer a takes the weight
-                    # from all inside but itself; the best a for an outside label has the least S^max.
+                    # Prop. 6: C2 for labels inside, C1 for labels outside. The answer a takes the weight from all other
+                    # labels inside; the best a for an outside label has the least S^max.
                     top, second = best[IN_SMAX + lane], best[IN_SMAX_2 + lane]
                     top_out, second_out = best[OUT_SMAX + lane], best[OUT_SMAX_2 + lane]
                     c2 = larger(number_of((second if smax == top else top) - weight), top_out)
@@ -231,7 +233,7 @@ def find_effects(
             for lane in range(lanes):
                 weight, top = voter[by + WEIGHT + lane], best[TOP_SMAX + lane]
                 asked = voter[by + MANY + lane] != 0 and weight > 0 and best[LEFT + lane] > 1
-                # Prop. 5. The second largest equals the largest where several labels win.
+                # Prop. 5. The second largest equals the largest if several labels win.
                 left, rival = top - weight, best[TOP_SMAX_2 + lane]
                 unseats = left < rival if incumbent else left <= rival
                 wins = best[IN_SMAX + lane] == top and unseats
@@ -243,7 +245,7 @@ def find_effects(
 def find_imprecise(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, sure: BoolArray
 ) -> None:
-    """MW: sure bool (B, K) = the neighbour has weight and two candidates or more."""
+    """MW: sure bool (B, K) = the neighbour has weight and at least two candidates."""
     for place in range(len(targets)):
         target = targets[place]
         for slot in range(neighbors.shape[1]):

@@ -1,9 +1,9 @@
-"""Compiled scores of linear models, as they are while the model learns and afterwards: the same to the last bit.
+"""Compiled scores of linear models, the same to the last bit during and after training.
 
-Two classes at a time share the loads of x and hide each other's additions. Only the products of rows are compiled
-with `fastmath` (sums in another order, fused multiply-add); a strict sum would have to wait for every addition.
-Weights of dense rows are (m, d + 1); for sparse rows they are (d + 1, m), so that the classes of a feature lie side
-by side. The last feature is the constant of the intercept, 0 if there is none.
+Two classes at a time share the loads of x and hide each other's addition latency. Only the products of rows are
+compiled with `fastmath` (reordered sums, fused multiply-add); a strict sum would have to wait for every addition.
+Weights of dense rows are (m, d + 1); for sparse rows they are (d + 1, m), so that the classes of a feature are
+adjacent. The last feature is the constant of the intercept, 0 if there is none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numba import njit
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.compiled import Compiler, kernel
 
-# Part of the machine code of the kernels that call them, which are the ones kept on disk. Matrix and row number go
-# as two arguments: a slice of a row would be counted as a reference in every call, which costs more than the product.
+# Inlined into the machine code of the kernels that call them, which is cached on disk. Matrix and row number are two
+# arguments: slicing a row would count a reference in every call, which costs more than the product.
 product = cast(Compiler, njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}))
 
 
@@ -50,7 +50,7 @@ def score_dense(
         second = min(2 * pair + 1, m - 1)
         first = max(
             second - 1, 0
-        )  # an odd last class takes the one before along, to be summed like all others
+        )  # an odd last class is paired with the one before, to be summed like all others
         scores[first], scores[second] = two_products(V, first, second, X, i)
     for k in range(m):
         scores[k] = scale * (scores[k] + V[k, d] * constant)
@@ -101,7 +101,7 @@ def score_sparse_rows(
 
 @kernel
 def mean_weights(V: FloatArray, U: FloatArray, mass: float, rounds: int, mean: FloatArray) -> None:
-    """The mean of the iterates after each of the rounds, zero before the first."""
+    """Compute the mean of the iterates after each of the rounds, from a zero start."""
     rows, columns = V.shape
     for i in range(rows):
         for j in range(columns):
@@ -110,7 +110,8 @@ def mean_weights(V: FloatArray, U: FloatArray, mass: float, rounds: int, mean: F
 
 @kernel
 def best_possible(scores: FloatArray, possible: BoolArray) -> int:
-    """The class with the highest score among those that were a candidate before, the first on ties; 0 if none was."""
+    """Return the class with the highest score among those that were a candidate before, the first on ties; 0 if there
+    is none."""
     best, highest = 0, -np.inf
     for k in range(len(scores)):
         if possible[k] and scores[k] > highest:

@@ -1,10 +1,10 @@
 """Compiled loops of the large-margin learners: the loss of every row, given the rows' scores.
 
-Scores come from a matrix product made in blocks that stay in the second-level cache; what is left, a handful of
-comparisons for each row and class, would cost NumPy ten passes over (n, m). One pass here finds the label, its
-baselines, the loss, its derivative and the dual value. The derivative has few entries: it comes as a sparse matrix, and
-with many classes the gradient is a sum over those entries. The rules are those of `plcore.kernels.compiled`, but for
-its second: these numbers are floats. Plain twins are in `tests/plcore/kernels/test_compiled_loops.py`.
+Scores come from a matrix product in blocks that stay in the second-level cache. The rest, a handful of comparisons for
+each row and class, would cost NumPy ten passes over (n, m). One pass here finds the label, its competitors, the loss,
+its derivative and the dual value. The derivative has few entries: it is a sparse matrix, and with many classes the
+gradient is a sum over those entries. The rules are those of `plcore.kernels.compiled`, except the second: these numbers
+are floats. Plain twins are in `tests/plcore/kernels/test_compiled_loops.py`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.compiled import Compiler, kernel
 from plcore.kernels.linear import squared_length
 
-# So compiled, many numbers are taken at a time: sums in any order, no NaN, 0 is -0.
+# Vectorized: sums in any order, no NaN, 0 equals -0.
 many = cast(Compiler, njit(nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc", "contract"}))
 
 
 @many
 def largest(values: FloatArray) -> float:
-    """The largest of the values (m,), -inf of none."""
+    """Return the largest of the values (m,), -inf if there are none."""
     found = -np.inf
     for k in range(len(values)):
         found = max(found, values[k])
@@ -33,7 +33,7 @@ def largest(values: FloatArray) -> float:
 
 @many
 def above(values: FloatArray, shift: float) -> tuple[float, float]:
-    """Sum and number of the values (m,) that are larger than `shift`."""
+    """Return the sum and number of the values (m,) that are larger than `shift`."""
     total, count = 0.0, 0.0
     for k in range(len(values)):
         total += values[k] if values[k] > shift else 0.0
@@ -60,7 +60,7 @@ def best_candidates(
 
 @kernel
 def candidate_losses(scores: FloatArray, starts: IntArray, members: IntArray, losses: FloatArray) -> None:
-    """losses[p] = [1 - (s_k - max over j != k of s_j)]_+ for k = members[p], what row i would lose with that label."""
+    """losses[p] = [1 - (s_k - max over j != k of s_j)]_+ for k = members[p], the loss of row i with that label."""
     for i in range(len(scores)):
         top, best = largest(scores[i]), 0
         while scores[i, best] < top:
@@ -77,9 +77,9 @@ def candidate_losses(scores: FloatArray, starts: IntArray, members: IntArray, lo
 def keep_rivals(
     scores: FloatArray, i: int, y: int, starts: IntArray, members: IntArray, all_others: bool
 ) -> float:
-    """Set the scores of row i that are no baselines of class y to -inf; returns the score of y.
+    """Set all scores of row i except those of competitors of class y to -inf; returns the score of y.
 
-    Rivals are the classes outside of the candidates, or, with `all_others`, every other class.
+    Competitors are the classes outside the candidates, or, with `all_others`, every other class.
     """
     own = float(scores[i, y])
     scores[i, y] = -np.inf
@@ -104,8 +104,8 @@ def hard_rows(
     """The hinge of each row of scores (b, m) against its highest competitor (`keep_rivals`), and a subgradient of it.
 
     Fills the derivative of weights[i] * hinge by the scores, as rows of a sparse matrix: that of row i is slopes[p] at
-    the classes places[p], ends[i] <= p < ends[i + 1]. Of the scores nothing is left.
-    Returns the weighted sum of the hinges and the weight of the rows with one.
+    the classes places[p], ends[i] <= p < ends[i + 1]. Overwrites the scores. Returns the weighted sum of the hinges and
+    the total weight of the rows with a hinge.
     """
     loss, weight, end = 0.0, 0.0, 0
     for i in range(len(scores)):
@@ -166,7 +166,8 @@ def smooth_rows(
             distance = squared_length(prior, i)
             for k in range(m + 1):
                 point[k] += prior[i, k]
-        # Michelot 1986: from what can be positive at most, drop what falls below the shift until nothing does.
+        # Michelot 1986: start from the most that can be positive, drop what is below the shift, and repeat until
+        # nothing is.
         shift, count, before = largest(point) - 1.0, 0.0, -1.0
         while count != before:
             before = count
@@ -222,7 +223,7 @@ def add_rows(ends: IntArray, places: IntArray, slopes: FloatArray, X: AnyArray, 
 def simplex_quadratic(
     hessian: FloatArray, linear: FloatArray, point: FloatArray, slack: FloatArray, tol: float, max_steps: int
 ) -> int:
-    """Ascend v'a - a'Ha/2 over a >= 0 with its sum kept, by pairs of highest gain (SMO); in place.
+    """Maximise v'a - a'Ha/2 over a >= 0 at constant sum, by pairs of highest gain (SMO); in place.
 
     slack : (t,) v - H a at `point`, kept up to date. Stops when no pair violates optimality by more than `tol`.
     Returns the steps taken.
@@ -239,7 +240,7 @@ def simplex_quadratic(
         if highest - lowest <= tol:
             return step
         down, best, length = -1, 0.0, 0.0
-        for k in range(t):  # the partner with the largest gain of the step to the end of the segment
+        for k in range(t):  # the partner with the largest gain from the step to the end of the segment
             if point[k] > 0.0:
                 rise = highest - slack[k]
                 if rise > 0.0:

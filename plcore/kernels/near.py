@@ -1,8 +1,8 @@
-"""Compiled loops over candidate sets that are kept as lists or bits: see `plcore.arrays.candidate_sets`.
+"""Compiled loops over candidate sets stored as lists or bits: see `plcore.arrays.candidate_sets`.
 
-A set is `size` labels in the words from `start` on: the labels themselves, ascending, or, where that is shorter, one
-bit for each class. A target sees few of many classes: here it gets a numbering of its own labels, ascending, so that
-the loops over label sets and effects (`.effects`, `.sets`, `.possible`) need not know of the others.
+A set is `size` labels in the words from `start` on: the labels themselves, ascending, or, if that is shorter, one bit
+per class. A target sees few of many classes: here its own labels are numbered, ascending, so that the loops over label
+sets and effects (`.effects`, `.sets`, `.possible`) need not handle the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plcore.kernels.compiled import kernel
 def read_set(words: AnyArray, start: int, size: int, n_classes: int, labels: AnyArray) -> None:
     """Write the labels of one set, ascending, into labels int32, which has room for all of them.
 
-    words int32, size: how many labels; as bits of ceil(n_classes / 32) words where that is shorter than a list.
+    words int32, size: number of labels; stored as bits of ceil(n_classes / 32) words if that is shorter than a list.
     """
     n_words = (n_classes + 31) >> 5
     if size <= n_words:
@@ -45,7 +45,7 @@ def collect_labels(
     own: AnyArray,
     names: AnyArray,
 ) -> int:
-    """The labels that a target's neighbours have, ascending, into names int32; returns how many.
+    """Write the labels of a target's neighbours, ascending, into names int32; returns how many.
 
     seen uint64 (ceil(n_classes / 64),), zeros before and after; own int32 (n_classes,) is scratch.
     """
@@ -78,7 +78,7 @@ def count_labels(
     n_classes: int,
     counts: IntArray,
 ) -> None:
-    """How many labels the neighbours of each target have, int64 (B,)."""
+    """Count the labels that the neighbours of each target have, int64 (B,)."""
     seen = np.zeros((n_classes + 63) >> 6, dtype=np.uint64)
     own, names = np.empty(n_classes, dtype=np.int32), np.empty(n_classes, dtype=np.int32)
     for place in range(len(targets)):
@@ -98,10 +98,10 @@ def number_labels(
     masks: IntArray,
     names: AnyArray,
 ) -> None:
-    """The neighbours' sets in each target's own numbering of the labels they have, ascending.
+    """Write the neighbours' sets in each target's own numbering of their labels, ascending.
 
     masks int64 (B * K, own words), zeros before: the set of neighbour `slot` of the b-th target in row b * K + slot
-    names int32 (B, own labels): what the target's numbers stand for, -1 beyond them, as it was before
+    names int32 (B, own labels): the label of each of the target's numbers, -1 beyond them, as before
     """
     n_voters = neighbors.shape[1]
     seen = np.zeros((n_classes + 63) >> 6, dtype=np.uint64)
@@ -152,7 +152,7 @@ def find_most_listed(
     n_classes: int,
     best: IntArray,
 ) -> None:
-    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 without a vote."""
+    """Find the label with the most votes of Eq. 1 of each target int64 (B,), the lowest on ties; -1 without a vote."""
     own, total = np.empty(n_classes, dtype=np.int32), np.zeros(n_classes, dtype=np.int64)
     for place in range(len(targets)):
         target = targets[place]
@@ -175,17 +175,17 @@ def find_most_listed(
 
 # Compiled loops of the neighbour search.
 #
-# Why it is fast: almost all pairs of rows are far apart, and one single-precision matrix product tells so for a block
-# of pairs at 32 multiplications per cycle. The loops here run over such a block while it is in the cache, 64 pairs at
-# a time, and ask only "could any of these be nearer than the worst neighbour kept?". The product comes with a bound
-# on its rounding, so "no" is proof; the few that could be are measured in float64 and inserted in place.
+# Why it is fast: almost all pairs of rows are far apart, and one single-precision matrix product shows that for a block
+# of pairs at 32 multiplications per cycle. The loops here run over such a block while it is in the cache, 64 pairs at a
+# time, and ask only "could any of these be nearer than the worst neighbour so far?". The product has a bound on its
+# rounding error, so "no" is proof; the few that could be are measured in float64 and inserted in place.
 
-STRIDE = 64  # pairs asked about at once
+STRIDE = 64  # pairs tested at once
 
 
 @kernel
 def _mark(products: AnyArray, heights: AnyArray, limit: np.float32, marks: BoolArray) -> None:
-    """Mark the strides in which some height - 2 product <= limit; what is not a number counts as below."""
+    """Mark the strides in which some height - 2 product <= limit; NaN counts as below."""
     for stride in range(len(marks)):
         part = products[stride * STRIDE : (stride + 1) * STRIDE]
         tall = heights[stride * STRIDE : (stride + 1) * STRIDE]
@@ -220,7 +220,7 @@ def _squared_dense(query: FloatArray, row: FloatArray) -> float:
 def _squared_sparse(
     query: FloatArray, query_features: AnyArray, row: FloatArray, row_features: AnyArray
 ) -> float:
-    """As dense: adding the square of 0 - 0 changes no bit."""
+    """As for dense rows: adding the square of 0 - 0 changes no bit."""
     total, a, b = 0.0, 0, 0
     while a < len(query) or b < len(row):
         if b == len(row) or (a < len(query) and query_features[a] < row_features[b]):
@@ -255,7 +255,7 @@ def scan_dense(
     """Offer a block of rows to a block of queries.
 
     products, heights : float32 (b, c), (c,)      queries (b,) rows of Q, own, depths, best, who
-    rows, places (c,) : the numbers of the rows, by which ties go, and where in X they are
+    rows, places (c,) : the numbers of the rows, which break ties, and their positions in X
     best, who : (q, k) ascending, changed in place
     A row can belong to the neighbours of a query only if height - 2 product <= unit * best - depth.
     """

@@ -1,15 +1,15 @@
 """Compiled loops of the online learners: predict, see the candidates, update; one pass over the rows.
 
-The weights are W = scale * V, so that decay and projection are one multiplication, and |W|^2 is carried along:
-a round costs one product with W (`plcore.kernels.linear`) and the rows of V that change. The best candidate and its
-competitor are found without branches, which for random candidates would be guessed wrong half of the time.
+The weights are W = scale * V, so that decay and projection are one multiplication, and |W|^2 is updated along the way:
+a round costs one product with W (`plcore.kernels.linear`) and the changed rows of V. The best candidate and its
+competitor are found without branches, which would be mispredicted half of the time for random candidates.
 
-When scale < SMALLEST it is folded into V: before 1 / scale costs digits, and seldom, because decay divides by
-the number of rounds. Averaging keeps the sum of all iterates as mass * V - U, mass being the sum of the scales, so
-that a round changes U in the rows that change in V.
+When scale < SMALLEST it is folded into V, before 1 / scale loses digits. That is rare, because decay divides by the
+number of rounds. Averaging keeps the sum of all iterates as mass * V - U, mass being the sum of the scales, so that a
+round changes U in the rows that change in V.
 
-Rows longer than LARGEST_FEATURE, and those that hold NaN, end the loop: the caller puts the state back. The rules are
-those of `plcore.kernels.compiled`, but for its second: these numbers are floats. Plain twins:
+Rows longer than LARGEST_FEATURE, or with NaN, end the loop: the caller restores the state. The rules are those of
+`plcore.kernels.compiled`, except the second: these numbers are floats. Plain twins:
 `tests/plcore/online/plain_online.py`.
 """
 
@@ -26,11 +26,11 @@ from plcore.kernels.compiled import Compiler, kernel
 from plcore.kernels.linear import best_possible, mean_weights, score_dense, score_sparse, squared_length
 
 SMALLEST = 1 / 16
-# numbers: scale, mass, |W|^2, sum of the objectives met, mean |x|^2 of the rows that it began with
+# numbers: scale, mass, |W|^2, sum of the objectives so far, mean |x|^2 of the rows at the start
 SCALE, MASS, SQUARE, OBJECTIVE, LENGTH = range(5)
 ROUNDS, UPDATES, MISTAKES = range(3)  # counts
 
-# Pasted into the two loops below before they are compiled: a fifth faster than the calls.
+# Inlined into the two loops below before compilation: a fifth faster than calls.
 inlined = cast(Compiler, njit(nogil=True, error_model="numpy", inline="always"))
 
 
@@ -38,7 +38,7 @@ inlined = cast(Compiler, njit(nogil=True, error_model="numpy", inline="always"))
 def settle(
     scores: FloatArray, candidates: BoolArray, i: int, use_max: bool, moved: IntArray
 ) -> tuple[float, int, bool]:
-    """The loss of a row (Eq. 2, or 3 with use_max), and which classes an update moves.
+    """Compute the loss of a row (Eq. 2, or 3 with use_max), and the classes that an update moves.
 
     Fills moved (m + 1,): the classes to raise by 1 / raised each, then the one to lower by 1.
     Returns the loss (0 if every class is a candidate), raised, and whether the class with the highest score of
@@ -99,9 +99,9 @@ def begin_round(
     possible: BoolArray,
     moved: IntArray,
 ) -> tuple[float, int, float]:
-    """Step and decay that follow from a row's scores and candidates; W is then to change by eta * outer(tau, x).
+    """Compute step and decay from a row's scores and candidates; W then changes by eta * outer(tau, x).
 
-    weight : of the row, with which its loss, and so its step, is multiplied
+    weight : of the row, which multiplies its loss, and so its step
     Returns eta (0: no update), raised (tau is 1 / raised on moved[:raised], -1 on moved[raised]), and tau . W x.
     """
     use_max, eta0, alpha, decay_always, averaging = settings
@@ -157,10 +157,10 @@ def learn_dense(
     possible: BoolArray,
     predicted: IntArray,
 ) -> int:
-    """The rounds of the rows of X (n, d); returns how many were learnt, fewer than n where a row cannot be.
+    """Run the rounds over the rows of X (n, d); returns how many were learned, fewer than n if a row cannot be.
 
-    order : (n,) the rows in the order of the rounds, or (0,) for as they lie
-    weights : (n,) of the rows, 0 for those that are no round; or (0,) for all 1
+    order : (n,) the rows in the order of the rounds, or (0,) for their order in X
+    weights : (n,) of the rows, 0 for rows to skip; or (0,) for all 1
     settings : use_max; eta0, the step of the Perceptrons (Algorithms 1, 2); alpha, lambda of Pegasos (Algorithms 3,
         4) or 0 for the Perceptrons; decay_always; averaging
     U : as V, or (0, 0) without averaging      predicted : (n,) the class predicted before each update, or (0,)

@@ -1,9 +1,9 @@
 """Compiled search for a selection in which a given label wins. See `plcore.kernels.compiled`.
 
-Deciding whether a label can win is a packing problem, NP-hard when weights differ, yet small: K neighbours, a
-few candidates each. A label l is possible if and only if it wins some selection in which *every* voter that
-may choose l does: moving such a voter to l raises l and lowers another load. What remains is to place the
-other voters so that no load exceeds S = S^max(l). In this order, each exact where it answers:
+Deciding whether a label can win is a packing problem, NP-hard if weights differ, yet small: K neighbours, a few
+candidates each. A label l is possible if and only if it wins some selection in which *every* voter that may choose l
+does: moving such a voter to l raises l and lowers another load. What remains is to place the other voters so that no
+load exceeds S = S^max(l). The steps, in this order, each exact if it gives an answer:
 
 1. a fixed load above S: no;
 2. greedy: the heaviest voter first, on its least loaded label: yes, if it fits;
@@ -34,7 +34,7 @@ def flow_fits(
     wanted_by: IntArray,
     queue: IntArray,
 ) -> bool:
-    """Whether all free voters find a label with at most room[label] of them each; fills `at` when they do.
+    """Whether all free voters find a label with at most room[label] of them each; fills `at` if they do.
 
     Maximum flow by augmenting paths: each voter in turn takes a label, moving others on if it is full.
     """
@@ -92,7 +92,7 @@ def spread_evenly(
     base: IntArray,
     load: IntArray,
 ) -> int:
-    """The largest load when each voter, heaviest first, takes its least loaded label."""
+    """Return the largest load if each voter, heaviest first, takes its least loaded label."""
     most = 0
     for label in range(n_labels):
         load[label] = base[label]
@@ -127,8 +127,8 @@ def search(
 ) -> int:
     """Depth first: place the free voters (heaviest first) so that no load exceeds the limit.
 
-    loads int64 (K + 1, labels) and alive bool (K + 1, K) hold one state for each depth, steps int64 (3, K + 1) the
-    voter, the number of labels to try and the next one to try. Fills `at` when it succeeds.
+    loads int64 (K + 1, labels) and alive bool (K + 1, K) hold one state per depth, steps int64 (3, K + 1) the voter,
+    the number of labels to try and the next one to try. Fills `at` if it succeeds.
     """
     depth, entering, nodes = 0, True, 0
     for number in range(n_free):
@@ -139,7 +139,7 @@ def search(
             entering = False
             steps[1, depth] = 0
             steps[2, depth] = 0
-            # 1) A label that could carry all its voters at once takes them: no one loses by that. Repeat.
+            # 1) A label that could carry all its voters at once takes them: that costs no other label. Repeat.
             helped, left = True, 0
             while helped:
                 helped, left = False, 0
@@ -166,8 +166,8 @@ def search(
                 if demand[label] > 0:
                     room += limit - load[label]
             if room >= left:
-                # 3) The heaviest voter, on the least demanded label first; labels with the same load and the
-                # same voters have the same outcome, so one of them is enough.
+                # 3) The heaviest voter, on the least demanded label first. Labels with the same load and the same
+                # voters have the same outcome, so one of them is enough.
                 first = 0
                 while not alive[depth, first]:
                     first += 1
@@ -241,7 +241,7 @@ def find_selection(
     steps: IntArray,
     work: IntArray,
 ) -> int:
-    """YES and a selection `at` with its loads in which `goal` wins, or NO, or UNDECIDED.
+    """Return YES with a selection `at`, and its loads, in which `goal` wins; or NO, or UNDECIDED.
 
     pinned : a voter that has answered `answer`, not the goal; -1 for none.
     plain_search : skip steps 2 and 3 (the tests compare the two ways).

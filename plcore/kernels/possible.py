@@ -1,8 +1,8 @@
 """Compiled loop for exact possible labels (Eq. 5) and what an answer does to them. See `plcore.kernels.compiled`.
 
-`plcore.kernels.placing` says how a label is proved possible. The selection that proves it is kept: most answers of
-a voter leave the label winning in it, or in the last one found, and need no search of their own. A voter here
-is an imprecise neighbour with weight; labels are numbered 0, 1, ... among those seen.
+`plcore.kernels.placing` explains how a label is proved possible. The proving selection is stored: after most answers of
+a voter the label still wins in it, or in the last one found, without another search. A voter here is an imprecise
+neighbour with weight; labels are numbered 0, 1, ... among those seen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def read_target(
     top: IntArray,
     name: IntArray,
 ) -> tuple[int, int]:
-    """Voters of a target, heaviest first, and its labels with S^min (base) and S^max (top); returns how many."""
+    """Read the voters of a target, heaviest first, and its labels with S^min (base) and S^max (top); returns how many
+    of each."""
     n_voters, n_labels = 0, 0
     local = np.full(n_classes, -1, dtype=np.int64)
     for slot in range(neighbors.shape[1]):
@@ -70,7 +71,7 @@ def read_target(
 
 @kernel
 def largest_other(goal: int, n_labels: int, load: IntArray) -> int:
-    """The largest load but that of the goal."""
+    """Return the largest load of the labels other than the goal."""
     most = 0
     for label in range(n_labels):
         if label != goal:
@@ -113,12 +114,12 @@ def still_wins(
 def drops_at_once(
     goal: int, voter: int, n_labels: int, heavy: IntArray, has: BoolArray, base: IntArray, top: IntArray
 ) -> bool:
-    """Whether an answer of `voter` takes `goal` out of APL (Prop. 4), and with it out of PL."""
+    """Whether an answer of `voter` removes `goal` from APL (Prop. 4), and so from PL."""
     weight, limit = heavy[voter], top[goal]
     if has[voter, goal]:
         limit -= weight
     for label in range(n_labels):
-        # Outside its answers the voter leaves everything as it is, unless it leaves the goal.
+        # With an answer outside its candidates, the voter changes nothing, unless it leaves the goal.
         moves = has[voter, label] or has[voter, goal]
         if label != goal and moves and base[label] + (weight if has[voter, label] else 0) > limit:
             return True
@@ -140,11 +141,11 @@ def search_effects(
     possible: BoolArray,
     unknown: BoolArray,
 ) -> int:
-    """Exact possible labels of B targets, or, where state is given, the effects of answers on them.
+    """Find the exact possible labels of B targets, or, if state is given, the effects of answers on them.
 
-    With state int64 (B,) and sure, approximate bool (B, K) as `find_effects` fills them: completes `sure` by
-    the slots whose answer can change PL (Def. 3). With state empty: fills possible and unknown bool (B, m),
-    unknown = undecided labels, which are in possible too. Returns how many searches stayed undecided.
+    With state int64 (B,) and sure, approximate bool (B, K) as `find_effects` fills them: adds to `sure` the slots whose
+    answer can change PL (Def. 3). With state empty: fills possible and unknown bool (B, m), unknown = undecided labels,
+    which are in possible too. Returns how many searches stayed undecided.
     """
     width = neighbors.shape[1]
     slot_of, heavy = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
@@ -156,7 +157,7 @@ def search_effects(
     alive = np.empty((width + 1, width), dtype=np.bool_)
     order, steps = np.empty((width + 1, n_classes), dtype=np.int64), np.empty((3, width + 1), dtype=np.int64)
     work = np.empty((4, n_classes), dtype=np.int64)
-    # Two selections for each label: the one that proved it possible, and the last one found since.
+    # Two selections per label: the one that proved it possible, and the last one found since.
     proof = np.empty((2, n_classes, width), dtype=np.int64)
     proof_load = np.empty((2, n_classes, n_classes), dtype=np.int64)
     proved = np.empty((2, n_classes), dtype=np.bool_)
@@ -195,7 +196,7 @@ def search_effects(
             if top[label] < floor:
                 continue
             if not plain_search and spread + (2 * heavy[0] if n_voters else 0) <= top[label]:
-                # In the even selection, with its voters moved to it, it wins even after any one answer.
+                # In the even selection with all its voters moved to it, the label still wins after any single answer.
                 if not effects:
                     possible[place, name[label]] = True
                 continue
@@ -214,8 +215,8 @@ def search_effects(
                 unknown[place, name[label]] = found == UNDECIDED
         if not effects:
             continue
-        # 2) Each voter whose answers are not known to change h or NL, against the labels of PL, the weakest
-        # first: they are the first to go.
+        # 2) Each voter whose answers are not known to change h or NL, against the labels of PL, the weakest first,
+        # because they drop out first.
         n_goals = 0
         for goal in range(n_labels):
             if proved[0, goal]:
@@ -239,7 +240,7 @@ def search_effects(
                 goal = goals[number]
                 limit = top[goal] - (weight if has[voter, goal] else 0)
                 if most[0, goal] + weight <= limit:
-                    continue  # wherever it goes
+                    continue  # wherever it moves
                 for option in range(n_options[voter]):
                     answer = options[voter, option]
                     if answer == goal or still_wins(

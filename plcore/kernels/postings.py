@@ -1,9 +1,8 @@
-"""Compiled loops over sparse rows by feature: products of a block, and an inverted index that is read in part.
+"""Compiled loops over sparse rows by feature: products of a block, and a partly read inverted index.
 
-Why it is fast: sums of a block of rows stay in the first-level cache while the lists of a query are added up (blocks
-of 32,768 rows take twice the time). Vector instructions find the sums that are large enough. These few go into an
-array of twice the length that is wanted, which is cut to its best half each time it is full: cheaper than a heap, with
-the same result.
+Why it is fast: sums of a block of rows stay in the first-level cache while the lists of a query are added up (blocks of
+32,768 rows take twice the time). Vector instructions find the sums that are large enough. These few go into an array of
+twice the required length, which is cut to its best half whenever it is full: cheaper than a heap, with the same result.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 from plcore.kernels.near import _offer, _squared_sparse
 
-BLOCK_ROWS = 2**13  # rows whose sums are taken at once: 32 kB
+BLOCK_ROWS = 2**13  # rows summed at once: 32 kB
 
 
 @kernel
@@ -63,7 +62,7 @@ def list_postings(
 
 @kernel
 def _cut(keys: AnyArray, rows: AnyArray, n_kept: int) -> np.float32:
-    """Bring the `n_kept` largest keys to the front, of equal ones those of lower rows; return the least of them."""
+    """Move the `n_kept` largest keys to the front, lower rows first on ties; returns the least of them."""
     low, high = 0, len(keys) - 1
     while low < high:
         key, row = keys[(low + high) >> 1], rows[(low + high) >> 1]
@@ -126,7 +125,7 @@ def propose(
     limits: AnyArray,
     n_kept: int,
 ) -> None:
-    """Propose rows of a block to each query, and the query to them, by the sums over the lists that are read.
+    """Propose rows of a block to each query, and the query to them, by the sums over the lists read.
 
     values float32, lists, starts : queries as CSR arrays of the lists to be read
     numbers (q,) : the row that each query is, or -1      until (q,) : only rows before this one are looked at
@@ -178,7 +177,7 @@ def propose(
 
 @kernel
 def _product(dense: FloatArray, values: FloatArray, features: AnyArray) -> float:
-    """The product of a row with one that is laid out; four sums, so that none waits for the one before it."""
+    """Return the product of a sparse row with a dense one; four sums, so that none waits for the previous."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
     at = 0
     while at + 3 < len(values):
@@ -234,7 +233,7 @@ def measure_proposed(
             row = proposed[query, at]
             its = slice(x_starts[row], x_starts[row + 1])
             squared[at] = whole + squares[row] - 2 * _product(dense, x_values[its], x_features[its])
-            # What rounding can do to these sums is far less than 1e-9 of the largest length.
+            # Rounding can change these sums by far less than 1e-9 of the largest length.
             most[at] = squared[at] + 1e-9 * (whole + squares[row])
         n_best = min(size, best.shape[1])
         limit = np.partition(most[:size], n_best - 1)[n_best - 1] if n_best else np.inf

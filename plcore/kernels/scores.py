@@ -1,4 +1,5 @@
-"""Compiled loops that add up scores, keep the order of questions and pick batches. See `plcore.kernels.compiled`."""
+"""Compiled loops that add up scores, maintain the order of questions and pick batches. See
+`plcore.kernels.compiled`."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ import numpy as np
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 
-# The integer that stands for the whole weight of one target. 2**40 keeps shares to 1e-12 and leaves int64
-# room for eight million targets; sums of these integers do not depend on their order.
+# The integer for the whole weight of one target. 2**40 represents shares to 1e-12 and leaves room in int64 for eight
+# million targets; sums of these integers do not depend on their order.
 SHARE_UNIT = 2**40
 FAN = 64  # a block of the maxima has this many members
 
@@ -31,8 +32,8 @@ def add_scores(
 ) -> int:
     """Count the shares of the changing slots bool (B, K) of B targets in scores int64 (n,), by differences.
 
-    counted bool (T, K) remembers what is in the scores. touched int64: takes the rows whose score changed, one
-    or more times each, as far as there is room. Returns how many it took.
+    counted bool (T, K) records what is in the scores. touched int64: filled with the rows whose score changed, each at
+    least once, as far as there is room. Returns how many were written.
     """
     n_voters, found = neighbors.shape[1], 0
     for place in range(len(targets)):
@@ -91,7 +92,7 @@ def change_maxima(keys: IntArray, begin: IntArray, places: IntArray, values: Int
             above = keys[begin[level + 1] + place // FAN]
             if value < above and old < above:
                 break
-            if value < above:  # the largest of its block went down
+            if value < above:  # the largest of its block decreased
                 first = begin[level] + place // FAN * FAN
                 for member in range(first, min(first + FAN, begin[level + 1])):
                     value = max(value, keys[member])
@@ -102,7 +103,8 @@ def change_maxima(keys: IntArray, begin: IntArray, places: IntArray, values: Int
 def find_best(
     keys: IntArray, begin: IntArray, row_at: IntArray, allowed: BoolArray, exclude: bool, floor: int
 ) -> int:
-    """The first place with the largest key above `floor` whose row is allowed (all if not exclude); -1 for none."""
+    """Return the first place with the largest key above `floor` whose row is allowed (all if not exclude); -1 for
+    none."""
     levels = len(begin) - 1
     at, end = np.zeros(levels, dtype=np.int64), np.zeros(levels, dtype=np.int64)
     level, best = levels - 1, -1
@@ -201,7 +203,7 @@ def count_open(
     many: BoolArray,
     settled: BoolArray,
 ) -> tuple[int, int]:
-    """For some targets: how many that were ambiguous at first are open, and how many that count are not settled.
+    """Count, for some targets, how many initially ambiguous ones are open, and how many counted ones are not settled.
 
     target_rows int64 (T,) or empty (all targets count, all were open); counts, initial, many bool (n,): rows
     whose targets count, rows ambiguous at first, rows ambiguous now. settled bool (T,).
@@ -216,13 +218,13 @@ def count_open(
     return still_open, undecided
 
 
-# Compiled loops over shares of labels: they run over every open row after each version of a model.
+# Compiled loops over shares of labels, which run over every open row after each version of a model.
 
 
 @kernel
 def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) softmax of scores (r, m) over the candidates bool (r, m) of each row, 0 outside; even shares where the
-    scores say nothing: all of them -inf, or one of them inf or NaN.
+    """Return (r, m) the softmax of scores (r, m) over the candidates bool (r, m) of each row, 0 outside; equal shares
+    if the scores are useless: all -inf, or any inf or NaN.
     """
     n_rows, n_classes = candidates.shape
     shares = np.zeros((n_rows, n_classes))
@@ -239,7 +241,7 @@ def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
                 shares[row, label] = weight
                 total += weight
         if np.isfinite(total):
-            shares[row] /= max(total, 1.0)  # without candidates it is 0, else the best alone adds 1
+            shares[row] /= max(total, 1.0)  # 0 without candidates, else at least 1 from the best
         else:
             shares[row] = candidates[row] / count
     return shares
@@ -247,7 +249,8 @@ def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
 
 @kernel
 def softmax_margins(scores: AnyArray, candidates: BoolArray, rows: IntArray) -> FloatArray:
-    """(r,) `margins` of `softmax_rows` for these rows int64 (r,) of scores and candidates (n, m), in one go."""
+    """Return (r,) the `margins` of `softmax_rows` for these rows int64 (r,) of scores and candidates (n, m), in one
+    pass."""
     n_classes = candidates.shape[1]
     found = np.zeros(len(rows))
     for place in range(len(rows)):
@@ -267,14 +270,14 @@ def softmax_margins(scores: AnyArray, candidates: BoolArray, rows: IntArray) -> 
                 total += np.exp(scores[row, label] - first)
         if count == 1:
             found[place] = 1.0
-        elif count > 1 and np.isfinite(total):  # else the shares are even, or there are none
+        elif count > 1 and np.isfinite(total):  # else the shares are equal, or there are none
             found[place] = (1.0 - np.exp(second - first)) / total
     return found
 
 
 @kernel
 def margins(shares: FloatArray) -> FloatArray:
-    """(r,) the largest share of each row less the second largest."""
+    """Return (r,) the largest share of each row less the second largest."""
     n_rows, n_classes = shares.shape
     found = np.zeros(n_rows)
     for row in range(n_rows):
@@ -291,7 +294,7 @@ def margins(shares: FloatArray) -> FloatArray:
 
 @kernel
 def largest_change(before: FloatArray, after: FloatArray, weights: FloatArray) -> float:
-    """The largest sum of a row of |after - before|, both (r, m), of the rows that have weights (r,) above 0."""
+    """Return the largest row sum of |after - before|, both (r, m), among rows with weights (r,) above 0."""
     n_rows, n_classes = before.shape
     found = 0.0
     for row in range(n_rows):
@@ -316,7 +319,7 @@ def find_sets(
     necessary: BoolArray,
     possible: BoolArray,
 ) -> None:
-    """h (Eq. 1), NL (Prop. 1) and APL (Def. 2) of B targets, each bool (B, m), filled with False before.
+    """Find h (Eq. 1), NL (Prop. 1) and APL (Def. 2) of B targets, each bool (B, m), filled with False before.
 
     targets int64 (B,), neighbors int32 (T, K), weights int64 (T, K), masks int64 (n, words).
     """

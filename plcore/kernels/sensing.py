@@ -1,9 +1,9 @@
 """Compiled loop of the sparse recovery: sequential sparse Bayesian learning, one row of labels at a time.
 
-The evidence of a row is log N(r; 0, C), C = noise I + sum_j g_j phi_j phi_j'. Changing one g_j changes C by rank
-one, so that C is never formed: S_j = phi_j' C^-1 phi_j and Q_j = phi_j' C^-1 r of all labels are kept, and every
-change so far is kept as its vector t = Phi' C^-1 phi_k. One step costs L times the changes so far, on contiguous
-memory; nothing of size K is touched. Plain twin: `tests/plcore/sensing/test_estimators.py`.
+The evidence of a row is log N(r; 0, C), C = noise I + sum_j g_j phi_j phi_j'. Changing one g_j changes C by rank one,
+so C is never formed: S_j = phi_j' C^-1 phi_j and Q_j = phi_j' C^-1 r are stored for all labels, and every change so far
+as its vector t = Phi' C^-1 phi_k. One step costs L times the changes so far, on contiguous memory, and touches nothing
+of size K. Plain twin: `tests/plcore/sensing/test_estimators.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Compiled transportation problem: every row one of its classes, every class as many rows as it has room for.
+"""Compiled transportation problem: every row gets one of its classes, every class as many rows as it has room for.
 
 Shortest augmenting paths between classes (Ahuja, Magnanti and Orlin 1993, section 9.7): a class with too many rows
-hands one on, by way of others, to one with too few. Prices of the classes keep all steps from costing less than 0, so
-that Dijkstra's algorithm finds the paths; it looks at the rows of the classes on the way and at their own lists only.
-Prices and places of an earlier problem, with other costs, leave little to be done in the next.
+passes one on, through other classes, to one with too few. Prices of the classes keep the cost of all steps at 0 or
+more, so that Dijkstra's algorithm finds the paths; it reads only the rows of the classes on the way and their lists.
+Starting from the prices and places of an earlier problem with other costs leaves little to do.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 
-SAME = 1e-12  # relative difference of two costs that is rounding
+SAME = 1e-12  # relative difference of two costs that counts as rounding
 
 
 @kernel
 def first_places(
     starts: IntArray, members: IntArray, costs: FloatArray, outside: float, prices: FloatArray, at: IntArray
 ) -> None:
-    """at[i] = the place of row i with the least costs - prices, or -1 for outside; if it is as good, that before."""
+    """at[i] = the place of row i with the least costs - prices, or -1 for outside; on ties, the previous place."""
     m = len(prices) - 1
     for i in range(len(at)):
         best, least = -1, outside - prices[m]
@@ -35,7 +35,7 @@ def first_places(
 
 @kernel
 def move_row(i: int, old: int, new: int, first: IntArray, following: IntArray, preceding: IntArray) -> None:
-    """Take row i out of the list of node `old` (-1: of none) and put it before the others of node `new`."""
+    """Move row i from the list of node `old` (-1: from none) to the front of the list of node `new`."""
     if old >= 0:
         if preceding[i] >= 0:
             following[preceding[i]] = following[i]
@@ -61,7 +61,7 @@ def place_rows(
     at: IntArray,
     labels: IntArray,
 ) -> None:
-    """The labels (n,) that give class p to exactly room[p] rows at the least total cost.
+    """Find the labels (n,) that give class p to exactly room[p] rows at the least total cost.
 
     starts, members, costs : row i costs costs[p] with class members[p], starts[i] <= p < starts[i + 1]
     outside : cost of any other class, inf for "never", which the lists must then allow
@@ -72,7 +72,7 @@ def place_rows(
     for p in range(m):
         prices[m] = max(prices[m], prices[p])
     first_places(starts, members, costs, outside, prices, at)
-    # The rows of each class, and in node m of none of their own, as lists.
+    # The rows of each class, and in node m those with none of their own classes, as lists.
     first = np.full(m + 1, -1, dtype=np.int64)
     following = np.full(n, -1, dtype=np.int64)
     preceding = np.full(n, -1, dtype=np.int64)
@@ -89,7 +89,7 @@ def place_rows(
     mover = np.full(m + 1, -1, dtype=np.int64)
     via = np.full(m + 1, -1, dtype=np.int64)
     done = np.zeros(m + 1, dtype=np.bool_)
-    front = np.empty(m + 1, dtype=np.int64)  # found: those not yet done come first
+    front = np.empty(m + 1, dtype=np.int64)  # found: open nodes come first
     source = 0
     while True:
         while source <= m and excess[source] <= 0:
@@ -129,7 +129,7 @@ def place_rows(
                         distance[q] = max(reached, distance[node])
                         parent[q], mover[q], via[q] = node, i, place if inside else -1
                 i = following[i]
-            # Rows of node m go to any class for nothing; a class that has some may hand them back.
+            # Rows of node m go to any class at no cost; a class that has some may return them.
             if node == m or given[node] > 0:
                 for q in range(0 if node == m else m, m if node == m else m + 1):
                     reached = distance[node] + prices[node] - prices[q]

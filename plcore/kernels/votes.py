@@ -32,7 +32,7 @@ def has_repeated(neighbors: AnyArray) -> bool:
 
 @kernel
 def count_places(neighbors: AnyArray, weights: IntArray, start: IntArray) -> None:
-    """Where the places of each row begin in the inverted index: start int64 (n + 1,), zeros before.
+    """Find where the places of each row begin in the inverted index: start int64 (n + 1,), zeros before.
 
     neighbors int32 (T, K), weights int64 (T, K). A row's places are those where it is a neighbour with weight.
     """
@@ -46,7 +46,7 @@ def count_places(neighbors: AnyArray, weights: IntArray, start: IntArray) -> Non
 
 @kernel
 def fill_places(neighbors: AnyArray, weights: IntArray, start: IntArray, places: AnyArray) -> None:
-    """The places t * K + slot of each row, uint32, row by row, ascending; start as `count_places` left it."""
+    """Write the places t * K + slot of each row, uint32, row by row, ascending; start as `count_places` left it."""
     n_voters = neighbors.shape[1]
     free = start[:-1].copy()
     for target in range(neighbors.shape[0]):
@@ -75,7 +75,7 @@ def add_votes(
 def find_most_votes(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, n_classes: int, best: IntArray
 ) -> None:
-    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 without a vote."""
+    """Find the label with the most votes of Eq. 1 of each target int64 (B,), the lowest on ties; -1 without a vote."""
     votes = np.empty(n_classes, dtype=np.int64)
     for place in range(len(targets)):
         target = targets[place]
@@ -93,7 +93,7 @@ def find_most_votes(
 
 @kernel
 def add_scaled_votes(neighbors: AnyArray, weights: IntArray, scales: IntArray, votes: IntArray) -> None:
-    """Add to votes int64 (T, m) the neighbours' weights times what their rows count, scales int64 (n, m)."""
+    """Add to votes int64 (T, m) the neighbours' weights times their rows' counts, scales int64 (n, m)."""
     for target in range(neighbors.shape[0]):
         for slot in range(neighbors.shape[1]):
             row, weight = neighbors[target, slot], weights[target, slot]
@@ -103,7 +103,7 @@ def add_scaled_votes(neighbors: AnyArray, weights: IntArray, scales: IntArray, v
 
 @kernel
 def change_scaled_votes(places: AnyArray, weights: IntArray, change: IntArray, votes: IntArray) -> None:
-    """Votes after the row at these places counts `change` more for each label, int64 (m,)."""
+    """Update the votes after the row at these places counts `change` more for each label, int64 (m,)."""
     n_voters = weights.shape[1]
     for number in range(len(places)):
         place = np.int64(places[number])
@@ -112,21 +112,21 @@ def change_scaled_votes(places: AnyArray, weights: IntArray, change: IntArray, v
             votes[target, label] += weights[target, slot] * change[label]
 
 
-# Compiled loops of the model of annotators: what votes say of rows, and rows of annotators. See `.compiled`.
+# Compiled loops of the model of annotators: rows from votes, and annotators from rows. See `.compiled`.
 #
 # Votes come sorted by row. A vote's classes are `members[begin[vote]:begin[vote + 1]]`: one of a plain vote, several
 # of a set. Confusions are float (people, said, true): a vote reads one line of memory. Sums are made in the order of
 # the votes, in one thread, so the same votes give the same numbers.
 
 SMALLEST = 1e-10
-"""No chance is called smaller: without a prior what was never seen would be impossible for ever."""
+"""Lower bound of a probability: without a prior, what was never seen would be impossible forever."""
 
 LEAST = 2.0
-"""Answers on a class for which a person's own coin counts at least."""
+"""Weight, in answers on a class, that a person's own coin has at least."""
 OF_ALL = 5.0
-"""Answers on a class for which the matrix of all people counts, if people share their mistakes."""
+"""Weight, in answers on a class, of the matrix of all people, if people share their mistakes."""
 MOST_RIGHT = 0.999
-"""No coin is right more often."""
+"""Upper bound for how often a coin is right."""
 
 
 @kernel
@@ -143,8 +143,8 @@ def find_distributions(
     """Fill distributions (n, m) of the rows that have votes; returns the log-likelihood of all votes.
 
     first int64 (n + 1,): where each row's votes begin. q_c is masses_c times, vote after vote, the sum of
-    confusions[who, said, c] over the vote's classes, for candidates c alone. It is scaled after every vote, so
-    that many votes are no smaller numbers than few.
+    confusions[who, said, c] over the vote's classes, for candidates c alone. It is rescaled after every vote, so that
+    many votes do not underflow.
     """
     n_classes = len(masses)
     likelihood = 0.0
@@ -212,8 +212,8 @@ def add_counts(
 
 @kernel
 def find_coin(counts: FloatArray, prior: float) -> float:
-    """How often one person is right, from counts (said, true): (hits + 4 prior) / (votes + 5 prior) of all cases,
-    between 1 / m and MOST_RIGHT."""
+    """Return how often one person is right, from counts (said, true): (hits + 4 prior) / (votes + 5 prior) of all
+    cases, between 1 / m and MOST_RIGHT."""
     n_classes = counts.shape[0]
     hits, votes = 0.0, 0.0
     for said in range(n_classes):
@@ -229,8 +229,8 @@ def find_coin(counts: FloatArray, prior: float) -> float:
 
 @kernel
 def find_shrinkage(counts: FloatArray, c: int, prior: float, most: float) -> tuple[float, float]:
-    """(answers of one person on class c, how many more answers the coin counts as), from counts (said, true): `prior`
-    times as many, within LEAST and `most`."""
+    """Return (answers of one person on class c, the coin's weight in answers), from counts (said, true): the weight is
+    `prior` times the answers, between LEAST and `most`."""
     total: float = counts[:, c].sum()
     return total, prior * max(LEAST, min(most, total))
 
@@ -241,9 +241,9 @@ def find_confusions(
 ) -> None:
     """Fill confusions (people, said, true) from counts, the last of which are those of all people together.
 
-    Each matrix is shrunk to its person's own coin (`find_coin`), which says each wrong class alike and counts as of
-    `find_shrinkage`. shared : shrink to the last matrix instead, which counts for `prior` times OF_ALL answers; that
-    one is shrunk to its own coin, which counts LEAST.
+    Each matrix is shrunk to its person's own coin (`find_coin`), which makes each wrong class equally likely and has
+    the weight from `find_shrinkage`. shared : shrink to the last matrix instead, which counts for `prior` times OF_ALL
+    answers; that one is shrunk to its own coin, with weight LEAST.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
     for person in range(people - 1, -1, -1):
@@ -266,9 +266,9 @@ def find_confusions(
 
 @kernel
 def find_evidence(counts: FloatArray, prior: float, most: float, shared: bool, of_all: FloatArray) -> float:
-    """How probable these counts (people, said, true) are, as a logarithm, whatever the confusions: each row of these is
-    Dirichlet about the coin, or about that of all people, of_all (said, true), with the weight that `find_confusions`
-    gives it. prior > 0.
+    """Return the log evidence of these counts (people, said, true), integrated over the confusions: each row of these
+    is Dirichlet around the coin, or around that of all people, of_all (said, true), with the weight from
+    `find_confusions`. prior > 0.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
     evidence = 0.0

@@ -1,4 +1,4 @@
-"""PLForest: a random forest on soft labels, with out-of-bag scores, begun by a kernel ridge."""
+"""PLForest: a random forest on soft labels, with out-of-bag scores, started from a kernel ridge."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
 from plcore.labels.weights import check_candidate_weights
 
-LEAST_SHARE = 1e-2  # of a class that no tree has seen near a row: its set may know better
+LEAST_SHARE = 1e-2  # share of a class that no tree has seen near a row: its set may know better
 TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
 
 
 class PLForest(SoftLabelClassifier):
     """A forest on soft labels, with out-of-bag scores instead of left-out ones.
 
-    A forest grown on averaged sets splits them where they look alike. So soft labels come first: K, those of a
-    `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of each row; P, the shares
-    of the classes in the row's leaves, of those trees whose bootstrap sample does not hold it; Q = P K, rows scaled to
-    1. No row confirms its own guess. The rounds end when rows change by less than 0.02 on average, or after max_iter of
-    them. A last forest gives new rows their scores, the shares in their leaves.
+    Grown directly on the sets, a forest separates rows by their sets instead of their labels. So soft labels come
+    first: K, those of a `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of
+    each row; P, the shares of the classes in the row's leaves, over the trees whose bootstrap sample does not contain
+    it; Q = P K, rows scaled to
+    1. So no row confirms its own guess. The rounds end when rows change by less than 0.02 on average, or after max_iter
+    of them. A last forest gives new rows their scores, the shares in their leaves.
 
-    The forests are those of Breiman (Machine Learning 2001). Features need no scaling for them: only their order
-    counts. Trees on soft labels, m targets at once, were tried and are level within noise.
+    The forests are those of Breiman (Machine Learning 2001). Features need no scaling: only their order counts. Trees
+    on soft labels, with m targets at once, were tried; the difference was within noise.
 
     Parameters
     ----------
@@ -57,11 +58,11 @@ class PLForest(SoftLabelClassifier):
     classes_ (m,), n_features_in_
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
-    objective_ : mean change of a row in each round, what the rounds bring down; there is no function that they
+    objective_ : mean change of a row in each round, which the rounds reduce; there is no function that they
         minimise. n_iter_; converged_ : whether the last change is below 0.02.
     candidate_accuracy_ : share of out-of-bag predictions that are inside their sets.
-    out_of_bag_ : (n, m) shares of the classes for each training row, over the trees that have not seen it. What
-        `predict_proba` says of a training row is mostly that row's own label.
+    out_of_bag_ : (n, m) shares of the classes for each training row, over the trees that have not seen it.
+        `predict_proba` of a training row mostly returns that row's own label.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -109,10 +110,10 @@ class PLForest(SoftLabelClassifier):
 
         sample_weight : (n,) s_i >= 0. Rows of weight 0 are in no tree, but stay in their sources
         groups, candidate_weights, imported : as for `PLKernelRidge.fit`, whose soft labels take them in
-        progress : called with (round, mean change) after every round of the kernel ridge and
-            of the forest; what it raises ends the fit
-        Warns (UserWarning) where a class is in more than 0.97 of the sets. Raises CandidateError for candidates or
-        their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
+        progress : called with (round, mean change) after every round of the kernel ridge and of the forest; an
+            exception in it ends the fit
+        Warns (UserWarning) if a class is in more than 0.97 of the sets. Raises CandidateError for candidates or their
+        weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
@@ -151,7 +152,7 @@ class PLForest(SoftLabelClassifier):
     def _grow(
         self, X: FeatureMatrix, labels: FloatArray, weights: FloatArray, seed: int
     ) -> RandomForestClassifier:
-        """A forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m), by weights (n,)."""
+        """Grow a forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m), by weights (n,)."""
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators,
             max_features=self.max_features,
@@ -161,12 +162,12 @@ class PLForest(SoftLabelClassifier):
             n_jobs=1,
             random_state=seed,
         )
-        # Samples are drawn by weights if there are any: other random numbers, for equal weights too.
+        # Samples are drawn by weights if there are any. That would use other random numbers, even for equal weights.
         return forest.fit(X, labels.argmax(axis=1), None if (weights == 1).all() else weights)
 
     def _out_of_bag(self, forest: RandomForestClassifier, X: FeatureMatrix, learnt: IntArray) -> FloatArray:
-        """(n, m) the shares of the classes in each training row's leaves, over the trees that have not seen it; even
-        shares of the possible classes where every tree has. learnt : the rows that the forest was grown on"""
+        """Return (n, m) the shares of the classes in each training row's leaves, over the trees that have not seen it;
+        equal shares of the possible classes if every tree has. learnt : the rows that the forest was grown on"""
         n = X.shape[0]
         shares, trees = np.zeros((n, len(self._possible))), np.zeros(n)
         for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
@@ -180,7 +181,7 @@ class PLForest(SoftLabelClassifier):
         return np.where(trees[:, None] > 0, shares / np.maximum(trees, 1)[:, None], even)
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
-        """(n, m) the shares of the classes in the leaves that rows X (n, d) come to."""
+        """Return (n, m) the shares of the classes in the leaves that rows X (n, d) reach."""
         scores = np.zeros((X.shape[0], len(self._possible)))
         scores[:, self._forest.classes_] = self._forest.predict_proba(X.astype(np.float32))
         return scores

@@ -1,1 +1,1 @@
-"""Attacks as data, and the test that makes each of them on a live server."""
+"""Attacks as data, and the test that runs each of them against a live server."""

@@ -1,7 +1,7 @@
-"""The corpus: every case is one request as it goes over the wire, who makes it, and which answers are refusals.
+"""The corpus: every case is one request as sent over the wire, its sender, and the replies that count as refusals.
 
-Words in braces stand for what only the server under attack knows (`world.py`): {port}, the keys and numbers of other
-people's things. Names begin with what a case tries.
+Words in braces stand for values that only the server under attack has (`world.py`): {port}, the keys and numbers of
+other people's things. Names begin with what a case tries.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from web.document import PAGES
 
 NOBODY, ADA, EVE, OWNER = "nobody", "ada", "eve", "owner"
-"""Not signed in; annotator of the demo alone; owner of one project of her own; owner of this Winnow."""
+"""Not signed in; annotator of the demo only; owner of one project of her own; owner of this Winnow."""
 STALE = ("forged", "link", "expired", "ended", "disabled")
-"""Cookies that were never one, are a link's secret, or are no sign-in any more."""
+"""Cookies that were never valid, hold a link's secret, or belong to an ended sign-in."""
 
 HOST = "127.0.0.1:{port}"
 REFUSED = (400, 401, 403, 404, 405, 413, 415, 421, 426, 431)
@@ -25,7 +25,7 @@ FILE = "application/octet-stream"
 class Case:
     """One attack.
 
-    target : path and query, sent as it is      headers : next to Host; a Host among them takes its place
+    target : path and query, sent unchanged      headers : added to Host; a Host among them replaces it
     refused : status of a refusal      hangs : the server may wait for more until we give up
     """
 
@@ -95,7 +95,7 @@ CLOSED = (
     "/files/",
     "/scripts/",
 )
-"""Addresses that answer no one."""
+"""Addresses that answer no client."""
 
 TRAVERSALS = (
     "../winnow.sqlite3",
@@ -161,7 +161,7 @@ ORIGINS = (
 
 
 def strangers() -> Iterator[Case]:
-    """No one gets anything without a sign-in, and an old or a made-up one is none."""
+    """Refuse everything without a sign-in, and with an old or a made-up one."""
     pages = [f"/{page}" for page in PAGES]
     for target in (
         "/",
@@ -203,7 +203,7 @@ def strangers() -> Iterator[Case]:
 
 
 def people() -> Iterator[Case]:
-    """Give signed-in people their own data, and nothing of other people's."""
+    """Give signed-in people only their own data."""
     for who in (ADA, EVE):
         for target in OTHERS:
             yield Case(f"{who} reads {target} of others", who, target=target)
@@ -222,7 +222,7 @@ def people() -> Iterator[Case]:
 
 
 def paths() -> Iterator[Case]:
-    """Paths that lead out of where they begin."""
+    """Try paths that lead out of their folder."""
     for root in ("/files/", "/exports/1/", "/scripts/x/", "/static/", "/"):
         for path in TRAVERSALS:
             yield Case(f"path {root}{path[:60]}", OWNER, target=f"{root}{path}", refused=(*REFUSED, 307))
@@ -237,7 +237,7 @@ def paths() -> Iterator[Case]:
 
 
 def hosts_and_origins() -> Iterator[Case]:
-    """Other names for this server, and pages of other sites that speak to it with the owner's cookie."""
+    """Use other names for this server, and pages of other sites that send requests with the owner's cookie."""
     for host in HOSTS:
         for target in ("/", "/healthz"):
             yield Case(f"host {host!r} {target}", OWNER, target=target, headers=(("Host", host),))
@@ -273,7 +273,7 @@ def hosts_and_origins() -> Iterator[Case]:
 
 
 def bodies() -> Iterator[Case]:
-    """Bodies too large, of no end, of two lengths, or not what they say."""
+    """Send bodies that are too large, endless, have two lengths, or differ from their headers."""
     big = b"name=" + b"x" * 100_000
     for target in ("/signin", "/signin?link=x"):
         yield Case(f"form too large {target}", NOBODY, "POST", target, FORM, big)
@@ -320,7 +320,7 @@ def bodies() -> Iterator[Case]:
 
 
 def signing_in() -> Iterator[Case]:
-    """Words that are no name, link or password, and cookies that say too much."""
+    """Send invalid names, links and passwords, and oversized cookies."""
     words = (
         "' OR 1=1 --",
         '"; DROP TABLE people; --',
@@ -345,7 +345,8 @@ def signing_in() -> Iterator[Case]:
 
 
 def presses() -> Iterator[Case]:
-    """Answers of no one, of who is no member there or may not answer, of other sites, and bodies that are none."""
+    """Send answers without a sign-in, as a non-member, without the right to answer, or from other sites, and malformed
+    bodies."""
     said = b'{"kind":"is","labels":["ant"],"token":"1.1.1","shown":null,"seq":null,"note":"","flagged":false}'
     json = (("Content-Type", "application/json"), ("Content-Length", str(len(said))))
     theirs = "/presses/{project}"

@@ -1,4 +1,4 @@
-"""Every attack of the corpus on one live server: none gets through, nothing has changed, and no memory is gone."""
+"""Every attack of the corpus on one live server: none succeeds, no data changes, and no memory leaks."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def wire(case: Case, there: World) -> bytes:
 
 
 def answer(server: Server, request: bytes, *, hangs: bool) -> tuple[int, bytes]:
-    """Status and all else that comes back; status 0 if the server only closes the connection."""
+    """Status and the rest of the reply; status 0 if the server only closes the connection."""
     came = b""
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as wire:
         if hangs:
@@ -88,7 +88,7 @@ def answer(server: Server, request: bytes, *, hangs: bool) -> tuple[int, bytes]:
 
 
 def stored(server: Server) -> dict[str, list[object]]:
-    """All that an attack could have changed; not when a browser was seen last, and who was refused."""
+    """All that an attack could have changed, except when a browser was last active and who was refused."""
     home = world.opened(server)
     try:
         with home.database.read() as session:
@@ -104,7 +104,7 @@ def stored(server: Server) -> dict[str, list[object]]:
 
 
 def memory(server: Server) -> int:
-    """kB that the server's process holds, but for pages of files, which come and go as the system sees fit."""
+    """kB of memory of the server's process, without file pages, which come and go as the system decides."""
     assert server.process is not None
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     found = re.search(r"RssAnon:\s+(\d+)", status)
@@ -138,7 +138,7 @@ def test_no_attack_gets_through(server: Server, there: World) -> None:
 
 
 def test_attack_targets_answer_their_rightful_person(server: Server, there: World) -> None:
-    """The cases fail for what they try, not for how they ask."""
+    """The attacks must fail because of what they try, not because of their form."""
     for target in ("/", "/annotate", "/files/{picture}", "/files/{picture}/small", "/_stcore/health"):
         assert answer(server, wire(Case("own", OWNER, target=target), there), hangs=False)[0] == 200, target
     for who in (OWNER, ADA, EVE):

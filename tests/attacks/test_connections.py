@@ -34,14 +34,14 @@ LIMITED = (
     "os.execv(sys.executable, [sys.executable, 'app.py'])"
 )
 AT_ONCE = 2.0
-"""Seconds of a press on a machine with other work; 0.01 on a quiet one."""
+"""Seconds for one answer on a busy machine; 0.01 on an idle one."""
 BESIDE = 200
-"""Descriptors of a server that has been busy, and whose strangers have left."""
+"""File descriptors of a server that has been busy, after the strangers have left."""
 
 
 @pytest.fixture
 def server(tmp_path: Path, hard: int) -> Iterator[Server]:
-    """A server whose processes begin with 256 files. hard : that they may allow themselves"""
+    """A server whose processes begin with 256 files. hard : their hard limit"""
     running = Server(tmp_path / "home", command=[sys.executable, "-c", LIMITED.format(hard=hard)]).start()
     yield running
     running.stop()
@@ -99,7 +99,7 @@ async def _ok(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def talk(port: int, *pieces: bytes) -> list[bytes]:
-    """Reply after each piece, and at last b"" if the server closes the connection."""
+    """Reply after each piece, and finally b"" if the server closes the connection."""
     with socket.create_connection(("127.0.0.1", port)) as wire:
         came = []
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""The server under attack: who is there, what is whose, and what of it no one else may see."""
+"""The server under attack: its people, what belongs to whom, and what no one else may see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
 SECRET = "zugvogelnest"
-"""Stands in the name of every project that is no one's but the owner's."""
+"""In the name of every project that belongs only to the owner."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 PATIENCE = 120_000
-"""Milliseconds that anything may take: how fast it is is measured in benchmarks, and here the machine may be busy.
-Tests have no shorter patience of their own."""
+"""Milliseconds that any step may take: speed is measured in benchmarks, and this machine may be busy. Tests have no
+shorter timeouts of their own."""
 expect.set_options(timeout=PATIENCE)
 
 
@@ -48,7 +48,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def answered(page: Page, server: Server) -> None:
-    """A few questions of the demo, by anyone who signs in with the server's link."""
+    """Answer a few questions of the demo, as someone who signs in with the server's link."""
     page.goto(server.link)
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
@@ -60,8 +60,8 @@ def answered(page: Page, server: Server) -> None:
 
 @pytest.fixture(scope="session")
 def looked_at(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
-    """A server where some questions of the demo were answered, and the cookies of its owner: for tests that look at
-    every page and change nothing."""
+    """A server with some answered questions of the demo, and the cookies of its owner: for tests that look at every
+    page and change nothing."""
     folder = tmp_path_factory.mktemp("looked_at")
     running = Server(folder / "home").start()
     context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -74,7 +74,7 @@ def looked_at(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def home(server: Server) -> Iterator[Home]:
-    """The content of the server's home, opened next to it: to make a project there and to read its log."""
+    """The server's home, opened next to the server: to create a project there and to read its log."""
     opened = open_home(Settings.from_environment(server.environment))
     yield opened
     opened.close()
@@ -98,7 +98,7 @@ def page(context: BrowserContext, server: Server) -> Page:
 
 @pytest.fixture
 def errors_of() -> Callable[[Page], list[str]]:
-    """Collects what the page's console reports as an error."""
+    """Collects the errors that the page's console reports."""
 
     def collect(page: Page) -> list[str]:
         found: list[str] = []

@@ -1,16 +1,16 @@
 """Servers forked from one process that has loaded what `app.py` imports: loading it takes seconds, a fork none.
 
-The server of a test is `app.py` run from its first line, in a session and with an environment of its own. Only its
-imports are done, and its helper starts with the first file to read: most tests have none, and it loads for two seconds.
-Tests of the start itself start a Python of their own (`START` in `server.py`). A test can also `run` a few lines of its
-own in such a process.
+The server of a test runs `app.py` from its first line, with its own session and environment. Only the imports are
+already done, and its helper starts with the first file to read: most tests have none, and it loads for two seconds.
+Tests of the start itself start their own Python (`START` in `server.py`). A test can also `run` a few lines of code in
+such a process.
 
     python -m tests.browser.loaded
 
-is that process. It has one thread. A request is a line of JSON over its standard input, a socket, together with two
-descriptors: where the server writes what it says, and a socket over which come the server's number and, when it has
-ended, its exit status. A keeper, forked for each server, waits for it. When the tests end, the socket ends, and with
-it the process.
+starts that process. It has one thread. A request is a line of JSON over its standard input, a socket, together with two
+descriptors: one for the server's output, and a socket that receives the server's process id and, once it has ended, its
+exit status. A keeper, forked for each server, waits for it. When the tests end, the socket closes, and the process
+ends.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST = 2**20
 
 
 class Forked:
-    """A server that runs, used as `subprocess.Popen`.
+    """A running server, with the interface of `subprocess.Popen`.
 
     code : run instead of `app.py`
     """
@@ -90,7 +90,7 @@ def run(environment: Mapping[str, str], code: str) -> int:
 
 @cache
 def _loaded() -> socket.socket:
-    """The way to the process, which is started when the first test of this one wants a server."""
+    """The socket to the process, which is started when the first test of this process wants a server."""
     ours, theirs = socket.socketpair()
     with theirs:
         command = [sys.executable, "-m", __spec__.name]
@@ -124,7 +124,7 @@ def _serve(tests: socket.socket) -> str | None:
 
 
 def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None:
-    """Fork once more, for the server, and return in it. Say its number, and how it has ended."""
+    """Fork once more, for the server, and return in it. Report its process id, and its exit status."""
     number = os.fork()
     if number:
         os.close(output)
@@ -145,7 +145,7 @@ def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None
 
 
 def _load() -> None:
-    """Import what a server has imported when it is ready, and load the compiled kernels."""
+    """Import what a running server has imported, and load the compiled kernels."""
     for name in ("web.server", "web.lifespan", "workflow.demos.digits"):
         importlib.import_module(name)
     from workflow.server.warming import warm_up

@@ -1,6 +1,7 @@
-"""Obtains Chromium for the browser tests, or fails: they are never skipped. And nginx and Caddy, for those of proxies.
+"""Obtains Chromium for the browser tests, or fails: they are never skipped. Also obtains nginx and Caddy, for the tests
+of proxies.
 
-The headless shell is preferred: a page costs it half the processor's time, since it draws no window around it.
+The headless shell is preferred: a page takes half the CPU time, since no window is drawn around it.
 
 On PATH already: nothing to do. Root with apt: the Debian package, of the shell if there is one. Otherwise Playwright's
 own build of Chromium.
@@ -37,7 +38,7 @@ def find() -> str | None:
 
 
 def obtain() -> str:
-    """The path of a Chromium, installed now if need be. Raises SystemExit if there is no way."""
+    """The path of a Chromium, installed now if needed. Raises SystemExit if there is no way."""
     if path := _find_on_path((*SHELLS, *NAMES)):
         return path
     tried = []
@@ -60,21 +61,21 @@ def obtain() -> str:
 
 
 def obtain_nginx() -> None:
-    """Install nginx if it is missing and can be had. Without it the tests behind it say that they are not run."""
+    """Install nginx if it is missing and available. Without it, its tests are reported as not run."""
     if nginx.find() is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing nginx for the tests behind a proxy (Debian package, once) ...", flush=True)
         _install("nginx-light")
 
 
 def obtain_caddy() -> None:
-    """Fetch Caddy if it is missing and can be had. Without it the tests of its recipe say that they are not run."""
+    """Fetch Caddy if it is missing and available. Without it, the tests of its recipe are reported as not run."""
     if caddy.find() is None and shutil.which("apt-get") and shutil.which("dpkg-deb"):
         print("Fetching Caddy for the tests of its recipe (Debian package, once) ...", flush=True)
         caddy.fetch()
 
 
 def obtain_libreoffice() -> str:
-    """The path of LibreOffice's program, installed now if need be. Raises RuntimeError where there is no way."""
+    """The path of LibreOffice's program, installed now if needed. Raises RuntimeError if there is no way."""
     if shutil.which("soffice") is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing LibreOffice Calc to read workbooks (Debian package, once) ...", flush=True)
         _install("--no-install-recommends", "libreoffice-calc")

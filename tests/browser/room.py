@@ -1,4 +1,4 @@
-"""Helpers that act and look as an annotator does."""
+"""Helpers that act and look like an annotator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy import NullPool, create_engine, text
 from tests.browser.server import Server
 
 TABLE_BOX = "input[type=file][aria-label^='A table']"
-"""Where the Import page takes the file of a new project."""
+"""The box on the Import page for the file of a new project."""
 CARD = ".card"
 
 
@@ -34,18 +34,19 @@ def birdsong_frame(folder: Path) -> pd.DataFrame:
 
 
 def go_to(page: Page, section: str, name: str) -> None:
-    """Choose a page below a heading of the menu."""
+    """Choose a page under a heading of the menu."""
     page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
     page.get_by_role("menuitem", name=name).click()
 
 
 def choose(page: Page, label: str, text: str) -> None:
-    """Pick from a box with the keyboard alone: type what is wanted, Enter."""
+    """Choose in a box by keyboard only: type the text, press Enter."""
     type_choice(page, page.get_by_role("combobox", name=label, exact=True), text)
 
 
 def type_choice(page: Page, box: Locator, text: str) -> None:
-    """Choose in a box by keyboard, until the drawn page has the choice: a box that is being redrawn loses it."""
+    """Choose in a box by keyboard, and repeat until the drawn page has the choice: a box that is being redrawn loses
+    it."""
     held = box.locator("xpath=ancestor::*[@data-testid='stSelectbox' or @data-testid='stMultiSelect']")
     for _ in range(10):
         drawn(page)
@@ -64,8 +65,8 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
 
 
 def close_choices(page: Page) -> None:
-    """Close the list of a box for several choices. It stays open for more, hides the page from who does not see it,
-    and may lose an Escape that comes right after a choice."""
+    """Close the list of a box for several choices. It stays open for more choices, covers the page, and may lose an
+    Escape right after a choice."""
     for _ in range(10):
         page.keyboard.press("Escape")
         try:
@@ -77,12 +78,12 @@ def close_choices(page: Page) -> None:
 
 
 def drawn(page: Page) -> None:
-    """Until the server has drawn what it is drawing now."""
+    """Wait until the server has drawn the current page."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def place_of(one: Locator) -> FloatRect:
-    """Where it stands once the page is drawn and nothing moves it any more: for who clicks next to it, or in it."""
+    """Where an element is once the page is drawn and nothing moves it any more: for clicks next to it, or in it."""
     drawn(one.page)
     found = one.bounding_box()
     while True:
@@ -117,7 +118,7 @@ def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
 
 
 def begin_import(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
-    """The same, up to the press that creates the project."""
+    """The same, up to the click that creates the project."""
     page.goto(f"{base}/import")
     written = io.StringIO()
     frame.to_csv(written, index=False)
@@ -136,7 +137,7 @@ TRUTH = "The other true labels"
 
 
 def hide_truth(page: Page) -> None:
-    """On the Import page: have people asked as if no true label were known."""
+    """On the Import page: hide the true labels, so that annotators are asked."""
     box, hidden = page.get_by_role("combobox", name=TRUTH), re.compile("^stay hidden")
     for _ in range(10):  # a drawing of the page that comes late closes an open list
         box.click()
@@ -156,14 +157,13 @@ _SLOWLY = """() => {
 
 
 def play_slowly(page: Page) -> None:
-    """Recordings that begin to play from now on take four times as long, or a busy machine looks, or presses, when they
-    have ended."""
+    """Make recordings play four times as slowly from now on, so that a busy machine looks or clicks before they end."""
     page.add_init_script(f"({_SLOWLY})()")
     page.evaluate(_SLOWLY)
 
 
 def settle(page: Page) -> None:
-    """Until the card has measured its room, in the frame after it was drawn."""
+    """Wait until the card has measured its space, in the frame after it was drawn."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -176,7 +176,7 @@ def row_id(page: Page) -> str:
 
 
 def key_for(page: Page, label: str) -> str:
-    """The key of this label among the choices; where yes or no is asked, all of them are shown first."""
+    """The key of this label among the choices; if the question is yes or no, all choices are shown first."""
     if page.locator(".verdicts.two").count():
         page.keyboard.press("a")
     choice = page.locator(".choice", has=page.locator(".label").get_by_text(label, exact=True))
@@ -202,7 +202,7 @@ def annotate_at(page: Page, address: str) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
-    """Press keys, the last of which answers, and wait for what comes next."""
+    """Press keys, the last of which answers, and wait for the next question."""
     shown = token(page)
     for key in keys:
         page.keyboard.press(key)

@@ -1,7 +1,7 @@
 """`make screenshots`: every page at desktop and phone size, light and dark, into screenshots/, which git ignores.
 
-A fresh server with the demo project, sixty questions answered as an oracle would. Only what README and docs show is
-kept, in docs/screens: copy it there when that page has changed.
+A fresh server with the demo project and sixty questions answered by the hidden labels. Only the images in README and
+docs are kept, in docs/screens: copy them there when a page has changed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def answer_as_an_oracle(page: Page, base: str) -> None:
 
 
 def open_page(page: Page, base: str, name: str, settle: int = SETTLE) -> None:
-    """One of PAGES, once it is drawn; settle : milliseconds for charts and fonts"""
+    """Open one of PAGES, and wait until it is drawn; settle : milliseconds for charts and fonts"""
     heading, selector = PAGES[name]
     go(page, f"{base}/{'' if name == 'home' else name}", heading, selector, settle)
 
@@ -74,7 +74,7 @@ def go(page: Page, address: str, heading: str, selector: str, settle: int = SETT
 
 
 def take(browser: Browser, state: str, names: Iterable[str], show: Callable[[Page, str], None]) -> None:
-    """Each of these pages in both schemes and sizes; `show` opens one."""
+    """Take each of these pages in both colour schemes and sizes; `show` opens one."""
     for scheme in ("light", "dark"):
         for suffix, size in SIZES.items():
             context = browser.new_context(viewport=size, color_scheme=scheme, storage_state=state)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def take(browser: Browser, state: str, names: Iterable[str], show: Callable[[Pag
 
 
 def vector_projects(home: Path) -> dict[str, str]:
-    """Pages of two projects of label vectors, made next to the running server: name -> address and its parameters."""
+    """Pages of two projects of label vectors, created next to the running server: {name: address with parameters}."""
     opened = open_home(Settings.from_environment({"WINNOW_HOME": str(home)}))
     owner = team.ensure_owner(opened).id
     rows = vector_project(opened, owner, "Scenes", question="instance")
@@ -105,7 +105,7 @@ def vector_projects(home: Path) -> dict[str, str]:
 
 
 def made_demos(page: Page, base: str) -> dict[str, str]:
-    """The question pages of the demos that Home makes: name -> address and its parameters."""
+    """The question pages of the demos that Home creates: {name: address with parameters}."""
     found = {}
     for name, demo in (("annotate-calls", demos.CALLS), ("annotate-votes", demos.REMARKS)):
         page.goto(base)

@@ -1,4 +1,4 @@
-"""A Winnow server of its own for a test: its folder, its port, its process, which a test may kill."""
+"""A Winnow server for a test, with its own folder, port and process, which a test may kill."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def free_port() -> int:
 class Server:
     """Start with ``start()``; ``link`` is the sign-in link it printed.
 
-    command : starts it; None: forked from a process that has loaded the app, which takes a fourth of the time
+    command : command that starts it; None: forked from a process that has loaded the app, which takes a quarter of the
+        time
     cwd : the folder the command is started in      more : further variables of its environment
     """
 
@@ -91,14 +92,14 @@ class Server:
                     found.put(match.group())
 
     def kill(self) -> None:
-        """kill -9: nothing in the process gets to tidy up."""
+        """kill -9: nothing in the process can clean up."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(timeout=60)
         self._reader.join(timeout=60)
 
     def stop(self) -> int | None:
-        """SIGTERM, as a service manager does. Returns the exit status."""
+        """SIGTERM, like a service manager. Returns the exit status."""
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else None
         self.process.terminate()

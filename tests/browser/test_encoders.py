@@ -34,7 +34,7 @@ if sys.orig_argv[-1].endswith("app.py") or "worker.py" in " ".join(sys.orig_argv
     from plcore.tables.encoders import catalogue
     catalogue.read_catalogue.__defaults__ = (Path({data!r}),)
 """
-"""Run as the server and its training process start: no other process of theirs loads anything more."""
+"""Run when the server and its training process start; their other processes load nothing more."""
 
 
 @pytest.fixture

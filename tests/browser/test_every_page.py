@@ -26,7 +26,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 AT_MOST = 400
-"""Presses of Tab until the walk must be back where it began."""
+"""Presses of Tab until the walk must be back at its start."""
 
 FOCUSED = """() => {
   let at = document.activeElement;
@@ -50,7 +50,7 @@ THERE = """() => {
   const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
   window.winnowThere = [...document.querySelectorAll(pressed)].filter(shown);
 }"""
-"""Controls at the start of the walk: in a table the walk chooses a cell, and with it comes one to clear that."""
+"""Controls at the start of the walk: in a table the walk selects a cell, which adds a button to clear the selection."""
 TO_BE_REACHED = """() => {
   const walked = window.winnowWalked ?? new Map();
   const besides = one => one.role === "radio"  // the arrows go from one choice of a group to the next
@@ -66,7 +66,7 @@ SIDEWAYS = """() => {
 
 
 def walk(page: Page) -> list[str]:
-    """The problem with a walk through the page by Tab alone; in a table it goes from cell to cell."""
+    """Walk through the page by Tab only; in a table from cell to cell. Returns the problem, if any."""
     wrong = []
     page.evaluate(THERE)
     for _ in range(AT_MOST):
@@ -125,7 +125,7 @@ def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[
 def test_double_text_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
-    """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
+    """Like a browser with text at 200%: all sizes of the pages follow the root's."""
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[suffix], storage_state=cookies)  # type: ignore[arg-type]
     context.add_init_script(
@@ -145,7 +145,7 @@ def test_double_text_size_scrolls_no_page_sideways(
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
-"""Entries that `pages/parts/head/menu.js` removes from the menu of a phone."""
+"""Menu entries that `pages/parts/head/menu.js` removes on a phone."""
 
 
 def findings(page: Page) -> list[str]:
@@ -177,7 +177,7 @@ def test_every_page_is_accessible(browser: Browser, looked_at: tuple[Server, Pat
 
 
 def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
-    """The page that those see who are not signed in, and one where a link does not work."""
+    """The page for people who are not signed in, also after an invalid link."""
     server, wrong = looked_at[0], {}
     for scheme in ("light", "dark"):
         for suffix, size in SIZES.items():
@@ -198,21 +198,21 @@ def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, P
 LATE = re.compile(
     r"/static/js/(DataFrame|TextInput|Selectbox|Checkbox|Radio|Multiselect|Metric|PlotlyChart|Pagination|ButtonGroup)\.[^/]*\.js"
 )
-"""Streamlit's scripts that a page is drawn without at first, and without any of which there is a skeleton."""
+"""Streamlit's scripts that a page is first drawn without; while any is missing there is a skeleton."""
 LAST = {
     "queue": "open rows.",
     "review": "answered rows, latest first",
     "progress": "When to stop",
     "map": "Rows that look alike",
 }
-"""Words that are below what comes late."""
+"""Words below the parts that load late."""
 HEIGHTS_SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 NEARLY = 20
-"""Pixels that text may move which has its own font late."""
+"""Pixels that text may move when its font loads late."""
 
 
 class Gate:
-    """Holds what comes until it is opened."""
+    """Holds requests until it is opened."""
 
     def __init__(self) -> None:
         self.held: list[Route] | None = []
@@ -264,21 +264,21 @@ DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
 """Content that appears once the page is loaded."""
 MENU = "stMenuButtonButton"
 ELSEWHERE = "import"
-"""A page whose document names no more than those of all do."""
+"""A page whose document names no more scripts than every page's."""
 DEMO = 1
 """The one project of a new Winnow."""
 SEVERAL = 4
-"""Projects with which Home, too, has boxes to choose by."""
+"""Number of projects from which Home, too, has select boxes."""
 
 TELL = """(hash) => new Promise((resolve) => {
     window.addEventListener("message", () => resolve(location.hash));
     window.postMessage({ stCommVersion: 1, type: "UPDATE_HASH", hash }, "*");
 })"""
-"""Tells Streamlit's page of another place in it, as a site that frames it might; resolves to where it is then."""
+"""Sends Streamlit's page to another place in it, like a site that frames it; resolves to its place then."""
 
 
 class NewBrowser:
-    """One that has nothing but these cookies; `asked` is {script: who asked for it}."""
+    """A new browser with only these cookies; `asked` is {script: who requested it}."""
 
     def __init__(self, browser: Browser, cookies: str | Path) -> None:
         self.context = browser.new_context(storage_state=cookies)
@@ -289,7 +289,7 @@ class NewBrowser:
         session.send("Network.enable")
 
     def draws(self, which: str, projects: int) -> None:
-        """Returns once the page is drawn with all that it asks for: what comes late has a grey place until then."""
+        """Wait until the page is drawn with all its scripts; late parts have a grey placeholder until then."""
         self.page.locator(DRAWN[which]).first.wait_for()
         chooser = self.page.get_by_role("combobox") if which == START else self.page.get_by_test_id(MENU)
         expect(chooser).to_have_count(int(projects > 1))
@@ -303,7 +303,7 @@ class NewBrowser:
 
 
 def check_scripts(browser: Browser, server: Server, cookies: str | Path, projects: int) -> None:
-    """Of Home and of the question page. projects : how many there are"""
+    """Check Home and the question page. projects : how many there are"""
     for which in DRAWN:
         named = NewBrowser(browser, cookies)
         named.page.goto(f"{server.base}/{which}")  # of the project used last
@@ -340,14 +340,14 @@ def test_document_lists_scripts_of_page_with_several(
 
 @pytest.fixture
 def looking(browser: Browser, looked_at: tuple[Server, Path]) -> Iterator[Page]:
-    """A page of a browser of its own, at the server where nothing is changed."""
+    """A page in a separate browser, at the server where nothing is changed."""
     context = browser.new_context(viewport=SIZES[""], storage_state=looked_at[1])  # type: ignore[arg-type]
     yield context.new_page()
     context.close()
 
 
 def test_page_is_drawn_before_streamlit_health_check(looking: Page, looked_at: tuple[Server, Path]) -> None:
-    """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
+    """Its websocket opens at once. No site may control the page, even a site that is named in the settings."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
     for address in asked:
@@ -365,7 +365,7 @@ def test_page_is_drawn_before_streamlit_health_check(looking: Page, looked_at: t
 
 
 def test_streamlit_server_is_requested_below_root_path(looking: Page, looked_at: tuple[Server, Path]) -> None:
-    """And not below the address of the page first."""
+    """It is not requested below the page's own address first."""
     asked: list[str] = []
     looking.on("request", lambda one: asked.append(one.url))
     looking.goto(f"{looked_at[0].base}/annotate?project={DEMO}")

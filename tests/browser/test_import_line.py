@@ -1,6 +1,5 @@
-"""Many import at once: those who have to wait are reported, who takes a file away makes room, and a page that comes
-back
-finds its file where it was."""
+"""Many simultaneous imports: waiting people see their place, removing a file makes room, and a page that returns finds
+its file where it was."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
 
 def helper_of(server: Server) -> int:
-    """The number of the process that reads files."""
+    """The process id of the file reader."""
     assert server.process is not None
     (helper,) = (
         number
@@ -43,7 +42,7 @@ def children(process: int) -> list[int]:
 
 @contextmanager
 def held_up(server: Server) -> Iterator[None]:
-    """File readers pause meanwhile."""
+    """Pause the file readers meanwhile."""
     helper = helper_of(server)
     os.kill(helper, signal.SIGSTOP)
     try:
@@ -61,7 +60,7 @@ def send(page: Page, server: Server, name: str) -> Page:
 
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
-    """Where the server unpacks files: each reading has a folder of its own there."""
+    """The folder where the server unpacks files: each reading has its own folder there."""
     folder = tmp_path / "unpacked"
     folder.mkdir()
     return folder

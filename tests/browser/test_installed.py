@@ -1,4 +1,4 @@
-"""The server as the wheels have it: `winnow serve`, away from the checkout, on an empty home."""
+"""The server installed from the wheels: `winnow serve`, away from the checkout, on an empty home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 in mid-answering: nothing acknowledged is lost, and the next question is the same."""
+"""kill -9 while someone answers: no acknowledged answer is lost, and the next question is the same."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ pytestmark = pytest.mark.browser
 
 
 class Homes:
-    """Folders with their databases, and servers on them. databases : makes one of PostgreSQL; None: SQLite"""
+    """Folders with their databases, and servers on them. databases : creates a PostgreSQL database; None: SQLite"""
 
     def __init__(self, folder: Path, databases: Callable[[], str] | None) -> None:
         self.folder, self.databases = folder, databases
 
     def new(self) -> Server:
-        """A server that is not started yet, on a home of its own."""
+        """A server that is not started yet, on a new home."""
         return self._server("home", "" if self.databases is None else self.databases())
 
     def copy(self, server: Server) -> Server:
-        """One on a copy of what the other has stored by now, whether that one is there or not."""
+        """A server on a copy of what the other has stored by now, whether that one is running or not."""
         folder = self.folder / "copy"
         shutil.copytree(server.home, folder)
         if self.databases is None:
@@ -54,7 +54,7 @@ class Homes:
 
 
 def again(server: Server) -> Server:
-    """Another one instead of one that was killed."""
+    """A server in place of one that was killed."""
     url = server.environment["WINNOW_DATABASE_URL"]
     return Server(server.home, server.port, more={"WINNOW_DATABASE_URL": url}).start()
 
@@ -82,7 +82,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
 
 @pytest.fixture
 def annotating(context: BrowserContext, homes: Homes) -> Iterator[tuple[Server, Page]]:
-    """A server of its own, and its owner's browser with a question of the demo."""
+    """A separate server, and its owner's browser with a question of the demo."""
     server = homes.new().start()
     page = context.new_page()
     page.goto(server.link)

@@ -1,4 +1,4 @@
-"""The database is removed under a running server: people are told, keep the card, and continue once it is back."""
+"""The database is removed under a running server: people get a message, keep the card, and continue once it is back."""
 
 from __future__ import annotations
 

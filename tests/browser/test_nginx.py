@@ -1,4 +1,4 @@
-"""Behind nginx with TLS and below a path, by the file that docs/nginx.md gives out."""
+"""Behind nginx with TLS and below a path, with the file from docs/nginx.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer's and an owner's way through the browser."""
+"""The tasks of a newcomer and of an owner in the browser."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ANSWERS = 30
 
 
 def sings(recording: int, window: int) -> str:
-    """The bird that is to be heard there."""
+    """The bird that can be heard there."""
     return list(BIRDS)[(3 * recording + window) % len(BIRDS)]
 
 
@@ -81,7 +81,7 @@ def recording(number: int) -> bytes:
 
 
 def raven() -> list[dict[str, str]]:
-    """Two detections in each window, the bird that sings the likelier in three of four."""
+    """Two detections in each window; the likelier one is the bird that sings in three of four."""
     rows = []
     for number, name in enumerate(RECORDINGS):
         for window in range(WINDOWS):
@@ -118,7 +118,7 @@ def packed(rows: list[dict[str, str]]) -> bytes:
 
 
 def asked_window(page: Page) -> tuple[int, int]:
-    """Which window of which recording is before the person."""
+    """The window and the recording of the current question."""
     match = re.fullmatch(r".*№ (\d)\.wav (\d+)-\d+ s", room.row_id(page))
     assert match is not None, room.row_id(page)
     return int(match[1]), int(int(match[2]) / SECONDS)
@@ -163,7 +163,7 @@ def test_forty_clips_are_answered_and_exported(
 
 
 def back(page: Page) -> list[dict[str, str]]:
-    """The table for Raven as the Export page gives it, read as Raven reads: by tabs and the names of its columns."""
+    """The table for Raven from the Export page, read as Raven reads it: by tabs and column names."""
     page.get_by_text("Raven selection table, verified").click()
     page.get_by_role("button", name="Prepare file").click()
     page.get_by_role("link", name=re.compile("^Download ")).wait_for()
@@ -184,7 +184,7 @@ TO_A_PROJECT = 4
 
 
 class Newcomer:
-    """Counts what they do. Whatever is there may be read and waited for."""
+    """Counts the actions of a newcomer. Reading and waiting are free."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -206,7 +206,7 @@ class Newcomer:
 
 
 def truth_of(demo: Demo) -> Mapping[str, str]:
-    """{name of a row: its true label}."""
+    """{name of a row: its true label}"""
     if demo is demos.DIGITS:
         cells, _ = digits.demo_cells()
         return {str(number): digit for number, digit in enumerate(cells["digit"], start=1)}

@@ -1,4 +1,4 @@
-"""The head of the Progress page in a browser: the owner's goal and the line of random order are drawn."""
+"""The top of the Progress page in a browser: the owner's goal and the line of random order are drawn."""
 
 from __future__ import annotations
 

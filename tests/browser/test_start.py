@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserContext, tmp_path: Path) -> None:
-    """How long that takes is measured in benchmarks/pages/start.py."""
+    """Its speed is measured in benchmarks/pages/start.py."""
     server = Server(tmp_path / "home", command=START).start()
     try:
         page = context.new_page()

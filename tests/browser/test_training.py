@@ -27,12 +27,12 @@ from workflow.server.settings import Settings
 
 
 PATIENCE = 300.0
-"""Seconds that a machine under load may need for anything here; on an idle one all of it takes seconds."""
+"""Seconds that anything here may take on a busy machine; on an idle one all of it takes seconds."""
 
 
 @pytest.fixture
 def project(server: Server) -> int:
-    """A project with a trained model, made next to the running server."""
+    """A project with a trained model, created next to the running server."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     made = small_project(home, team.ensure_owner(home).id, model="plsvc", strategy="margin", train_every=2)
     home.close()
@@ -55,14 +55,14 @@ def workers_of(server: Server) -> list[int]:
 
 
 def model_on_screen(page: Page) -> int:
-    """The version that the suggestions come from, -1 before the first."""
+    """The version of the displayed suggestions, -1 before the first."""
     words = page.locator(".card .model").get_attribute("title") or ""
     found = re.search(r"learnt from the (?:answers up to line ([\d,]+) of the log|table alone so far)", words)
     return -1 if found is None else int((found[1] or "0").replace(",", ""))
 
 
 def newest_model(server: Server, project: int) -> int:
-    """The newest version that was published, -1 before the first."""
+    """The newest published version, -1 before the first."""
     database = sqlite3.connect(f"file:{server.home / 'winnow.sqlite3'}?mode=ro", uri=True)
     with closing(database):
         (found,) = database.execute(
@@ -72,8 +72,8 @@ def newest_model(server: Server, project: int) -> int:
 
 
 def wait_for_model(page: Page, server: Server, project: int, least: int) -> None:
-    """Until a version at least so new is published, without asking the server meanwhile; then until it is on the
-    screen.
+    """Wait until a version at least this new is published, without asking the server meanwhile; then until it is
+    displayed.
     """
     until = time.monotonic() + PATIENCE
     while newest_model(server, project) < least:
@@ -113,7 +113,7 @@ def test_killed_worker_is_replaced_and_ends_with_server(page: Page, server: Serv
 
 
 AUTOMATIC_PATIENCE = 900.0
-"""Seconds that a machine under load may need for a comparison that takes half a minute of one core."""
+"""Seconds that a comparison may take on a busy machine; it takes half a minute of one core."""
 
 
 def lost_frame(folder: Path) -> pd.DataFrame:
@@ -127,7 +127,8 @@ def lost_frame(folder: Path) -> pd.DataFrame:
 
 
 def import_lost(page: Page, server: Server, file: Path) -> int:
-    """The project made of the file; a fifth of the rows is held out, everything else stays as it is offered."""
+    """The project created from the file; a fifth of the rows is held out, and the other settings keep their
+    defaults."""
     page.goto(f"{server.base}/import")
     page.locator(room.TABLE_BOX).set_input_files(file)
     create = page.get_by_role("button", name="Create project")

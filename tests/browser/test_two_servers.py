@@ -36,7 +36,7 @@ def ports() -> tuple[int, int]:
 def servers(
     tmp_path_factory: pytest.TempPathFactory, ports: tuple[int, int], postgres_server: PostgresServer
 ) -> Iterator[tuple[Server, Server]]:
-    """The second has taken the printed link of the first one's place."""
+    """The printed link belongs to the second server, in place of the first one's."""
     nginx.found_or_not_run()
     home = tmp_path_factory.mktemp("two") / "home"
     with postgres_server.empty_database() as url:
@@ -86,7 +86,7 @@ def status(server: Server, target: str, page: Page) -> int:
 
 
 def prepared_file(page: Page) -> str:
-    """Have a file made and fetch it through nginx; its address behind it."""
+    """Have a file made and fetch it through nginx; returns its address behind it."""
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
     page.get_by_role("link", name=re.compile("^Download ")).wait_for()
@@ -151,7 +151,7 @@ def test_sign_in_is_shared_by_both_servers(
 def test_open_card_continues_on_other_server_with_typed_note(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
-    """No one loads the page again: neither the person, nor the page by itself."""
+    """The page is not reloaded, neither by the person nor by itself."""
     room.import_csv(two_servers_page, proxy.base, small_frame(), "open")
     address = prepared_file(two_servers_page)
     mine, other = servers if status(servers[0], address, two_servers_page) == 200 else servers[::-1]

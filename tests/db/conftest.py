@@ -36,7 +36,7 @@ def empty(backend: str, request: pytest.FixtureRequest) -> Iterator[Database]:
 
 @pytest.fixture
 def database(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A database with all tables and nothing in them."""
+    """A database with all tables and no rows."""
     if backend == "sqlite":
         url = f"sqlite:///{lay_database(tmp_path)}"
     else:

@@ -1,4 +1,4 @@
-"""A row or two in every table, with what is hard to carry from one database to another."""
+"""A row or two in every table, with values that are hard to transfer from one database to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT = datetime(2026, 3, 1, 23, 59, 59, 123456, tzinfo=UTC)
 
 
 def fill(session: Session) -> None:
-    """Two rows in every table but `identity`; every other value that may be NULL is."""
+    """Two rows in every table except `identity`; every other nullable value is NULL."""
     for one in Base.metadata.sorted_tables:
         if one.name != "identity":
             for number in (1, 2):

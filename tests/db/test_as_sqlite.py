@@ -1,4 +1,4 @@
-"""PostgreSQL's database as an SQLite file, and the way back: every value of every table, of every version."""
+"""PostgreSQL's database as an SQLite file, and back: every value of every table, of every version."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def other(postgres_server: Server) -> Iterator[Database]:
 
 
 def rows(database: Database) -> dict[str, list[str]]:
-    """Every value of every table; JSON as the letters that are stored."""
+    """Every value of every table; JSON as the stored text."""
     with database.read() as session:
         return {
             one: sorted(
@@ -119,7 +119,7 @@ def test_foreign_tables_in_copy_are_not_restored(used: Database, other: Database
 
 
 def test_copy_of_earlier_version_replaces_database(used: Database, other: Database, tmp_path: Path) -> None:
-    """As before a migration; what is in the other database is replaced."""
+    """As before a migration; the content of the other database is replaced."""
     before = revisions()[0]
     with a_step_more(tmp_path):
         other.migrate()

@@ -104,7 +104,7 @@ def _start(url: str, person: int, row: int) -> subprocess.Popen[str]:
 
 
 def _read(writer: subprocess.Popen[str], lines: int | None, acknowledged: dict[int, int]) -> None:
-    """Note acknowledged lines, all there are where `lines` is None. One cut off by the kill does not count."""
+    """Note acknowledged lines, all of them if `lines` is None. A line cut off by the kill does not count."""
     assert writer.stdout is not None
     for line in itertools.islice(writer.stdout, lines):
         if line.endswith("\n"):
@@ -118,7 +118,8 @@ def _read(writer: subprocess.Popen[str], lines: int | None, acknowledged: dict[i
 
 
 def three(database: Database) -> int:
-    """Events 1 to 3, an hour apart: ada signs in; she ends bob's access; a project of hers is renamed. Its number."""
+    """Events 1 to 3, an hour apart: ada signs in; she ends bob's access; a project of hers is renamed. Returns its
+    id."""
     project = add_project(database)
     with database.write() as session:
         events.add(session, at=NOW, what="sign-in", person_id=1, address="192.0.2.1")

@@ -52,7 +52,7 @@ def test_non_lasting_write_skips_sync_and_later_writes_do_not(database: Database
 
 
 def test_non_lasting_write_does_not_raise_height(database: Database) -> None:
-    """Or the note would be ahead of a database that has lost it, which the next start would refuse."""
+    """Otherwise the note would be ahead of a database that has lost it, which the next start would refuse."""
     with database.write() as session:
         people.add(session, "eve", "owner", NOW)
     before = database.identity()
@@ -246,7 +246,7 @@ def test_every_table_is_known_after_importing_any_module() -> None:
 
 
 def add_people(session: Session, **roles: str) -> None:
-    """As every version of the tables had them. roles : {name: role}"""
+    """Add people in the columns that every version of the tables had. roles : {name: role}"""
     for name, role in roles.items():
         session.execute(
             text("INSERT INTO people (name, role, created_at) VALUES (:name, :role, '2026-01-01')"),
@@ -316,7 +316,7 @@ def file(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def rewrite(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
-    """Change the text that something is made by, as it is in the file."""
+    """Change the definition of a schema object in the file."""
     file.execute("PRAGMA writable_schema=ON")
     changed = file.execute(
         "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)",

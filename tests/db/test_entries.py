@@ -116,7 +116,7 @@ def test_unknown_project_or_person_is_no_duplicate(database: Database) -> None:
 
 
 def test_note_naming_unique_index_is_no_duplicate(database: Database) -> None:
-    """A driver may repeat all of the entry in the words of its error."""
+    """A driver may repeat the whole entry in its error message."""
     project = add_project(database)
     told = "token, revision, uq_entries_token, entries.token"
     with pytest.raises(IntegrityError, match="kind"):
@@ -381,7 +381,7 @@ KINDS = ("is", "among", "bad")
 
 
 def filled(database: Database) -> int:
-    """Rows 0 to 3: an answer and a later one, one withdrawn, a bad one; each by whom and with what it says."""
+    """Rows 0 to 3: an answer and a later one, a withdrawn one, a bad row; each with its person and content."""
     project = add_project(database)
     add_project(database, "another")
     with database.write() as session:

@@ -297,8 +297,7 @@ LATER = NOW + timedelta(hours=1)
 
 @pytest.fixture
 def copy(database: Database, tmp_path: Path) -> Path:
-    """With a sign-in and a link that are open, one each that is over, a sign-in that was ended and a link that was
-    used."""
+    """With an open sign-in and an open link, an expired one of each, an ended sign-in and a used link."""
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         for name, until in (("open", LATER), ("over", NOW), ("ended", LATER)):

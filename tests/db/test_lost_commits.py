@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is lost around a commit: what was stored is known, or it is said that it is not."""
+"""A connection to PostgreSQL is lost around a commit: Winnow knows whether it was stored, or says that it does not."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_restore_with_lost_reply_succeeds(
 
 @pytest.mark.slow
 def test_lost_commit_is_unknown_after_server_crash() -> None:
-    """It does not even start again as a whole: the postmaster continues, and its processes with it."""
+    """PostgreSQL does not even restart as a whole: the postmaster and its processes continue."""
     programs = find()
     assert programs is not None
     with running(programs) as server:

@@ -1,4 +1,4 @@
-"""The file of a SQLite database that was opened."""
+"""The file of an opened SQLite database."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_several_connections_to_one_file_do_not_disturb_each_other(
 
 
 def test_file_overwritten_in_place_is_not_written(opened_file_database: Database) -> None:
-    """Although all of its pages are in memory: the next process would find no database."""
+    """Although all its pages are in memory: the next process would find no database."""
     path = path_of(opened_file_database)
     path.write_bytes(b"x" * path.stat().st_size)
     for use in (lambda: add(opened_file_database, "cleo"), opened_file_database.check):
@@ -218,7 +218,7 @@ def test_deleted_file_is_rescued_and_usable_when_put_back(
 def test_earlier_rescue_is_kept_if_inode_is_reused(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The system gives the number of a deleted file to the next one."""
+    """The system reuses the number of a deleted file."""
     path = path_of(opened_file_database)
     backup = path.with_name("backup")
     opened_file_database.copy_to(backup)
@@ -345,7 +345,7 @@ def test_truncated_file_is_noticed(opened_file_database: Database) -> None:
 
 
 def test_checkpoint_vacuum_and_foreign_tables_are_no_damage(opened_file_database: Database) -> None:
-    """Its log brought into the file, tables that another process makes, a database that shrinks."""
+    """Its log is moved into the file, another process adds tables, and the database shrinks."""
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     for number in range(4):
         add(opened_file_database, f"bob {number}")
@@ -365,7 +365,7 @@ def test_checkpoint_vacuum_and_foreign_tables_are_no_damage(opened_file_database
 
 @pytest.fixture
 def migrated_by_another(opened_file_database: Database) -> Iterator[sqlite3.Connection]:
-    """Tables changed twice by another process: the first change is in the file by now, the second in the log alone."""
+    """Another process changes tables twice: the first change is in the file by now, the second only in the log."""
     assert names(opened_file_database) == ["ada"]
     with closing(sqlite3.connect(path_of(opened_file_database))) as other:
         other.execute("CREATE TABLE one (x)")

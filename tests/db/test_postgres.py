@@ -58,7 +58,7 @@ def test_timeouts_set_by_administrator_are_kept(postgres_url: str) -> None:
 def test_commits_are_durable_despite_server_settings(
     postgres_url: str, of: str, given: str, has: str
 ) -> None:
-    """`off` would lose answers that were acknowledged; what an administrator gives up next to it is theirs."""
+    """`off` would lose acknowledged answers; other settings are up to the administrator."""
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
     with database.write() as session:
@@ -136,7 +136,7 @@ def test_two_servers_starting_together_migrate_once(postgres_server: Server) -> 
 
 
 def statements(database: Database) -> list[str]:
-    """Statements to PostgreSQL from now on, each with a delay there and back."""
+    """Record statements to PostgreSQL from now on, with a delay in both directions."""
     said: list[str] = []
 
     @event.listens_for(database._writer, "before_cursor_execute")
@@ -287,7 +287,7 @@ def test_short_cursor_without_columns_has_no_description(postgres_url: str) -> N
 
 
 LONG = 60.0
-"""Seconds that news may take; they come in milliseconds."""
+"""Seconds that notifications may take; they arrive in milliseconds."""
 
 
 @pytest.fixture

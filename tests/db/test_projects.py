@@ -252,7 +252,7 @@ def test_taken_data_is_put_elsewhere_with_numbers_of_there(database: Database, p
 
 
 def test_every_table_of_project_is_taken_or_made_again() -> None:
-    """A table that comes later has to be put in one of the two."""
+    """A new table must be added to one of the two."""
     made_again = {
         "questions",
         "leases",

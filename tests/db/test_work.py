@@ -283,7 +283,7 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(
 
 
 def test_version_is_published_while_someone_answers_in_project(database: Database, project: int) -> None:
-    """Only on PostgreSQL can both write at once; on SQLite one comes after the other."""
+    """Only on PostgreSQL can both write at once; on SQLite they take turns."""
     figures = {"accuracy": 0.5}
     with database.write(project=project) as answering, contextlib.ExitStack() as stack:
         session = answering if database.is_sqlite else stack.enter_context(database.write())

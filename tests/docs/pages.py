@@ -17,7 +17,7 @@ PAGES = sorted(
     ]
 )
 READMES = sorted(ROOT.glob("*/README.md"))
-"""The pages about rooms of the code, which the site does not have."""
+"""The pages about rooms of the code, which are not on the site."""
 _BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", flags=re.S | re.M)
 _LINK = re.compile(r"\[(?:[^]]*)\]\(([^)\s]+)\)")
 
@@ -36,13 +36,13 @@ def languages(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """Links of a page, images included; not what is in code."""
+    """Links of a page, including images, outside code."""
     words = re.sub(r"`[^`\n]*`", "", _BLOCK.sub("", page.read_text()))
     return _LINK.findall(words)
 
 
 def anchors(page: Path) -> set[str]:
-    """For the headings, as both the site and the repository's own pages make them."""
+    """The anchors of headings, as both the site and the repository make them."""
     text = _BLOCK.sub("", page.read_text())
     found = set()
     for heading in re.findall(r"^#+ (.+)$", text, flags=re.M):
@@ -55,7 +55,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """The lines that a page tells people to type; one that ends in a backslash continues in the next."""
+    """The lines that a page tells people to type; one that ends in a backslash continues on the next."""
     return [
         line.strip()
         for block in blocks(page, "console")

@@ -1,4 +1,4 @@
-"""The recipes of docs/deploy.md, as far as they can be tried without a container engine and without root's systemd."""
+"""The recipes of docs/deploy.md, as far as they can be tried without a container engine and systemd as root."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ class TestContainer:
         assert f"install -d -m 1777 {' '.join(given('VOLUME'))}" in given("RUN")
 
     def test_data_folder_in_volume_is_private(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-        """In a volume that everyone may write, whatever the uid: nothing to warn of, and the doctor finds it well."""
+        """In a world-writable volume, whatever the uid: there is no warning, and the doctor finds no problem."""
         tmp_path.chmod(0o1777)
         home = tmp_path / Path(environment()["WINNOW_HOME"]).relative_to(given("VOLUME")[0])
         open_home(Settings.from_environment({"WINNOW_HOME": str(home)})).close()
         assert (home.stat().st_mode & 0o777, caplog.text) == (0o700, "")
 
     def test_container_writes_to_volume_or_tmp_only(self) -> None:
-        """So that the root may be read-only, as in the recipes."""
+        """So the root may be read-only, as in the recipes."""
         ours = environment()
         assert all(ours[key].startswith("/tmp") for key in ("HOME", "NUMBA_CACHE_DIR"))  # noqa: S108
         assert "--read-only --tmpfs /tmp" in PAGE
@@ -118,8 +118,8 @@ class TestContainer:
     @pytest.mark.proof
     @pytest.mark.timeout(1200)
     def test_image_build_steps_install_compiled_environment(self, tmp_path: Path) -> None:
-        """Each RUN as it is, below a folder instead of below /, but that packages of others are not fetched again: a
-        .pth file names the folders where this interpreter has them, as in tests/packaging."""
+        """Run each RUN unchanged, below a folder instead of /, but without fetching other packages again: a .pth file
+        points to this interpreter's folders, as in tests/packaging."""
         source, root = tmp_path / "src", tmp_path / "root"
         leave = shutil.ignore_patterns(
             ".git", ".venv*", "node_modules", "tests", "docs", "benchmarks", "__pycache__"
@@ -209,7 +209,7 @@ class TestSystemd:
 
     @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
     def test_systemd_accepts_unit(self, tmp_path: Path) -> None:
-        """With a program that is there: it looks for it."""
+        """With an existing program, because systemd checks for it."""
         unit = tmp_path / "winnow.service"
         unit.write_text(UNIT.replace("/opt/winnow/bin/winnow", "/bin/true"))
         done = subprocess.run(
@@ -233,7 +233,7 @@ class TestCaddy:
 
     @pytest.mark.slow
     def test_caddy_drops_forwarded_headers_of_browsers(self, behind_caddy: int) -> None:
-        """By Caddy itself, without TLS, before a server that writes down what it is reported."""
+        """Tested with Caddy, without TLS, in front of a server that records the headers it receives."""
         with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
             browser.request(
                 "GET", "/", headers={"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
@@ -246,7 +246,7 @@ class TestCaddy:
 
 
 class _Telling(BaseHTTPRequestHandler):
-    """Answers with the headers of the request."""
+    """Replies with the headers of the request."""
 
     def do_GET(self) -> None:
         said = "\n".join(f"{name.lower()}: {value}" for name, value in self.headers.items()).encode()
@@ -261,7 +261,8 @@ class _Telling(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def behind_caddy(tmp_path: Path) -> Iterator[int]:
-    """Where Caddy answers, by the file of the recipe with other addresses, before a server that tells what it hears."""
+    """The address of Caddy, with the recipe's file and other addresses, in front of a server that returns the headers
+    it receives."""
     server, port = HTTPServer(("127.0.0.1", 0), _Telling), free_port()
     Thread(target=server.serve_forever, daemon=True).start()
     said = CADDYFILE.read_text().replace("127.0.0.1:8501", f"127.0.0.1:{server.server_port}")

@@ -1,4 +1,4 @@
-"""The model that docs/first-change.md adds is one that a project can learn by, and Automatic can compare."""
+"""A project can use the model that docs/first-change.md adds, and Automatic can compare it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ PYTHON_IS_RUN = {
     "docs/tutorials/digits.md": "tests/docs/test_tutorials.py",
     "docs/tutorials/votes.md": "tests/docs/test_tutorials.py",
 }
-"""Pages with Python on them, and where it is run."""
+"""Pages with Python code, and where it is run."""
 OF_OTHERS = {
     "apt",
     "cp",
@@ -56,11 +56,11 @@ OF_OTHERS = {
 }
 OF_OTHERS |= {"systemd-run", "pip", "/opt/winnow/bin/python", ".venv/bin/pre-commit"}
 OF_OTHERS |= {"~/library/bin/python", "~/release/bin/python", "~/release/bin/winnow"}
-"""Programs that are not ours: what they are told is looked at where a recipe is tested."""
+"""Other people's programs: their arguments are checked where a recipe is tested."""
 
 
 def ours(line: str) -> list[str] | None:
-    """The words of a command of Winnow after its name; None if it is another's."""
+    """The words of a Winnow command after its name; None for other commands."""
     words = shlex.split(line)
     if words[0] == "winnow":
         return words[1:]
@@ -91,7 +91,7 @@ def test_json_and_settings_blocks_can_be_parsed() -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
 def test_every_command_in_docs_exists(page: Path) -> None:
-    """For ours by name and options, `make` by its targets; others are known, and the files they take are there."""
+    """Winnow's by name and options, `make` by its targets; other commands must be known, and their files must exist."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
     for line in commands(page):
         if re.match("WINNOW_[A-Z_]+=", line):
@@ -165,7 +165,7 @@ def test_every_result_file_is_linked() -> None:
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the commands are typed, over a home of the test's own."""
+    """The folder in which the commands are typed, with a home of the test."""
     close_home()
     monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
@@ -177,7 +177,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_commands_of_owners_work_in_order(work: Path) -> None:
-    """The first as it is typed; the others in this process, since each of its own would load the whole app again."""
+    """The first command runs as typed; the others in this process, because each would otherwise load the whole app
+    again."""
     frame = small_frame().rename(columns={"candidates": "heard", "truth": "species"})
     frame.to_csv(work / "birds.csv", index=False)
     lines = commands(DOCS / "owner.md")

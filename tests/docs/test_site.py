@@ -1,4 +1,4 @@
-"""mkdocs.yml and what `make docs` needs. The site itself is built by `make docs`, in CI too."""
+"""mkdocs.yml and the requirements of `make docs`. The site itself is built by `make docs`, also in CI."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_linked_files_outside_docs_exist() -> None:
 
 
 def test_every_decision_is_listed_by_topic() -> None:
-    """Each once, under its number."""
+    """Each exactly once, under its number."""
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(r"^- \[(\d+)\. .+\]\((0.+\.md)\)$", (folder / "README.md").read_text(), flags=re.M)
     there = [(path.read_text().split(".")[0].removeprefix("# "), path.name) for path in folder.glob("0*.md")]
@@ -138,7 +138,7 @@ def test_links_are_rewritten_for_site(at: str, written: str, there: str) -> None
 
 
 def test_site_pages_link_only_to_files_of_site() -> None:
-    """MkDocs says so, too, if it is installed; here it is seen without it."""
+    """MkDocs reports this, too, if it is installed; here it is checked without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
     there |= {
         path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
@@ -188,7 +188,7 @@ def test_every_measured_result_is_listed_in_measured() -> None:
 
 
 def test_link_tests_see_every_sort_of_link() -> None:
-    """Or the test above would look at nothing."""
+    """Otherwise the test above would check nothing."""
     found = [link for page in PAGES for link in links(page)]
     assert any("#" in link for link in found)
     assert any(link.endswith(".svg") for link in found)

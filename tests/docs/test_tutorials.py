@@ -1,4 +1,4 @@
-"""Every example of the gallery stands alone, and prints what the page says."""
+"""Every example of the gallery runs on its own, and prints what the page says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workflow.server.home import close_home, home
 EXAMPLES = blocks(ROOT / "docs" / "gallery.md", "python")
 SAID = re.compile(r"^ *print\(.*\)  # (.+)$", flags=re.M)
 NEAR = 0.021
-"""Shares may differ by as much between machines: their libraries add numbers up in other orders."""
+"""Shares may differ by this much between machines: their libraries add numbers in another order."""
 
 
 def as_value(word: str) -> object:
@@ -57,7 +57,7 @@ def test_example_prints_values_stated_on_page(number: int) -> None:
 
 
 def test_f1_scores_are_unpacked_as_macro_then_micro() -> None:
-    """f1_scores gives macro, then micro: the other way round one is taken for the other, unseen."""
+    """f1_scores returns macro, then micro: swapping them would go unnoticed."""
     assert [line for code in EXAMPLES for line in code.splitlines() if "= f1_scores(" in line] == [
         "macro, micro = f1_scores(Y[400:], model.predict(X[400:]))"
     ]
@@ -77,7 +77,7 @@ def test_each_demo_has_its_tutorial() -> None:
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which is typed, over a home of the test's own."""
+    """The folder in which commands are typed, with a home of the test."""
     close_home()
     monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))

@@ -1,4 +1,4 @@
-"""Every text that anybody reads is plain English: words and phrases that were replaced do not come back.
+"""Every text is plain English: replaced words and phrases do not come back.
 
 The rules follow the style guide: the field's word, *if* and *when* instead of *where*, a verb or a noun first. Each
 pattern names what to write instead.
@@ -34,7 +34,7 @@ PROSE = EVERYWHERE - {"test names"}
 
 
 class Rule(NamedTuple):
-    """A phrase that is not written any more, and what is written instead."""
+    """A phrase that must not be written, and its replacement."""
 
     pattern: str
     instead: str
@@ -99,7 +99,7 @@ RULES = (
     Rule(r"\bthe oracle\b", "the hidden labels (in a dry run), a person", frozenset({"page texts"})),
 )
 LEAST_CLEAR = 253
-"""Texts of the sample that were clear: the number may rise only. 285 is the aim."""
+"""Clear texts of the sample: the number may only rise. The aim is 285."""
 FIELD_TERMS = {
     "docs/review.md": ("inter-annotator agreement", "adjudication", "confidence interval"),
     "docs/label.md": ("uncertainty sampling", "pool-based", "confidence interval"),
@@ -117,7 +117,7 @@ FIELD_TERMS = {
 
 
 def plain(text: Text) -> str:
-    """Return the words of a text without code; of a test's name its words."""
+    """Return the words of a text without code; for a test name its words."""
     if text.kind == "test names":
         return text.words.removeprefix("test_").replace("_", " ")
     return re.sub(r"`[^`]*`", "`code`", re.sub(r"\]\([^)]*\)", "]", text.words))

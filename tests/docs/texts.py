@@ -20,10 +20,10 @@ from typing import NamedTuple
 from tests.conftest import ROOT
 
 NOT_OURS = re.compile(r"package-lock|^node_modules|/data/|\.tsv$|^LICENSE|^CHANGELOG\.md$")
-"""Files that others wrote, data, and the changelog, which has its own editor."""
+"""Files that others wrote, data, and the changelog, which is edited separately."""
 _MARKDOWN = {"docs/decisions/": "decisions", "benchmarks/results/": "benchmark pages"}
 REASONS = "reasons"
-"""Below the title of a decision: rules hold there, too, but the sample has the titles."""
+"""Text below the title of a decision: rules apply to it, but the sample only has the titles."""
 _STRINGS = {
     "pages": "page texts",
     "cli": "command line",
@@ -34,7 +34,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\[])")
 
 
 class Text(NamedTuple):
-    """A text with its kind and its place."""
+    """A text with its kind and its location."""
 
     kind: str
     path: str
@@ -52,7 +52,7 @@ def tracked() -> list[str]:
 
 @cache
 def texts() -> tuple[Text, ...]:
-    """Every text of the repository, each once per place."""
+    """Every text of the repository, once per location."""
     found: list[Text] = []
     for path in tracked():
         if path.endswith(".py"):
@@ -69,7 +69,7 @@ def texts() -> tuple[Text, ...]:
 
 
 def python_texts(path: str, source: str) -> Iterator[Text]:
-    """Yield docstrings, names of tests, comments and strings of three words or more."""
+    """Yield docstrings, test names, comments, and strings of three words or more."""
     docstrings = set()
     tree = ast.parse(source)
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""No text advises to install a distribution that is neither ours nor one that we know: its name may be a stranger's."""
+"""No text advises installing a distribution that is neither ours nor known: its name may be a stranger's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TAKES_A_VALUE = {
 
 
 def texts() -> list[Path]:
-    """Every file that people read, hidden ones of the repository too."""
+    """Every file that people read, including hidden ones."""
     found = [path for path in (*ROOT.iterdir(), *(ROOT / ".ci").iterdir()) if path.is_file()]
     for folder in ROOT.iterdir():
         if folder.is_dir() and folder.name not in LEFT_OUT and not folder.name.startswith("."):
@@ -41,14 +41,14 @@ def texts() -> list[Path]:
 
 
 def known() -> set[str]:
-    """Names that advice may use: ours, and what some requirements file pins."""
+    """Names that advice may use: ours, and those pinned in some requirements file."""
     files = [path.read_text() for path in ROOT.glob("requirements*.txt")]
     pinned = {name for text in files for name in re.findall(r"^([\w.-]+)==", text, flags=re.M)}
     return {canonicalize_name(name) for name in pinned | KNOWN}
 
 
 def advised(text: str) -> list[str]:
-    """The distributions that a text says to install: not options, nor files and folders."""
+    """The distributions that a text says to install, without options, files and folders."""
     found = []
     for line in _ADVICE.findall(re.sub(r"\\([\[\]])", r"\1", text)):  # patterns of tests escape brackets
         words = iter(shlex.split(line.replace("\\\n", " ")))

@@ -35,7 +35,8 @@ def test_library_runs_example_of_readme(library: Installed, tmp_path: Path) -> N
 
 
 def test_mlflow_label_studio_and_torch_are_compatible(wheels: Wheels, tmp_path: Path) -> None:
-    """Not fetched: pip finds releases that go together, or fails. Each tool by itself, since two of them may not."""
+    """Nothing is fetched: pip finds compatible releases, or fails. Each tool is tested alone, since two may
+    conflict."""
     for tool in ("mlflow", "label-studio-sdk", "torch"):
         (tmp_path / tool).mkdir()
         install_with_dependencies(["--dry-run", *wheels, tool], tmp_path / tool)

@@ -1,4 +1,4 @@
-"""The wheels in an environment away from the checkout. The server in it: tests/browser/test_installed.py."""
+"""The wheels in an environment away from the checkout. The installed server: tests/browser/test_installed.py."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_doctor_knows_what_both_distributions_need(installed: Installed, tmp_pat
 def test_help_imports_nothing_that_command_needs(
     installed: Installed, tmp_path: Path, words: list[str]
 ) -> None:
-    """How long it takes is measured in benchmarks/pages/start.py."""
+    """Its speed is measured in benchmarks/pages/start.py."""
     done = installed.run(installed.winnow, *words, cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert {"click", "cli", "winnow_labels"} <= imported

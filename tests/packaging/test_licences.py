@@ -1,4 +1,4 @@
-"""Every package that Winnow is shipped to run with has a licence that was looked at (docs/decisions/0013)."""
+"""Every package shipped with Winnow has a licence that was reviewed (docs/decisions/0013)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKED_AT = {
     "certifi": "Mozilla Public License 2.0",
     "tqdm": "MPL-2.0",
 }
-"""Not permissive, and why they are well is written in the decision."""
+"""Licences that are not permissive; the decision says why they are acceptable."""
 
 
 def terms(package: str) -> list[str]:

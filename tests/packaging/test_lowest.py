@@ -42,7 +42,7 @@ TABLES = (
 
 
 def lowest(*extras: str) -> dict[str, Version]:
-    """The lower bound of everything that the library needs, or with these extras: the highest, if there are two."""
+    """The lower bounds of the library's requirements, or with these extras: the highest, if there are two."""
     project = tomllib.loads((ROOT / "plcore" / "pyproject.toml").read_text())["project"]
     lines = [
         *project["dependencies"],

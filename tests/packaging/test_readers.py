@@ -1,4 +1,4 @@
-"""Other programs, as anyone installs them, read what Winnow writes; Label Studio gives it back."""
+"""Other programs, as anyone installs them, read what Winnow writes; Label Studio exports it again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ROWS = [
     | {name: values[row] for name, (_, _, values) in TYPES.items()}
     for row, (label, left) in enumerate(zip(["wren", None, "robin"], LISTS, strict=True))
 ]
-"""Values that any reader of columns finds, with the types of the source."""
+"""Values that any reader of columns must find, with the types of the source."""
 NAMES = list(ROWS[0])
 
 CHECK = """
@@ -153,11 +153,11 @@ PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
         [[["label", ["sea"]], ["not_label", ["sand"]]], [["label", ["sand"]]], []],
     ),
 }  # fmt: skip
-"""A program, as it is reported by its name: the file that it reads, a few lines for it, and what it has to find."""
+"""A program by its name: the file that it reads, a few lines of code, and the expected result."""
 
 
 def shares(n_rows: int = 201) -> Any:
-    """Rows of three classes, all but the last with a label, which their probabilities support."""
+    """Rows of three classes, all except the last with a label, which their probabilities support."""
     label = np.append(np.arange(n_rows - 1) % 2, -1)
     found = np.where(np.eye(3)[label] > 0, 0.8, 0.1)
     return replace(small_table(n_rows), label=label, probabilities=found)
@@ -237,7 +237,7 @@ def test_libreoffice_opens_workbook(tmp_path: Path) -> None:
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 STARTS = 900.0
-"""Seconds that it may take to make its database."""
+"""Seconds for creating its database."""
 
 
 class LabelStudio:
@@ -247,14 +247,14 @@ class LabelStudio:
         self.address = address
 
     def call(self, path: str, given: Any = None) -> Any:
-        """The answer to a call of its API; a POST if anything is given."""
+        """Call its API and return the reply; a POST if `given` is given."""
         head = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
         data = None if given is None else json.dumps(given).encode()
         with urllib.request.urlopen(urllib.request.Request(self.address + path, data, head)) as answer:
             return json.load(answer)
 
     def round(self, config: bytes, tasks: bytes) -> bytes:
-        """The export of a new project with this interface, into which these tasks were imported."""
+        """Import these tasks into a new project with this interface, and return its export."""
         project = self.call("/api/projects/", {"title": "winnow", "label_config": config.decode()})["id"]
         self.call(f"/api/projects/{project}/import", json.loads(tasks))
         return json.dumps(

@@ -25,7 +25,7 @@ BOTH = ("plcore", "winnow_labels")
 
 
 def on_disk(*folders: str) -> set[str]:
-    """The files of these folders of the checkout, compiled ones left out."""
+    """The files of these folders of the checkout, without compiled ones."""
     found = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file())
     return {path.relative_to(ROOT).as_posix() for path in found if "__pycache__" not in path.parts}
 
@@ -67,7 +67,7 @@ def test_wheel_installs_one_top_level_package(wheels: Wheels, name: str) -> None
 
 
 def test_every_app_and_library_file_is_in_exactly_one_wheel(wheels: Wheels) -> None:
-    """So no test and no benchmark is."""
+    """So no tests and benchmarks are."""
     inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {
         f"winnow_labels/{name}" for name in FILES
     }

@@ -1,4 +1,4 @@
-"""The wheels built from the checkout, and environments that have them and not the checkout."""
+"""The wheels built from the checkout, and environments with the wheels but without the checkout."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build(folder: Path) -> Wheels:
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with wheels in it: if it is, and the folder of its packages."""
+    """An environment with installed wheels: its path, and the folder of its packages."""
 
     folder: Path
 
@@ -49,11 +49,11 @@ class Installed:
         return self.folder / "lib" / version / "site-packages"
 
     def run(self, *command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run this away from the checkout; its output. Fails where the command fails."""
+        """Run a command away from the checkout; returns its output. Fails if the command fails."""
         return _run([str(word) for word in command], cwd, **environment)
 
     def versions(self) -> dict[str, str]:
-        """The version of every distribution that is installed, by its name in lower case."""
+        """{name in lower case: version} of every installed distribution."""
         code = (
             "import importlib.metadata as all\nfor one in all.distributions(): print(one.name, one.version)"
         )
@@ -64,9 +64,9 @@ class Installed:
 def install(wheels: Iterable[Path], folder: Path) -> Installed:
     """A new environment in this folder, with the wheels installed into it.
 
-    The dependencies are not fetched and installed once more, which would take minutes and a network: a .pth file
-    puts the folders where the running interpreter has them behind the new environment's own. The checkout is in none
-    of them, and `test_installed.py` checks that plcore comes from the wheel.
+    Dependencies are not installed again, which would take minutes and a network: a .pth file adds the running
+    interpreter's folders after the new environment's own. The checkout is in none of them, and `test_installed.py`
+    checks that plcore comes from the wheel.
     """
     made = _empty(folder)
     _run([*_pip_into(made), "--no-index", "--no-deps", *map(str, wheels)], folder)
@@ -76,7 +76,7 @@ def install(wheels: Iterable[Path], folder: Path) -> Installed:
 
 
 def install_with_dependencies(wants: Iterable[str | Path], folder: Path) -> Installed:
-    """A new environment with this and all it needs, fetched and installed as anyone's pip does it: takes minutes.
+    """Create an environment with these wheels and their dependencies, fetched and installed by pip: takes minutes.
 
     wants : wheels, requirements and options of `pip install`
     """

@@ -27,12 +27,13 @@ from workflow.server.home import home as process_home
 
 Open = Callable[..., AppTest]
 PATIENCE = 600
-"""Seconds that a page may take to be drawn: the first of a process imports the house, and the machine may be busy."""
+"""Seconds that drawing a page may take: the first of a process imports the app, and the machine may be busy."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def packages_are_searched_once() -> Iterator[None]:
-    """A server looks into every package for components when it starts, AppTest before each page: half of its time."""
+    """A server searches every package for components when it starts, AppTest before each page, which is half of its
+    time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests)
@@ -57,7 +58,7 @@ def owner(home: Home) -> int:
 
 @pytest.fixture
 def show(monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens a page as this person; the guard's header does not exist in AppTest."""
+    """Opens a page as this person; AppTest has no header from the guard."""
 
     def open_page(person: int, page: str | None = None, **query: str) -> AppTest:
         monkeypatch.setattr(frame, "person_id", lambda: person)
@@ -74,7 +75,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
 
 
 def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
-    """The page after a press of the card, as the browser sends it."""
+    """The page after an action of the card, as the browser sends it."""
     press = {
         "kind": kind,
         "labels": [],
@@ -105,7 +106,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def open_in_list(test: AppTest, project: int, row: int, key: str = state.REVIEW) -> AppTest:
-    """The Review page, or another list, after a click on the line of this row: AppTest cannot click in a component."""
+    """The Review page, or another list, after a click on the line of this row, which AppTest cannot make."""
     test.session_state[state.OPENED] = f"{key}-{project}", row, ""
     return test.run()
 
@@ -125,7 +126,7 @@ CELLS: dict[str, Callable[[dict[str, Any]], object]] = {
     "person": lambda line: line["person"],
     "at": lambda line: line["at"],
 }
-"""Texts that a user reads in each column of a list."""
+"""The text that a user reads in each column of a list."""
 
 
 def listed(test: AppTest) -> pd.DataFrame:
@@ -147,7 +148,7 @@ def _picture(line: dict[str, Any]) -> str:
 
 
 def history(test: AppTest) -> list[dict[str, str]]:
-    """The entries about the row that is open: who said what, and what else is stored with it."""
+    """The entries about the open row: who answered what, and what else is stored with it."""
     (data,) = sent_to(test, "winnow_row_facts")
     return [
         {"Annotator": one["person"], "Said": one["words"], "When": one["at"], **dict(one["details"])}
@@ -162,7 +163,7 @@ def words(test: AppTest) -> str:
 
 
 def listed_problems(test: AppTest) -> list[str]:
-    """The problems that the Import page lists, as a person reads them; each has its fix."""
+    """The problems that the Import page lists, as a user reads them, each with its fix."""
     (listed,) = (one.value for one in test.markdown if one.value.startswith("1. "))
     found = [
         re.sub(r"\\(\W)", r"\1", line.removeprefix("1. ")).replace("**", "") for line in listed.splitlines()
@@ -173,7 +174,7 @@ def listed_problems(test: AppTest) -> list[str]:
 
 @pytest.fixture
 def boxes_keep_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Select boxes send the words they were drawn with until someone chooses, as a browser does; AppTest sends those
+    """Make select boxes send the words they were drawn with until someone chooses, like a browser; AppTest sends those
     of the latest drawing.
     """
     said: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Files that a person has sent by the boxes of a page, if there is no browser that sends them."""
+"""Files uploaded in the boxes of a page, without a browser."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from workflow.server.home import home
 
 
 def boxes(test: AppTest) -> dict[str, str]:
-    """The boxes that the page shows: their keys by what they say they are for."""
+    """The upload boxes on the page: their keys by their labels."""
     found = [one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"]
     return {json.loads(one.json)["label"]: one.id.partition(f"{state.FILE}-box-")[2] for one in found}
 
 
 def give(test: AppTest, label: str, name: str, data: bytes) -> AppTest:
-    """The page once this file has come by the box that begins with these words."""
+    """The page after this file was uploaded in the box whose label begins with these words."""
     arriving = arrivals.begin(Seat(home(), frame.person_id()), name, len(data))
     arriving.write(data)
     test.session_state[held_at(_key(test, label))] = arriving.finish().key
@@ -29,7 +29,7 @@ def give(test: AppTest, label: str, name: str, data: bytes) -> AppTest:
 
 
 def take_away(test: AppTest, label: str) -> AppTest:
-    """The page once the person has taken the file away again."""
+    """The page after the file was removed again."""
     test.session_state[held_at(_key(test, label))] = None
     return _run(test)
 

@@ -1,4 +1,4 @@
-"""The question page and presses on it."""
+"""The question page and answers on it."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def test_page_asks_for_question_if_press_returned_none(
 HUGE = "9" * 9_000
 SAID = "Not saved: "
 MALFORMED = [said for _, said in every_malformed()][::4]
-"""All of them are tried where a press is read; here, that a page does as it should with any."""
+"""All of them are tested where answers are read; here, a sample shows that the page handles them."""
 
 
 def send(test: AppTest, said: Any, trigger: str = "press") -> AppTest:
@@ -306,7 +306,7 @@ def send(test: AppTest, said: Any, trigger: str = "press") -> AppTest:
 
 @pytest.fixture
 def vectors_sent(sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """`sent`, of the card of label vectors."""
+    """`sent`, for the card of label vectors."""
     monkeypatch.setattr(label_vectors_card, "_CARD", one_label_card._CARD)
     return sent
 

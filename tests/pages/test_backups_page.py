@@ -27,13 +27,13 @@ from workflow.server.home import Home
 
 
 def said(test: AppTest) -> str:
-    """The words of the page as people read them, without the marks that keep Markdown from reading them."""
+    """The text of the page as people read it, without Markdown escapes."""
     return words(test).replace("\\", "")
 
 
 @pytest.fixture
 def backup(home: Home) -> str:
-    """Its name."""
+    """Make a backup; returns its name."""
     home.backups_dir.mkdir()
     path = home.backups_dir / making.name_at(datetime.now(UTC))
     making.make(home, path)
@@ -206,7 +206,7 @@ BOX = "The file of a project"
 
 @pytest.fixture
 def file(tmp_path: Path) -> bytes:
-    """A project of another Winnow, in which Ada has answered."""
+    """A project file from another Winnow, in which Ada has answered."""
     with new_home(tmp_path / "there") as there:
         project = small_project(there.home, there.person_id, "birds *of* 2026")
         answer_next(there.home, annotator(there.home, there.person_id, "Ada"), project)

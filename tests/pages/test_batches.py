@@ -1,4 +1,4 @@
-"""Batches, shortlists and questions of a form on pages."""
+"""Batches, shortlists and question forms on pages."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_second_confirmation_and_unsaved_rows_are_reported(
 
 
 def drawn_round(monkeypatch: pytest.MonkeyPatch, rows: list[int]) -> None:
-    """As if a person had drawn round these rows on the map."""
+    """Act as if a person had drawn a lasso around these rows on the map."""
     monkeypatch.setattr(charts, "show", lambda *_, **__: [("", "", row) for row in rows])
 
 

@@ -1,4 +1,4 @@
-"""The function that makes answering comfortable, on its pages: goal, breaks, last answers, examples, qualification."""
+"""Comforts of answering on pages: goal, breaks, last answers, examples, qualification."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def decided(seat: Seat) -> tuple[int, str]:
-    """A row whose label an answer of the owner has decided, which can be marked."""
+    """A row that can be marked, because an answer of the owner has decided its label."""
     while True:
         question = loop.next_question(seat)
         saved = loop.submit_answer(seat, question.token, "is", question.choices[:1])
@@ -190,7 +190,7 @@ def test_label_vector_row_is_example_of_one_of_its_labels(home: Home, owner: int
 
 
 def known(seat: Seat, n: int = 2) -> dict[int, str]:
-    """Rows marked for the qualification, which is wanted then."""
+    """Rows marked for the qualification, which is then required."""
     rows: dict[int, str] = {}
     while len(rows) < n:
         row, label = decided(seat)

@@ -1,4 +1,4 @@
-"""The pages of disputes, the queue and scores under review."""
+"""The pages of disputes and the queue, and the review of scores."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_card_lists_opinions_and_most_frequent_labels_first() -> None:
 
 
 def test_label_has_same_mark_everywhere_on_card() -> None:
-    """The most said first, ties by name; beyond the fourth, and for what no one said, there is none."""
+    """The most frequent answers first, ties by name; labels beyond the fourth, or without an answer, have none."""
     opinions = [("b", "c"), ("c",), ("a",), ("d",), ("e",)]
     opened = replace(
         OPENED,
@@ -218,7 +218,7 @@ def test_progress_links_to_open_disputes(home: Home, owner: int, show: Open) -> 
 
 
 def score_review_opened(show: Open, person: int, project: int) -> AppTest:
-    """The Review page with the part open."""
+    """The Review page with the scores opened."""
     test = show(person, "review_page.py", project=str(project))
     assert not test.number_input, "nothing is counted before it is wanted"
     return test.toggle(f"{state.SCORES}-{project}-open").set_value(True).run()

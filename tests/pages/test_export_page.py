@@ -1,4 +1,4 @@
-"""The Export page: which file, which rows, the progress, and the link it ends in."""
+"""The Export page: formats, rows, the progress, and the resulting link."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def links(test: AppTest) -> list[str]:
 def begin(
     seat: Seat, write: Callable[[BinaryIO, Callable[[int], None]], None], name: str = "birds.csv"
 ) -> str:
-    """A file written by the test's own hand."""
+    """A file that the test itself writes."""
     whose = Whose(seat.person_id, seat.project_id or 0)
     return seat.home.prepared.begin(seat.home.exports_dir, whose, name, Taken(60, 3, write))
 

@@ -1,4 +1,4 @@
-"""The Import page with small files in shapes that people post: what it understood, what it will ask, what it doubts."""
+"""The Import page with small files in common shapes: what it understood, what it will ask, what it doubts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Import page and the ways in which labels come: what is guessed, shown, doubted, chosen and made of it."""
+"""The Import page and the ways labels are stored: what is guessed, shown, doubted, chosen and made from it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ TWO = b"id,labels,more,w,v\n1,wren|robin,wren;owl,1,5\n2,robin|owl,owl,2,6\n3,wr
 
 
 def turn(test: AppTest, label: str, value: str) -> AppTest:
-    """Choose one of the points of a radio."""
+    """Choose one of the options of a radio button."""
     next(one for one in test.radio if one.label == label).set_value(value).run()
     assert not test.exception
     return test

@@ -1,4 +1,4 @@
-"""The Import page offers to learn from meaning before the project is made."""
+"""The Import page offers to learn from meaning before the project is created."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUMBERS = text_frame().assign(text=[str(number) for number in range(60)]).to_csv
 
 
 def meaning(test: AppTest) -> AppTest:
-    """The page once the press is on."""
+    """The page once the button is on."""
     next(one for one in test.toggle if one.label == "Learn from meaning").set_value(True).run()
     return test
 

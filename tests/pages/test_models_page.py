@@ -415,7 +415,7 @@ def test_click_on_removed_encoder_starts_no_other(seat: Seat, show: Open) -> Non
 
 @pytest.fixture
 def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two encoders of texts can be downloaded; one is not for commercial use."""
+    """Two encoders of texts are available for download; one is not for commercial use."""
     limited = words_entry(title="Limited", licence="CC-BY-NC-SA-4.0", commercial=False)
     made = small_catalogue(tmp_path / "catalogue", words=words_entry(ms=2.0), limited=limited)
     monkeypatch.setattr(installed, "read_catalogue", lambda: made)
@@ -538,7 +538,7 @@ def test_downloaded_encoder_is_removed_by_button(seat: Seat, show: Open) -> None
 
 
 def note_running(seat: Seat, done: int, total: int) -> None:
-    """Let a worker be so far with the encoding that was requested."""
+    """Report this progress of a worker on the requested encoding."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
         one = trained.ENCODINGS.latest(session, seat.project_id or 0)

@@ -1,4 +1,4 @@
-"""The tab More rows of the project's settings: what a file would add is said before it is added, once."""
+"""The tab More rows of the project's settings: the effect of a file is shown before it is added, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review, Project settings and the put-away part of Home, as their scripts draw them."""
+"""Review, Project settings and the archive on Home, as their scripts draw them."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def table(test: AppTest) -> dict[str, Any]:
 
 
 def act(test: AppTest, what: str, person: int) -> AppTest:
-    """Press a button of the table: AppTest cannot click in a component."""
+    """Press a button of the table, which AppTest cannot click."""
     test.session_state[state.TEAM_ACT] = what, person
     return test.run()
 

@@ -1,4 +1,4 @@
-"""A full disk as each page says it: in words, and with everything still there that was typed."""
+"""A full disk on each page: it is reported in words, and everything typed is still there."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def press(test: AppTest, label: str) -> AppTest:
 
 
 def change(test: AppTest, field: Any, value: object) -> None:
-    """Give a field that is saved at once another value, while the disk is full."""
+    """Change a field that is saved at once, while the disk is full."""
     with full_disk():
         field.set_value(value).run()
     assert not test.exception

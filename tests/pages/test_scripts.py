@@ -1,4 +1,4 @@
-"""The JavaScript next to the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
+"""The JavaScript of pages: its pure parts in Node, its imports, and the words it shares with the server."""
 
 from __future__ import annotations
 

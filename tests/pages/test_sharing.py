@@ -1,5 +1,4 @@
-"""The people who may see a project, as the pages draw it: the part in the settings, groups, invitations, the
-navigation."""
+"""The people with access to a project, on pages: the settings, groups, invitations, the navigation."""
 
 from __future__ import annotations
 

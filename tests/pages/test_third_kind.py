@@ -1,4 +1,4 @@
-"""Pages of a project whose kind has no capability leave out or refuse what would need one."""
+"""Pages of a project whose kind has no capability leave out or refuse what needs one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's checks of estimators wait for `make test`, and which estimators are checked."""
+"""Which of scikit-learn's estimator checks run only in `make test`, and which estimators are checked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 MORE_OF_THE_SAME = re.compile(r"-check_(estimator_sparse_matrix|\w+\(readonly_memmap=True.*\))\]$")
-"""Checks of another container than an earlier one, or of memory that no one may write; each estimator has both."""
+"""Checks that repeat an earlier one with another container, or with read-only memory; each estimator has both."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

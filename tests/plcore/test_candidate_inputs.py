@@ -1,4 +1,5 @@
-"""The contract of every partial-label classifier for the kinds of y: one model, bit for bit, however it is written."""
+"""The contract of every partial-label classifier for the kinds of y: the same model, bit for bit, in whatever form y
+is."""
 
 from __future__ import annotations
 
@@ -43,14 +44,14 @@ def birds():
 
 
 def made(name):
-    """The learner as it comes, in few steps, and with a seed where it draws."""
+    """The learner with its defaults, few steps, and a seed if it draws."""
     learner = LEARNERS[name]()
     few = {"max_iter": 3, "n_estimators": 5, "random_state": 0, "learners": ["plknn", "clpl"]}
     return learner.set_params(**{key: few[key] for key in few.keys() & learner.get_params().keys()})
 
 
 def learnt(model, X):
-    """All that a fitted model says, as it can be compared."""
+    """All results of a fitted model, in comparable form."""
     said = {"predict": model.predict(X), "transduction": model.transduction_, "classes": model.classes_}
     for name in ("decision_function", "predict_proba"):
         if hasattr(model, name):
@@ -156,7 +157,7 @@ def test_every_learner_has_grid_or_reason(birds, name):
     [name for name in LEARNERS if "candidate_weights" in inspect.signature(LEARNERS[name].fit).parameters],
 )
 def test_weights_of_candidates_use_names_of_their_columns(birds, name):
-    """By position another order would be other classes' weights, without a word."""
+    """By position, another order would give weights to the wrong classes, silently."""
     X, candidates = birds
     frame = pd.DataFrame(candidates, columns=NAMES)
     weights = pd.DataFrame(np.random.default_rng(0).random(candidates.shape), columns=NAMES)
@@ -173,7 +174,7 @@ def test_no_reason_is_left_over():
 
 
 def test_imported_candidates_use_their_names(birds):
-    """As many classes, but others: sets name theirs, and are not taken for columns."""
+    """As many classes, but different ones: sets name theirs, and are not taken for columns."""
     X, candidates = birds
     frame, sets = pd.DataFrame(candidates, columns=NAMES), [set(NAMES[row]) for row in candidates]
     answered = frame.copy()

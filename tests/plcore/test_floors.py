@@ -1,4 +1,5 @@
-"""plcore has floors, and imports go down only: no floor knows those above it, no two modules need each other."""
+"""plcore has floors, and imports only go down: no floor imports from one above, and no two modules import each
+other."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ FLOORS = (
     {"query", "evaluation", "crowd"},
     {"tables", "loop"},
 )
-"""From the lowest up. A package imports from the floors below it; what else it may, or may not, is said here."""
+"""From the lowest up. A package imports from the floors below it; exceptions are listed here."""
 
 MAY_TOO = {
     "evaluation": {"query"},  # a labelling run is replayed by a strategy
@@ -36,7 +37,7 @@ MAY_NOT = {
     "loop": {"tables"},
 }  # fmt: skip
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}
-"""Modules next to the packages: the face of the whole, and what knows all of it."""
+"""Modules outside the packages: the package's face, and modules that use everything."""
 
 
 def module_of(path: Path) -> str:
@@ -124,7 +125,7 @@ def test_kinds_of_project_do_not_know_each_other() -> None:
 
 
 def test_old_names_are_for_others() -> None:
-    """`plcore.multilabel` names label vectors as programs from outside know them."""
+    """`plcore.multilabel` has the names of label vectors that programs outside use."""
     assert "plcore.multilabel" in graph()
     assert not {name for name, others in graph().items() if "plcore.multilabel" in others}
 

@@ -1,4 +1,4 @@
-"""docs/library.md: its code runs as it is, and does what the page says."""
+"""docs/library.md: its code runs unchanged, and does what the page says."""
 
 from __future__ import annotations
 

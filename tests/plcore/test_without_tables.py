@@ -1,4 +1,4 @@
-"""The library without its extras: the science is all there, and what needs an extra says which."""
+"""The library without its extras: all learners work, and what needs an extra says which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every HTTP address of the server with the right that it needs. A new route needs a line here; a test says so."""
+"""Every HTTP address of the server with the right that it needs. A new route needs a line here, which a test
+enforces."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Mapping
 from workflow.access import Right
 
 OPEN = ("/healthz", "/signin")
-"""For everyone, signed in or not."""
+"""Open to everyone, signed in or not."""
 
 OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
-"""For everyone where an OpenID provider is set up; elsewhere they are not there."""
+"""Open to everyone if an OpenID provider is set up; otherwise they do not exist."""
 
 SIGNED_IN = (
     "/",
@@ -20,7 +21,7 @@ SIGNED_IN = (
     "/app/icon-{size}.png",
     "/_stcore/stream",
 )
-"""For anyone who is signed in. Pages, which come by /_stcore/stream, ask use cases."""
+"""For anyone signed in. Pages, which use /_stcore/stream, call use cases."""
 
 AT_A_PROJECT: Mapping[str, Right] = {
     "/files/{name}": Right.SEE,
@@ -28,11 +29,11 @@ AT_A_PROJECT: Mapping[str, Right] = {
     "/files/{name}/spectrogram": Right.SEE,
     "/exports/{project:int}/{key}": Right.OWN,
 }
-"""For members of a project that the address is about. Files belong to every project whose table names them."""
+"""For members of the project in the address. Files belong to every project whose table names them."""
 
 PRESSED: Mapping[str, Right] = {"/presses/{project:int}": Right.ANSWER}
-"""For members of a project that the address is about, who send it something. Who is no member hears the same as of a
-project that does not exist, as everywhere."""
+"""For members of the project in the address, who send data to it. Others get the same reply as for a missing
+project."""
 
 API: Mapping[str, Right | None] = {
     "GET /projects": None,
@@ -74,10 +75,10 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/restore": Right.OWN,
     "DELETE /projects/{project}": Right.OWN,
 }
-"""Below /api/v1, for anyone who sends a token. None: what the person may see, of whatever project."""
+"""Below /api/v1, for anyone with a token. None: whatever the person may see, in any project."""
 
 OF_WINNOW = ("/backup-files/{name}",)
-"""For owners of this Winnow alone, whatever role anyone has in a project."""
+"""Only for owners of this Winnow, whatever their role in a project."""
 
 OF_ANY_PROJECT: Mapping[str, Right] = {"/uploads": Right.OWN}
-"""For who has this right anywhere."""
+"""For people with this right in any project."""

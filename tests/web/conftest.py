@@ -1,4 +1,4 @@
-"""The routes and middleware of app.py around a stand-in for Streamlit, over a home of the test's own."""
+"""The routes and middleware of app.py around a stand-in for Streamlit, with a home of the test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COOKIE = "winnow_signin_8501"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    """The process's home, in a folder of the test's own."""
+    """The process's home, in a folder of the test."""
     for key in [one for one in os.environ if one.startswith("WINNOW_")]:
         monkeypatch.delenv(key)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
@@ -39,9 +39,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 
 def app_of(*, with_documents: bool = False) -> Starlette:
-    """The app over the process's home, as its settings are now.
+    """The app for the process's home with its current settings.
 
-    with_documents : whether all pages have their documents; else `/` says who asks, two more what they are told
+    with_documents : whether all pages have their documents; else `/` returns who asks, and two more addresses what they
+        receive
     """
     told = [Route("/", _who), Route("/account", _which_sign_in), Route("/progress", _broken)]
     return Starlette(

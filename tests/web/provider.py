@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on this machine: discovery, keys, the code flow with PKCE. It can be told to lie."""
+"""A small OpenID Connect provider on this machine: discovery, keys, the code flow with PKCE. It can be made to lie."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLIENT, SECRET = "winnow", "a client's secret of some length"
 class Provider:
     """``user`` : claims of anyone who signs in      ``lies`` : claims that replace true ones; None leaves out
 
-    ``stated`` : what discovery says otherwise      ``signing`` : the key of ID tokens, if it is not the stated one
+    ``stated`` : changed values in discovery      ``signing`` : the key of ID tokens, if it is not the stated one
     """
 
     def __init__(self) -> None:

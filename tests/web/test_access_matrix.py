@@ -1,4 +1,4 @@
-"""Every address as every role: what `addresses.py`, and with it docs/access.md, says."""
+"""Every address as every role, as in `addresses.py` and so in docs/access.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOBODY = "no member"
 
 @pytest.fixture
 def seat(home: Home) -> Seat:
-    """The owner at a project with pictures, next to one with recordings."""
+    """The owner at a project with pictures, with another project with recordings."""
     owner = Seat(home, team.ensure_owner(home).id)
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
     checked = importing.check(upload, upload.suggest_roles())
@@ -38,7 +38,7 @@ def seat(home: Home) -> Seat:
 
 
 def sign_in(client: TestClient, seat: Seat, role: str) -> int:
-    """Someone with this role in both projects; their number."""
+    """Sign in a person with this role in both projects; returns their id."""
     nowhere = Seat(seat.home, seat.person_id)
     secret = team.redeem_link(seat.home, team.make_link(nowhere, "Eve"))
     client.cookies.set(COOKIE, secret)
@@ -51,7 +51,7 @@ def sign_in(client: TestClient, seat: Seat, role: str) -> int:
 
 
 def prepared(seat: Seat, person: int) -> str:
-    """The address of a file that this person had prepared while they owned the project."""
+    """The address of a file that this person prepared while they owned the project."""
     made = exporting.prepare(Seat(seat.home, person, seat.project_id), exporting.ExportChoice(), "birds")
     exporting.wait(seat, made)
     return f"/exports/{seat.project_id}/{made}"
@@ -118,7 +118,7 @@ def test_every_role_is_answered_as_access_matrix_says(client: TestClient, seat: 
 
 
 def test_non_member_is_answered_like_missing_project(client: TestClient, seat: Seat) -> None:
-    """Status, words and headers are those of a file, and of a project, that does not exist."""
+    """Status, text and headers are those of a missing file or project."""
     address = prepared(seat, sign_in(client, seat, Role.OWNER))
     client.cookies.clear()
     person = sign_in(client, seat, Role.OWNER)

@@ -94,8 +94,7 @@ def test_imports_of_preloaded_scripts_are_preloaded() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
 def test_needed_scripts_of_every_page_exist(page: str) -> None:
-    """Streamlit's scripts are looked for by the names that they have without their hashes: another version of it may
-    have others."""
+    """Streamlit's scripts are found by their names without hashes: another version may have other names."""
     plain = needed(page)
     for chooses in {False, page in CHOOSING}:
         named = needed(page, chooses=chooses)
@@ -105,7 +104,7 @@ def test_needed_scripts_of_every_page_exist(page: str) -> None:
 
 @pytest.mark.slow
 def test_select_box_script_is_preloaded_if_page_shows_one(ada: TestClient, home: Home) -> None:
-    """A person's own projects count, not those of others."""
+    """The person's own projects count, not those of others."""
     seat, named = Seat(home, team.ensure_owner(home).id), {}
     for number in range(5):
         project = alike_project(home, seat.person_id, f"Numbers {number}", "numbers").project_id or 0

@@ -46,7 +46,7 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
 
 
 def sent_away(websocket: WebSocketTestSession) -> bool:
-    """Whether the page is told to go if it is said that its sign-in has ended, and is then cut off."""
+    """Whether the page is asked to leave when its sign-in has ended, and is then disconnected."""
     told = ForwardMsg()
     told.ParseFromString(websocket.receive_bytes())
     with pytest.raises(WebSocketDisconnect) as cut:
@@ -378,7 +378,7 @@ def test_only_stream_address_accepts_websocket(ada: TestClient) -> None:
 
 
 def test_open_streamlit_addresses_exist_in_streamlit() -> None:
-    """A name that Streamlit gave up would stand here for nothing."""
+    """A name that Streamlit has dropped should not stay here."""
     from streamlit.web.server.starlette import starlette_routes
 
     its = {
@@ -402,7 +402,7 @@ FORM = b"application/x-www-form-urlencoded"
 
 
 def read(*chunks: bytes, kind: bytes = FORM) -> tuple[dict[str, str], int]:
-    """The form in these chunks, and how many of them were requested."""
+    """The form in these chunks, and how many of them were read."""
     left: Iterator[bytes] = iter(chunks)
     asked = 0
 

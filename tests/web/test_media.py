@@ -243,7 +243,7 @@ def seat(home: Home) -> Seat:
 
 @pytest.fixture
 def key(seat: Seat) -> str:
-    """For a file that is ready."""
+    """The key of a finished file."""
     made = files.prepare(seat, ExportChoice("jsonl"), "small")
     files.wait(seat, made)
     return made

@@ -1,4 +1,4 @@
-"""Presses over HTTP."""
+"""Answers over HTTP."""
 
 from __future__ import annotations
 
@@ -388,7 +388,7 @@ def test_changed_settings_change_frame_stamp(signed_in: TestClient, seat: Seat) 
 
 
 def listening() -> socket.socket:
-    """As Streamlit makes it: of no protocol that it names."""
+    """A socket as Streamlit creates it: without naming a protocol."""
     made = socket.socket(family=socket.AF_INET)
     made.bind(("127.0.0.1", 0))
     made.listen()
@@ -396,7 +396,7 @@ def listening() -> socket.socket:
 
 
 async def sends_at_once(listener: socket.socket) -> bool:
-    """Whether a connection that asyncio takes there does."""
+    """Whether a connection that asyncio accepts there sends at once."""
     found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def come(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -412,7 +412,7 @@ async def sends_at_once(listener: socket.socket) -> bool:
 
 
 def test_connection_delays_small_packets_by_default() -> None:
-    """Purpose: where it fails, asyncio or Streamlit does it, and the module can go."""
+    """The reason for the module: if this fails, asyncio or Streamlit does it, and the module can go."""
     assert not asyncio.run(sends_at_once(listening()))
 
 
@@ -440,7 +440,7 @@ def test_answer_at_once_leaves_other_descriptors_alone() -> None:
 
 def test_answer_at_once_leaves_no_descriptor_open() -> None:
     def numbers() -> set[int]:
-        """For all that is open."""
+        """The numbers of all open descriptors."""
         found = set()
         for one in range(2 * MOST):
             with suppress(OSError):
@@ -454,8 +454,8 @@ def test_answer_at_once_leaves_no_descriptor_open() -> None:
 
 
 def test_answer_at_once_keeps_file_locks(tmp_path: Path) -> None:
-    """That of SQLite's file belongs to the process, which loses it with any descriptor of the file that it closes; that
-    of the data folder to what was opened, which a copy of the descriptor keeps open."""
+    """The lock on SQLite's file belongs to the process, which loses it when it closes any descriptor of the file. The
+    lock on the data folder belongs to the open file, which a copied descriptor keeps open."""
     kept, given_back = tmp_path / "database", tmp_path / "in-use"
     with kept.open("w") as database, given_back.open("w") as in_use:
         fcntl.lockf(database, fcntl.LOCK_EX)

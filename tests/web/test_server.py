@@ -84,7 +84,7 @@ def ask(
 
 
 def said(server: Server, target: str, headers: dict[str, str]) -> str:
-    """Reply to a PUT."""
+    """The reply to a PUT."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("PUT", target, body=b"table", headers=headers)
     words = connection.getresponse().read().decode()
@@ -174,7 +174,7 @@ def test_printed_link_signs_in_once(server: Server) -> None:
 
 
 def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
-    """For a new sign-in of the owner, and of an annotator."""
+    """Cookies for a new sign-in of the owner, and of an annotator."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     try:
         owner = team.ensure_owner(home).id
@@ -198,7 +198,7 @@ def test_streamlit_upload_route_is_closed(server: Server) -> None:
 
 
 def session_of(server: Server, cookie: dict[str, str], wanted: str = "") -> str:
-    """The id of the session of a page that opens its websocket, asking to have this one back."""
+    """The id of the session of a page that opens its websocket and asks to resume this session."""
     url, told = f"ws://127.0.0.1:{server.port}/_stcore/stream", ForwardMsg()
     names = [Subprotocol(one) for one in ("streamlit", "none", wanted)[: 3 if wanted else 2]]
     with connect(url, additional_headers=cookie, subprotocols=names, open_timeout=60) as page:
@@ -234,7 +234,7 @@ SLEEPS = "import sys; sys.stdin.read()"
 
 @pytest.fixture
 def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """For two workers, which are asleep; no one looks after them but the test."""
+    """Two idle workers, which only the test looks after."""
 
     started: list[subprocess.Popen[bytes]] = []
 

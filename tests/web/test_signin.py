@@ -53,7 +53,7 @@ def test_link_signs_in_once(client: TestClient, home: Home) -> None:
 
 
 def test_sign_in_page_has_logo_and_theme_colours(client: TestClient) -> None:
-    """The mark, and the colours of the pages behind it, in light and in dark."""
+    """The logo, and the colours of the other pages, in light and in dark."""
     text = client.get("/signin").text
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in text
     assert 'aria-label="Winnow"' in text
@@ -318,7 +318,7 @@ def openid_client(there: Home) -> Iterator[TestClient]:
 
 
 def begin(client: TestClient) -> str:
-    """The address at the provider that a browser is sent to."""
+    """The provider's address that a browser is redirected to."""
     answer = client.get("/signin/openid")
     assert (answer.status_code, answer.headers["cache-control"]) == (302, "no-store")
     return answer.headers["location"]
@@ -424,7 +424,7 @@ def test_openid_token_with_foreign_signature_is_refused(
 def test_openid_state_of_another_browser_is_refused(
     openid_client: TestClient, provider: Provider, there: Home
 ) -> None:
-    """An attacker's own answer, opened in the browser of someone else, would sign them in as the attacker."""
+    """An attacker's own reply, opened in another person's browser, would sign them in as the attacker."""
     attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
     theirs = provider.agree(begin(attackers))
     refused(openid_client, theirs)

@@ -1,4 +1,5 @@
-"""Our own upload route: who may, before a byte is read; how much; and that nothing is left of what breaks off."""
+"""The upload route: who may use it, before a byte is read; the size limit; and nothing is left of interrupted
+uploads."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 async def send(
     secret: str | None, parts: AsyncIterator[bytes], length: int | None = None
 ) -> tuple[int, str, int]:
-    """One request as a server hands it on: status, words, and how often its body was requested."""
+    """A request as a server passes it on: status, text, and how often its body was read."""
     headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", TYPE.encode())]
     if secret is not None:
         headers.append((b"cookie", f"{COOKIE}={secret}".encode()))

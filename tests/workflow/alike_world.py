@@ -1,5 +1,5 @@
-"""Projects in which many rows are alike: foxes and deer, told apart by two numbers, as pictures, recordings, texts or
-numbers alone. The truth of a third is held out, so that it can be told how right the model is."""
+"""Projects with many similar rows: foxes and deer, distinguished by two numbers, as pictures, recordings, texts or only
+numbers. The truth of a third is held out, to measure accuracy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def alike_project(
 
 
 def _picture(kind: int, row: int) -> bytes:
-    """For each kind another shape, a little different every time."""
+    """Another shape for each kind, a little different every time."""
     rng = np.random.default_rng(row)
     image = Image.new("RGB", (240, 180), (30 + row % 20, 45, 40))
     draw = ImageDraw.Draw(image)

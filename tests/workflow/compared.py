@@ -1,4 +1,4 @@
-"""A comparison without its fits: tests say what it finds. What it really measures is tested with `plcore`."""
+"""A comparison without its fits: tests set its findings. Real measurements are tested in `plcore`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from plcore.loop.one_label import comparing
 
 @dataclass
 class Findings:
-    """kappas : of each model, the best first      before : called between fits with (done, total, name)
+    """Findings of comparisons. kappas : of each model, the best first      before : called between fits with (done,
+    total, name)
 
-    inside : called in each fit, which then tells the progress
+    inside : called in each fit, which then reports the progress
     """
 
     kappas: dict[str, float] = field(default_factory=lambda: {"clpl": 0.8, "plknn": 0.5})
@@ -64,7 +65,7 @@ class Findings:
 
 @pytest.fixture
 def findings(monkeypatch: pytest.MonkeyPatch) -> Findings:
-    """Findings of comparisons from now on."""
+    """Set the findings of comparisons from now on."""
     found = Findings()
     monkeypatch.setattr(comparing, "compare_learners", found.compare_learners)
     return found

@@ -1,10 +1,10 @@
-"""Many people at one project at once, from many threads and processes: what each was shown, and what became of it.
+"""Many people at one project at once, from many threads and processes: what each was shown, and the results.
 
-Everyone has a first question before anyone answers, so that all take part however the machine shares its time out.
+Everyone has a first question before anyone answers, so that all take part however the machine schedules them.
 
-As a program it is a server process of its own: `python -m tests.workflow.crowd PROJECT PERSON...` takes a first
-question for each of these people, prints READY, waits for a line, answers until nothing is left, and prints what they
-were shown, a line of JSON each.
+As a program, it is a separate server process: `python -m tests.workflow.crowd PROJECT PERSON...` takes a first question
+for each of these people, prints READY, waits for a line, answers until nothing is left, and prints what they were
+shown, one line of JSON each.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def crowd_table(n: int) -> LabelTable:
 
 
 def crowd_project(home: Home, people: int, rows: int, **settings: object) -> tuple[int, list[int]]:
-    """A project for several people, and the numbers of these."""
+    """A project with several annotators, and their ids."""
     owner = team.ensure_owner(home).id
     chosen = {"overlap": 3, "fold": "majority", "test_share": 0.0, "n_neighbors": 4} | settings
     project = managing.create_project(
@@ -83,8 +83,8 @@ def crowd_project(home: Home, people: int, rows: int, **settings: object) -> tup
 
 
 def work(seat: Seat) -> list[Press]:
-    """Answer until nothing is left: mostly right, now and then with a skip, a doubt, one label ruled out; some go away
-    and come back, look at a question twice, or press a key twice."""
+    """Answer until nothing is left: mostly right, now and then with a skip, an "unsure", one label ruled out; some
+    leave and return, look at a question twice, or press a key twice."""
     rng, presses = np.random.default_rng(seat.person_id), []
     finished: set[int] = set()
     narrowed: set[int] = set()  # rows they have ruled out one label of, which they stay with
@@ -138,7 +138,7 @@ def take_a_question_each(home: Home, project: int, people: Sequence[int]) -> Non
 
 
 def work_together(home: Home, project: int, people: Sequence[int]) -> list[Press]:
-    """All of them at once, a thread each."""
+    """Let all of them answer at once, one thread each."""
     take_a_question_each(home, project, people)
     return _work_in_threads(home, project, people)
 
@@ -150,7 +150,7 @@ def _work_in_threads(home: Home, project: int, people: Sequence[int]) -> list[Pr
 
 
 def work_in_processes(home: Home, project: int, people: Sequence[int], processes: int = 2) -> list[Press]:
-    """The same from several server processes, which share the home of this one and its database."""
+    """The same with several server processes, which share this home and its database."""
     environment = {
         "WINNOW_HOME": str(home.settings.home),
         "WINNOW_DATABASE_URL": home.settings.database_url,
@@ -178,10 +178,11 @@ def work_in_processes(home: Home, project: int, people: Sequence[int], processes
 
 
 def check_answers(home: Home, project: int, presses: Sequence[Press], people: Sequence[int]) -> None:
-    """Every row has its answers, of as many people as it is to have and no more; the log is whole and holds.
+    """Check that every row has answers by exactly the required number of people, and that the log is complete and
+    valid.
 
-    Who was told that nothing is left while others were still at the last rows is asked once more, as they would be at
-    their next visit.
+    People who were told that nothing is left while others were still at the last rows are asked once more, as at their
+    next visit.
     """
     late: list[Press] = []
     while more := [press for person in people for press in work(Seat(home, person, project))]:
@@ -215,9 +216,8 @@ def check_answers(home: Home, project: int, presses: Sequence[Press], people: Se
 
 
 def check_nobody_was_told(home: Home, project: int, presses: Sequence[Press], every: int) -> None:
-    """Anyone who came to a row after others was shown what they would have been, had these not been there: the model
-    as it
-    was then, without what others said of this row. One of every so many of these is compared, and five at least."""
+    """Check that people who came to a row after others were shown the same as without those: the model at that time,
+    without the others' answers about this row. Compares one in every `every` of these, and at least five."""
     with home.database.read() as session:
         log = [learner_entry(one) for one in entries.after(session, project, 0)]
         settings = LearnerSettings.from_json(get(session, project).settings)

@@ -20,19 +20,19 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 KNOWN = text_frame()["text"][:3].tolist()
-"""Texts that the encoder tells from all others, each by a 1 in a place of its own."""
+"""Texts that the encoder distinguishes from all others, each by a 1 in a separate place."""
 VECTORS = np.vstack([np.eye(3), np.zeros((57, 3))])
 """Vectors that it gives the rows of `text_project`."""
 
 
 def words_encoder(home: Home, name: str = "words") -> str:
-    """Its name; it takes 16 texts at once."""
+    """Create an encoder that takes 16 texts at once; returns its name."""
     encoder(home.encoders_dir / name, {"kind": "text"}, words_of(*KNOWN))
     return name
 
 
 def asked(home: Home, owner: int, project: int, name: str = "words") -> Seat:
-    """The owner's seat at the project, whose rows were asked to be encoded."""
+    """The owner's seat at the project, with a requested encoding of its rows."""
     seat = Seat(home, owner, project)
     offers.ask(seat, words_encoder(home, name))
     return seat
@@ -52,14 +52,14 @@ def table_of(seat: Seat) -> LabelTable:
 
 
 def stored(seat: Seat) -> list[entries.LogEntry]:
-    """The entries by which rows or their embeddings came."""
+    """The entries that added rows or their embeddings."""
     with seat.home.database.read() as session:
         found = entries.about_project(session, seat.project_id or 0)
     return [one for one in found if one.kind == EntryKind.ROWS]
 
 
 def at_each_step(monkeypatch: pytest.MonkeyPatch, look: Callable[[int, int], object]) -> None:
-    """From now on `look` is called with (done, in all) after each batch, before anyone is told of it."""
+    """From now on `look` is called with (done, total) after each batch, before it is reported."""
     encode = Encoder.encode
 
     def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any, *how: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A project with a class beyond its candidates, and a look at its log: for the tests of the answers."""
+"""A project with a class that is not among the candidates, and a look at its log: for tests of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small world for every kind of project: how one is made of it, how it is answered, corrected and read again.
+"""A small world for every kind of project: how a project is created from it, answered, corrected and read again.
 
 `test_kinds_contract.py` and its neighbours run every use case over all of them. A new kind needs a world here.
 """
@@ -37,10 +37,10 @@ class Correction:
 
 
 class KindWorld(ABC):
-    """One way of asking in a project of one kind.
+    """One question type in a project of one kind.
 
-    ANSWERS : the kinds of answers that its questions take, of `Turn.ANSWERS`
-    CHANGE : a setting that may be changed, with another value than it has      WRONG : one with a value that none has
+    ANSWERS : the kinds of answers to its questions, of `Turn.ANSWERS`
+    CHANGE : a setting that may be changed, with a different value      WRONG : a setting with an invalid value
     """
 
     name: str
@@ -60,35 +60,35 @@ class KindWorld(ABC):
 
     @abstractmethod
     def labels(self, kind: str, question: Any) -> tuple[str, ...]:
-        """Labels with which this kind of answer fits the question."""
+        """Labels that fit the question in this kind of answer."""
 
     @abstractmethod
     def true(self, question: Any) -> Given:
-        """Correct answer."""
+        """The right answer."""
 
     @abstractmethod
     def against(self, question: Any) -> Given:
-        """An answer that says otherwise than the model, which has said something of the question."""
+        """An answer that contradicts the model's prediction."""
 
     @abstractmethod
     def correction(self, opened: Any) -> Correction:
-        """One that changes how an answered row stands, which was opened for review."""
+        """A correction that changes the result of an answered row opened for review."""
 
     @abstractmethod
     def state(self, learner: Any) -> np.ndarray:
-        """How every row stands: candidates, or cells."""
+        """The state of every row: candidates, or cells."""
 
     @abstractmethod
     def truth(self, learner: Any) -> np.ndarray:
-        """As `state`, where every row has been answered with the truth."""
+        """The state if every row has been answered with the truth."""
 
     @abstractmethod
     def read_again(self, exported: pd.DataFrame, learner: Any) -> np.ndarray:
-        """As `state`, of the exported table imported as a new one."""
+        """The state of the exported table when imported as a new one."""
 
     @abstractmethod
     def blind(self, learner: Any) -> Collection[int]:
-        """Rows that are open, and that the queue leaves out because they are asked as blind checks alone."""
+        """Open rows that the queue leaves out because they are only asked as blind checks."""
 
     def answer(self, seat: Seat, question: Any = None, given: Given | None = None, **more: Any) -> Saved:
         """Answer this question, or the person's next one, with the truth or as given."""
@@ -231,7 +231,7 @@ def read_csv(content: bytes) -> pd.DataFrame:
 
 
 def check_same(one: Any, other: Any, where: str = "") -> None:
-    """Assert that two views are equal, the arrays in them to the last bit, NaN next to NaN."""
+    """Assert that two views are equal, with arrays equal to the last bit, and NaN equal to NaN."""
     assert type(one) is type(other), where
     if isinstance(one, np.ndarray):
         np.testing.assert_array_equal(one, other, err_msg=where)

@@ -1,4 +1,4 @@
-"""A text encoder that knows topics: the words of a topic, in texts or only typed, point in the same direction."""
+"""A text encoder that knows topics: words of a topic, in texts or only typed, point in the same direction."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 TYPED = {"animals": "birds", "voyage": "ships", "symphony": "music"}
-"""Words that no text holds, and the topic that they are about."""
+"""Words that are in no text, and their topics."""
 WORDS = ["[UNK]", *SHARED, *TYPED, *(word for words in TOPICS.values() for word in words)]
 
 
 def topic_table(*, turned: bool = False) -> np.ndarray:
-    """(words, 3 + words) of each word its topic's direction, and a little of its own. turned : topics change places"""
+    """(words, 3 + words): for each word its topic's direction, and a small one of its own. turned : whether topics swap
+    places"""
     topics = list(TOPICS)
     table = np.zeros((len(WORDS), len(topics) + len(WORDS)), dtype=np.float32)
     for place, word in enumerate(WORDS):

@@ -1,4 +1,4 @@
-"""A file of faces on photos, each of whose rows has the names of its photo for candidates, in shuffled order."""
+"""A file of faces in photos, where each row has the names of its photo as candidates, in shuffled order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PHOTOS, FACES = 8, 3
 
 
 def photos_csv() -> bytes:
-    """Columns id, shot, names, truth, x, y. Only the role *source* tells what `shot` is, since rows are shuffled."""
+    """Columns id, shot, names, truth, x, y. Only the role *source* explains `shot`, since rows are shuffled."""
     rng = np.random.default_rng(4)
     lines = []
     for photo in range(PHOTOS):

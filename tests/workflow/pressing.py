@@ -1,4 +1,4 @@
-"""A server's side of presses that come twice: told on standard input which, it answers on standard output."""
+"""A server's side of duplicate answers: it reads which to store on standard input, and replies on standard output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflow.server.settings import Settings
 
 
 def press(seat: Seat, token: str, label: str) -> tuple[int, bool]:
-    """(seq, whether it was stored before) of one press."""
+    """Store one answer; returns (seq, whether it was stored before)."""
     saved = loop.submit_answer(seat, token, "is", [label])
     return saved.seq, saved.repeated
 

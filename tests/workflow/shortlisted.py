@@ -19,7 +19,8 @@ CLASSES = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")
 
 
 def long_sets(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    """(the frame, the true classes (n,)): eight far apart, of which each row may be six. The truth is in the frame."""
+    """(the frame, the true classes (n,)): eight classes far apart, six of which are candidates of each row, including
+    the truth."""
     rng, m = np.random.default_rng(seed), len(CLASSES)
     truth = rng.integers(m, size=n)
     points = rng.normal(size=(n, m)) + 4 * np.eye(m)[truth]
@@ -39,7 +40,7 @@ def long_sets(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 def shortlist_project(
     home: Home, owner: int, promise: float | None = 0.9, n: int = 200, **settings: object
 ) -> tuple[int, list[str]]:
-    """(the project, the truth of each row). Nothing is held out but the blind checks, three of ten rows."""
+    """(the project, the truth of each row). Nothing is held out except the blind checks, three of ten rows."""
     frame, truth = long_sets(n)
     numbers = tuple(name for name in frame if name.startswith("x"))
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=numbers)
@@ -55,18 +56,18 @@ def shortlist_project(
 
 
 def want(seat: Seat, promise: float | None) -> None:
-    """Have this promise in the room."""
+    """Set this promise in the settings."""
     room.change_room(seat, replace(room.room_of(seat), shortlist=promise))
 
 
 def checks_left(home: Home, owner: int, project: int) -> list[int]:
-    """The blind checks that are not answered, in the order of their draw."""
+    """The unanswered blind checks, in the order they were drawn."""
     with opened(home, owner, project) as learner:
         return [int(row) for row in learner.pool.control_left() if not learner.pool.answered[row]]
 
 
 def answer_rows(seat: Seat, rows: Iterable[int], truth: list[str], *, none: Iterable[int] = ()) -> None:
-    """Answer these rows, drawn, with the truth; some of them with "none of these"."""
+    """Answer these drawn rows with the truth; some of them with "none of these"."""
     wrong = set(none)
     for row in rows:
         question = loop.ask_next(seat, row, drawn=True)

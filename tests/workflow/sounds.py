@@ -1,4 +1,4 @@
-"""Recordings made for tests, and a project of segments of them."""
+"""Recordings for tests, and a project of their segments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def segments_project(home: Home, owner: int, name: str = "calls", **settings: An
 
 
 def files_project(home: Home, owner: int, files: dict[str, bytes], name: str = "files") -> int:
-    """Four rows for each recording, of all of it."""
+    """Four rows for each whole recording."""
     rows = "".join(f"wren|robin,{path},{n}.5\n" for path in files for n in range(4))
     return _project(home, owner, name, make_zip({"t.csv": f"candidates,song,hour\n{rows}".encode(), **files}))
 

@@ -1,4 +1,4 @@
-"""Many people at one project at once: rows get their answers, no one is asked twice, no one sees another's answer."""
+"""Many people at one project at once: rows get their answers, no one is asked twice or sees another's answer."""
 
 from __future__ import annotations
 

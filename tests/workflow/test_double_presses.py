@@ -1,4 +1,4 @@
-"""The same question answered twice at the same moment: a double press, two tabs, two servers. One entry, always."""
+"""The same question answered twice at the same moment: a double click, two tabs, two servers. Always one entry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workflow.server.home import Home
 
 FEW, MANY = 25, 1000
 Twice = Callable[[str, str, str], list[tuple[int, bool]]]
-"""A token and the labels that the two presses give it: what each was reported."""
+"""Given a token and the labels of two answers to it, returns the reply to each."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def two_threads(seat: Seat) -> Iterator[Twice]:
 
 @contextmanager
 def two_servers(seat: Seat) -> Iterator[Twice]:
-    """Processes of their own, which share the home of this one and its database."""
+    """Separate processes that share this home and its database."""
     settings = seat.home.settings
     environment = {"WINNOW_HOME": str(settings.home), "WINNOW_DATABASE_URL": settings.database_url}
     command = [sys.executable, "-m", "tests.workflow.pressing", str(seat.person_id), str(seat.project_id)]
@@ -74,7 +74,7 @@ def two_servers(seat: Seat) -> Iterator[Twice]:
 def press_twice(
     home: Home, owner: int, by: Callable[[Seat], AbstractContextManager[Twice]], times: int
 ) -> None:
-    """So many questions, each answered twice at once: every other time the two say different things."""
+    """Answer this many questions, each twice at once; in every second pair the answers differ."""
     table = small_table(2 * times + 60)
     project = managing.create_project(Seat(home, owner), "twice", table, LearnerSettings(n_neighbors=4))
     seat = Seat(home, owner, project)

@@ -1,4 +1,4 @@
-"""Whatever people do, in any order, on any kind of project: what holds after each act, and after a restart."""
+"""Invariants after whatever people do, in any order, on any kind of project, and after a restart."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ ACTS = st.tuples(
     st.integers(0, 1),
     st.integers(0, 6),
 )
-"""(what, by whom, which of what there is)"""
+"""(what, by whom, on which item)"""
 
 
 @dataclass
 class Play:
-    """A project with two people who act on it, and what must hold of it."""
+    """A project with two people who act on it, and its invariants."""
 
     world: KindWorld
     people: list[Seat]
@@ -96,7 +96,7 @@ class Play:
             reviewing.correct(seat, row, reviewing.open_row(seat, row).token, "bad")
 
     def again(self, seat: Seat, _: int) -> None:
-        """The last press once more, as by a second tab: stored once."""
+        """Repeat the last answer, as from a second tab: stored once."""
         if self.pressed is not None:
             before = self.length()
             assert self.world.answer(*self.pressed).repeated
@@ -146,7 +146,7 @@ CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
 def play_and_check(
     world: KindWorld, settings: Settings, control_share: float, acts: list[tuple[str, int, int]]
 ) -> None:
-    """Conditions after each of these acts, after all of them, and after a restart."""
+    """Check the invariants after each of these acts, after all of them, and after a restart."""
     with played(world, settings, control_share=control_share) as play:
         for what, who, number in acts:
             before = play.length()

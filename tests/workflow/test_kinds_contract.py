@@ -1,4 +1,4 @@
-"""Every use case over every kind of project: what the owner and an annotator can do, and what it then says."""
+"""Every use case over every kind of project: what the owner and an annotator can do, and the results."""
 
 from __future__ import annotations
 

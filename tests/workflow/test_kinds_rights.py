@@ -65,7 +65,7 @@ TABLES = (
 
 
 def names_of_use_cases() -> set[str]:
-    """Every public function of workflow that takes a seat first, but for what kinds and use cases are made of."""
+    """Every public function of workflow whose first argument is a seat, except helpers of kinds and use cases."""
     found = set()
     for path in sorted((ROOT / "workflow").rglob("*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -90,7 +90,7 @@ def test_every_use_case_has_its_rights() -> None:
 
 @pytest.fixture(autouse=True)
 def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests cover the findings of a comparison; here only who may ask for one."""
+    """Other tests cover the findings of a comparison; here only who may request one."""
 
     def refuse(*_: object) -> Any:
         raise CannotCompare("not here")
@@ -99,7 +99,7 @@ def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compared(home: Home) -> dict[str, object]:
-    """All that a use case could have changed."""
+    """Everything that a use case could have changed."""
     return {name: lines for name, lines in stored(home).items() if name in TABLES}
 
 
@@ -145,7 +145,7 @@ def test_use_case_without_right_is_refused(world: KindWorld, seat: Seat, role: R
 
 @pytest.mark.parametrize("role", [*Role, "of Winnow"])
 def test_use_case_with_right_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
-    """It may still not be to be had: a question that was answered, a project that takes no groups."""
+    """It may still be unavailable: an answered question, or a project without groups."""
     who = seat
     if role in list(Role):
         who = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", role), seat.project_id)
@@ -197,7 +197,7 @@ def test_non_member_gets_same_error_as_for_missing_project(world: KindWorld, sea
 
 @IN_EVERY_FORM
 def test_every_use_case_works_for_owner(world: KindWorld, seat: Seat, ada: Seat) -> None:
-    """Whatever fits the project gives no error at all."""
+    """Valid calls raise no error at all."""
     row = world.answer(ada).row
     mine = world.answer(seat).row
     for whose, answered in ((ada, row), (seat, mine)):

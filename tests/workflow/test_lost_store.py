@@ -1,6 +1,6 @@
-"""Database failures while people answer: no press is said to be saved that is not there afterwards.
+"""Database failures while people answer: every answer reported as saved is there afterwards.
 
-Every scenario is played by the use cases: two presses, the harm, two presses, the mending, a press more, a restart.
+Every scenario runs through the use cases: two answers, the failure, two answers, the repair, another answer, a restart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workflow.server.home import Home, LostTableError, open_home
 from workflow.server.settings import Settings
 
 Harm = Callable[[Path, Path], object]
-"""For the database's path, and of a folder with copies: `now`, `old` and `other`."""
+"""Given the database's path, and that of a folder with copies: `now`, `old` and `other`."""
 
 
 def rescued(path: Path) -> None:
@@ -103,7 +103,7 @@ def put_back(path: Path, _: Path) -> None:
 
 
 GOES_ON = ""
-"""In the place of words: presses after the harm are saved."""
+"""In place of an error: answers after the harm are saved."""
 GONE, OTHER = (
     "was deleted or moved away while Winnow",
     "was replaced by another one, or by an older copy while Winnow",
@@ -153,14 +153,14 @@ SCENARIOS: dict[str, tuple[Harm, str, Harm | None]] = {
 
 
 class Player:
-    """Someone who answers, and what they were told."""
+    """Someone who answers, and the replies they got."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.saved: list[int] = []
 
     def press(self) -> str:
-        """Why it was refused; '' if it was saved."""
+        """The reason of a refusal; '' if it was saved."""
         try:
             self.saved.append(answer_next(self.home, 1, 1).row)
         except (NotSaved, *STORE_FAULTS) as error:
@@ -168,7 +168,7 @@ class Player:
         return ""
 
     def stored(self) -> list[int]:
-        """Findings of a new start."""
+        """The answers found by a new start."""
         self.home.close()
         again = open_home(self.home.settings)
         try:
@@ -183,7 +183,7 @@ class Player:
 
 @contextmanager
 def played(folder: Path) -> Iterator[Player]:
-    """Two presses in a new home in this folder."""
+    """Two answers in a new home in this folder."""
     folder.mkdir(exist_ok=True)
     lay_database(folder)
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
@@ -240,7 +240,7 @@ def test_acknowledged_answers_are_never_lost(player: Player, copies: Path, name:
 
 
 def test_process_notices_answers_acknowledged_by_another(player: Player, copies: Path) -> None:
-    """It would store in the older copy, which then were as high as what the other has told."""
+    """It would store in the older copy, which then had as many entries as the other has acknowledged."""
     settings = player.home.settings
     worker = Database(f"sqlite:///{settings.home / 'winnow.sqlite3'}")
     try:

@@ -1,6 +1,5 @@
-"""A NUL character, which SQLite takes and PostgreSQL does not, is refused with a message wherever text comes in:
-what is
-stored on the one can be carried over to the other.
+"""A NUL character, which SQLite accepts and PostgreSQL does not, is refused wherever text is entered, so that data can
+move between both databases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several annotators a row, and rows on which they disagree."""
+"""Several annotators per row, and disputed rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workflow.server.home import Home
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    """For this Winnow, and of no project yet."""
+    """People of this Winnow who are members of no project yet."""
     return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 
@@ -44,7 +44,7 @@ def doubled(home: Home, owner: int, people: list[int], **settings: object) -> in
 
 
 def press(seat: Seat, label: str | None = None) -> int | None:
-    """Answer what is asked, its first choice or this one; the row, None if nothing was asked."""
+    """Answer the current question with its first choice or this one; returns the row, None if there was none."""
     question = loop.next_question(seat)
     if question is None:
         return None
@@ -152,7 +152,7 @@ def test_owner_can_start_independent_answers(home: Home, owner: int, people: lis
 def test_ruling_out_label_keeps_row_reserved(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the answer and the question that is shown again others may come: they are other transactions."""
+    """Others may come between the answer and the next showing of the question, which are separate transactions."""
     project = doubled(home, owner, people, strategy="mp")
     ada, ben, cem = (Seat(home, one, project) for one in people)
     question = loop.next_question(ada)

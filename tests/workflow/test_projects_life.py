@@ -142,7 +142,7 @@ TABLES = ("people", "projects", "entries", "questions", "members")
 
 
 class There(NamedTuple):
-    """rows : of its tables      choices : of the question that is before each person"""
+    """An old home. rows : of its tables      choices : of each person's open question"""
 
     folder: Path
     rows: Rows
@@ -151,7 +151,7 @@ class There(NamedTuple):
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> There:
-    """A home in which the owner (1) and Ada (2) have answered at project 1, and each has a question before them."""
+    """A home in which the owner (1) and Ada (2) have answered at project 1, and each has an open question."""
     folder = tmp_path_factory.mktemp("home")
     lay_database(folder)
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
@@ -269,7 +269,7 @@ def test_answer_shown_before_added_class_counts(home: Home, owner: int, project:
 
 
 def test_answer_with_former_class_names_counts(home: Home, owner: int, project: int) -> None:
-    """A name that was ever used means its class for good, so it says the same on an old screen."""
+    """A name always belongs to its class, so it means the same on an old screen."""
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "rename", question.choices[0], "emmet")
@@ -318,7 +318,7 @@ def test_among_answer_with_merged_classes_counts(home: Home, owner: int, project
 def test_not_and_none_answers_survive_rename_but_not_merge(
     home: Home, owner: int, project: int, kind: str
 ) -> None:
-    """Not a bee says nothing of a class that took the bees in."""
+    """ "Not a bee" says nothing about a class that has absorbed the bees."""
     question = three(home, owner, project)
     labels = ["bee"] if kind == "not" else []
     change(home, owner, project, "add", "dog")
@@ -346,7 +346,7 @@ def test_row_decided_by_merge_needs_no_answer(home: Home, owner: int, project: i
 
 
 def test_answer_shown_before_withdrawn_merge_is_refused(home: Home, owner: int, project: int) -> None:
-    """On it `ant` meant the bees too."""
+    """On that screen `ant` meant the bees, too."""
     change(home, owner, project, "merge", "bee", "ant")
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None

@@ -1,4 +1,4 @@
-"""Groups of classes in a project: set by the owner, an answer for everyone, stored as names of classes."""
+"""Groups of classes in a project: set by the owner, usable as answers by everyone, stored as names of classes."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_oversized_taxonomy_is_left_out_and_reported(monkeypatch: pytest.MonkeyP
 
 
 def test_groups_accept_classes_of_added_rows_and_follow_renames(home: Home, owner: int) -> None:
-    """A class that came with rows can be in a group, and a group continues under the names of its classes."""
+    """A class from added rows can be in a group, and a group continues under the present names of its classes."""
     seat = Seat(home, owner, small_project(home, owner))
     room.set_groups(seat, {"flying": ("bee", "ant")})
     rows = later(n=2).assign(candidates=["ant|fly", "fly|bee"], truth="")

@@ -143,7 +143,7 @@ RECORDINGS = [written(sound).getvalue() for sound in (calls(42.0, 8000), noise(4
 
 
 def table(start: int, stop: int) -> bytes:
-    """Two detections in each of some stretches, as BirdNET writes them now: quoted if it has to be."""
+    """Two detections in each of some segments, as BirdNET writes them now: quoted if needed."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["Start (s)", "End (s)", "Scientific name", "Common name", "Confidence", "File"])
@@ -231,7 +231,7 @@ def test_added_detections_are_in_exported_table(birds: Seat) -> None:
 
 
 def test_recordings_with_same_name_of_different_stations_differ(home: Home, owner: int) -> None:
-    """Recorders name their files by the time; a table of each station comes when its card is emptied."""
+    """Recorders name their files by the time; each station's table arrives when its card is read."""
     head, row = BIRDNET.splitlines()[0], "0.0,3.0,Parus major,Great tit,0.{},/{}/0600.wav"
     tables = ["\n".join([head.decode(), *(row.format(9, one) for one in few)]) for few in ("a", "b", "abc")]
     first, *more = (importing.read_upload(one.encode(), "birds.csv") for one in tables)

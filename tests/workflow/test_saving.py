@@ -1,4 +1,4 @@
-"""A database or a folder that cannot be written: every use case says so in words, and stores nothing."""
+"""A database or a folder that cannot be written: every use case reports it, and stores nothing."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_saved_is_never_shown_for_moved_database(home: Home, owner: int, project
 
 @on_sqlite
 def test_question_is_refused_if_database_cannot_be_opened(home: Home, owner: int) -> None:
-    """A model trained by a worker is looked for before every question, by a connection that reads."""
+    """Before every question, a reading connection looks for a model trained by a worker."""
     project = small_project(home, owner, model="plsvc")
     loop.next_question(Seat(home, owner, project))
     home.shelf.slot(project).looked_at = -math.inf
@@ -116,7 +116,7 @@ def test_question_is_refused_if_database_cannot_be_opened(home: Home, owner: int
 
 @on_sqlite
 def test_saved_answers_survive_replaced_database(home: Home, owner: int, project: int) -> None:
-    """Seven presses while the file is replaced by an older copy: each is saved, or refused; none is gone."""
+    """Seven answers while the file is replaced by an older copy: each is saved or refused; none is lost."""
     saved = []
     for turn in range(7):
         if turn == 2:
@@ -174,7 +174,7 @@ def test_restore_and_sign_in_report_failed_save(home: Home, owner: int, project:
 def test_failed_save_creates_no_partial_project(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table's file fits, the line of the database does not."""
+    """The table's file fits, the database row does not."""
     store = Home.store_table
     with monkeypatch.context() as late, contextlib.ExitStack() as disk:
 
@@ -242,7 +242,7 @@ def test_not_saved_is_one_exception() -> None:
 
 @on_sqlite
 def test_replaced_database_discards_learner(home: Home, owner: int, project: int) -> None:
-    """A copy that went on elsewhere is put instead of the database: its answers are what there is."""
+    """The database is replaced by a copy used elsewhere: only that copy's answers count."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
     home.database.copy_to(copy)

@@ -1,4 +1,4 @@
-"""The seat: rights, and the project that it opens."""
+"""The seat: rights, and the opened project."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_learner_is_shared_until_settings_change(own_seat: Seat, own_ada: Seat) 
 def test_concurrent_owner_changes_are_both_kept(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second comes when the first has read the settings that it changes. PostgreSQL would let it."""
+    """The second change arrives when the first has read the settings. PostgreSQL would allow it."""
     project = small_project(home, owner, model="plknn")
     url = make_url(home.settings.database_url).update_query_dict({"options": "-c lock_timeout=50ms"})
     at_once = url.render_as_string(hide_password=False)
@@ -313,7 +313,7 @@ def test_archived_or_binned_project_is_explained_to_owner(home: Home, owner: int
 
 
 def test_access_needs_one_statement(home: Home, owner: int, project: int) -> None:
-    """One statement for person, role, project and height: it is in the way of every answer."""
+    """One statement for person, role, project and height, because every answer waits for it."""
     said = []
     with home.database.read() as session:
         connection = session.connection()

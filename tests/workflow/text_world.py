@@ -1,4 +1,4 @@
-"""A project of texts: three topics with words of their own among words that all share."""
+"""A project of texts: three topics with their own words among shared words."""
 
 from __future__ import annotations
 

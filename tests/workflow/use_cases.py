@@ -1,7 +1,7 @@
-"""Every use case with the right that it needs: one line each, a call as a page makes it.
+"""Every use case with the right that it needs: one line each, a call like a page's.
 
-`test_kinds_rights.py` tries them over every kind of project and every role, and `tests/access_matrix.py` makes
-docs/access.md of them. A new use case needs a line here; a test says so.
+`test_kinds_rights.py` runs them over every kind of project and every role, and `tests/access_matrix.py` makes
+docs/access.md from them. A new use case needs a line here, which a test enforces.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ def suggested(seat: Seat) -> None:
 
 
 def prepared_key(seat: Seat) -> str:
-    """For a file that was written for them."""
+    """The key of a file that was written for them."""
     key = files.prepare(seat, files.ExportChoice(), "small")
     files.wait(seat, key)
     return key
 
 
 def a_snapshot(seat: Seat) -> str:
-    """One that someone made of their project, before the first entry; none if there is no such project."""
+    """A snapshot that someone made of their project, before the first entry; none if there is no such project."""
     name = secrets.token_hex(4) + "-snapshot"
     with suppress(NoSuchProjectError), seat.home.database.write() as session:
         settings = stored_projects.get(session, seat.project_id or 0).settings
@@ -103,12 +103,12 @@ def a_snapshot(seat: Seat) -> str:
 
 
 def new_file(seat: Seat) -> Path:
-    """A path in the data folder at which nothing is."""
+    """An unused path in the data folder."""
     return seat.home.settings.home / f"taken-{secrets.token_hex(4)}.zip"
 
 
 def taken_along(seat: Seat) -> Path:
-    """The file of their project, for an owner of this Winnow; for others none, which they must not come to read."""
+    """The file of their project, for an owner of this Winnow; none for others, who must not get to read it."""
     with seat.home.database.read() as session:
         person = stored_people.find(session, seat.person_id)
     path = new_file(seat)
@@ -118,7 +118,7 @@ def taken_along(seat: Seat) -> Path:
 
 
 def a_backup(seat: Seat) -> str:
-    """The name of a file that is called as backups are."""
+    """The name of a file with a backup's name."""
     seat.home.backups_dir.mkdir(exist_ok=True)
     path = seat.home.backups_dir / "winnow-20260102-030405.zip"
     path.touch()
@@ -130,7 +130,7 @@ A_DEMO = demos.Demo(
 )
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
-"""Given a seat at the project, its world, and a row that this person has answered."""
+"""Called with a seat at the project, its world, and a row that this person has answered."""
 
 
 def later_rows(world: KindWorld) -> importing.Upload:
@@ -141,7 +141,7 @@ def later_rows(world: KindWorld) -> importing.Upload:
 
 
 def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
-    """One row for the project; no one needs rights to make the table of it."""
+    """One row for the project; making its table needs no rights."""
     with seat.home.database.read() as session:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
         changes = read_class_changes(session, seat.project_id or 0)
@@ -151,14 +151,14 @@ def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
 
 
 def table_now(seat: Seat) -> tuple[str, int]:
-    """Hash and rows of the project's table; no one needs rights to look it up here."""
+    """Hash and rows of the project's table; looking it up here needs no rights."""
     with seat.home.database.read() as session:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
     return (found[0].table_hash, found[0].n_rows) if found else ("", 0)
 
 
 def refused_table(act: Callable[[], object]) -> None:
-    """Do it; a table without vectors is no matter of rights."""
+    """Do it, and ignore the error about a table without vectors, which is not about rights."""
     with suppress(TableError):
         act()
 
@@ -175,51 +175,51 @@ class Ones:
         return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
 
     def rest(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 PICTURE = spectrograms.Asked()
 
 
 def folder(home: Home) -> str:
-    """The name of an encoder in the data folder; no one runs it."""
+    """The name of an encoder in the data folder, which is not run."""
     (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
     return "words"
 
 
 def removed(seat: Seat) -> None:
-    """Remove an encoder that is not there, which is no matter of rights."""
+    """Remove a missing encoder, and ignore the error, which is not about rights."""
     with suppress(EncoderError):
         on_server.remove(seat, "gone")
 
 
 def got(seat: Seat) -> None:
-    """Get an encoder that no one knows, as `removed`."""
+    """Download an unknown encoder, like `removed`."""
     with suppress(EncoderError):
         on_server.get(seat, "gone", str)
 
 
 def added(seat: Seat) -> None:
-    """Add the encoders of a file that is not there, as `removed`."""
+    """Add the encoders of a missing file, like `removed`."""
     with suppress(EncoderError):
         on_server.add(seat, Path("gone"), str)
 
 
 def asked_for(seat: Seat) -> None:
-    """A job with a file that is none of this person's."""
+    """A job with another person's file."""
     with suppress(JobEnded):
         jobs.ask(seat, Arrived("key", "birds.csv", Path("birds.csv"), 1), "read", None, lambda _job: None)
 
 
 def guest(seat: Seat) -> int:
-    """Someone who is a member of no project, unless a test makes them one; stored without asking anyone."""
+    """A member of no project, unless a test makes them one; stored without checks."""
     with seat.home.database.write() as session:
         known = {one.name: one.id for one in stored_people.listed(session)}
         return known.get("Guest") or stored_people.add(session, "Guest", "annotator", datetime.now(UTC))
 
 
 def group(seat: Seat) -> int:
-    """A group with the guest in it; stored without asking anyone."""
+    """A group with the guest in it; stored without checks."""
     person = guest(seat)
     with seat.home.database.write() as session:
         known = stored_groups.list_groups(session)
@@ -227,13 +227,13 @@ def group(seat: Seat) -> int:
 
 
 def somebody_else(seat: Seat) -> int:
-    """For this Winnow, and no owner of it."""
+    """A person of this Winnow who does not own it."""
     with seat.home.database.read() as session:
         return next(one.id for one in stored_people.listed(session) if not one.is_owner)
 
 
 def mark(seat: Seat, row: int) -> None:
-    """Mark the row for one of its labels; if it cannot be marked, that is what is said."""
+    """Mark the row for one of its labels; if that is not possible, the error says so."""
     labels = examples.marking(seat, row).labels
     if labels:
         examples.mark(seat, row, labels[0])
@@ -418,7 +418,7 @@ OWN_ANYWHERE: dict[str, UseCase] = {
     "managing.bin_project": lambda seat, _world, _row: managing.bin_project(seat),
     "managing.restore_project": lambda seat, _world, _row: managing.restore_project(seat),
 }
-"""The owner's, also of a project that is archived or in the bin."""
+"""For the owner, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
     "managing.list_projects": lambda seat, _world, _row: managing.list_projects(seat),
     "managing.project_names": lambda seat, _world, _row: managing.project_names(seat),
@@ -440,14 +440,14 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "members.count_projects": lambda seat, _world, _row: members.count_projects(seat),
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
-"""For everyone who is signed in: they give what is of projects that this person may see."""
+"""For everyone signed in: the results are limited to projects that this person may see."""
 OWN_SOMEWHERE: dict[str, UseCase] = {
     "arrivals.begin": lambda seat, _world, _row: arrivals.begin(seat, "birds.csv").end(),
     "arrivals.find": lambda seat, _world, _row: arrivals.find(seat, "key"),
     "jobs.ask": lambda seat, _world, _row: asked_for(seat),
     "arrivals.remove": lambda seat, _world, _row: arrivals.remove(seat, "key"),
 }
-"""For owners of this Winnow and of any project: what they send is theirs alone."""
+"""For owners of this Winnow and of any project: what they send is only theirs."""
 OWN_WINNOW: dict[str, UseCase] = {
     "uploads.check_new": lambda seat, _world, _row: importing.check_new(seat, "new"),
     "managing.create_project": lambda seat, world, _row: managing.create_project(seat, "new", world.table()),
@@ -505,7 +505,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
 }
 """Use cases at a project."""
 ASKED_WITHIN = {"loop.show_again", "figures.read_said", "as_of.open_as_of", "as_of.open_past"}
-"""Parts of other use cases, which ask for the right."""
+"""Parts of other use cases, which check the right."""
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
     "batches.labels_for": "as batches.choose_batch",

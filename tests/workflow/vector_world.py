@@ -1,4 +1,4 @@
-"""A small project of label vectors with holes, whose truth the tests know."""
+"""A small project of label vectors with unknown cells, whose truth the tests know."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def truth_frame(n: int = 40, seed: int = 1) -> pd.DataFrame:
 
 
 def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
-    """`truth_frame` with 60% of the cells emptied in all rows but the first `full`. All cells are text."""
+    """`truth_frame` with 60% of the cells emptied in all rows except the first `full`. All cells are text."""
     frame = truth_frame(n, seed).astype(str)
     holes = np.random.default_rng(seed + 1).random((n, len(LABELS))) < 0.6
     holes[:full] = False
@@ -43,7 +43,7 @@ def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
 
 @cache
 def vector_table() -> LabelTable:
-    """The table of `vector_frame`, which no one can change: one for all tests."""
+    """The table of `vector_frame`, immutable and shared by all tests."""
     return LabelTable.from_cells(vector_frame(), ROLES)
 
 

@@ -54,7 +54,7 @@ ROLES = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"
 
 @cache
 def small_table(n: int = 60) -> LabelTable:
-    """The table of `small_frame`, which no one can change: one for all tests."""
+    """The table of `small_frame`, immutable and shared by all tests."""
     return LabelTable.from_frame(small_frame(n), ROLES)
 
 
@@ -65,7 +65,7 @@ def small_project(home: Home, owner: int, name: str = "small", **settings: objec
 
 
 def somebody(home: Home, owner: int, name: str) -> int:
-    """A signed-in person of this name, a member of no project."""
+    """A signed-in person of this name who is a member of no project."""
     secret = team.redeem_link(home, team.make_link(Seat(home, owner), name))
     person = browsers.person_of(home, secret)
     assert person is not None
@@ -73,7 +73,7 @@ def somebody(home: Home, owner: int, name: str) -> int:
 
 
 def annotator(home: Home, owner: int, name: str, role: str = "annotator") -> int:
-    """A signed-in person of this name, with this role in every project there is by now."""
+    """A signed-in person of this name, with this role in every existing project."""
     person = somebody(home, owner, name)
     known = [one.id for one in managing.list_projects(Seat(home, owner))]
     members.share(Seat(home, owner), name, known, role)
@@ -93,7 +93,7 @@ def count_entries(home: Home) -> int:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Meanwhile the system refuses this process every byte that it would write to a file."""
+    """Meanwhile, every write to a file by this process fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(
         resource.RLIMIT_FSIZE, (0, hard)
@@ -106,7 +106,7 @@ def full_disk() -> Iterator[None]:
 
 @contextmanager
 def unwritable(home: Home) -> Iterator[None]:
-    """Meanwhile the disk of the database is full."""
+    """Meanwhile, the disk of the database is full."""
     if home.database.is_sqlite:
         with full_disk():
             yield
@@ -136,7 +136,7 @@ END $$
 
 
 def stored(home: Home) -> dict[str, list[tuple[object, ...]]]:
-    """Every line of every table."""
+    """Every row of every table."""
     with home.database.read() as session:
         return {
             table.name: sorted(map(tuple, session.execute(select(table))), key=repr)
@@ -145,7 +145,7 @@ def stored(home: Home) -> dict[str, list[tuple[object, ...]]]:
 
 
 def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
-    """(answered, left) as Home has it, which Annotate, Progress and the queue have too."""
+    """(answered, left) on Home, which Annotate, Progress and the queue must share."""
     summary = managing.get_project(Seat(home, person, project))
     now = standing.standing(Seat(home, person, project))
     view = progress.read_progress(Seat(home, person, project))
@@ -172,23 +172,23 @@ def file_of(
     above: float = files.ABOVE,
     as_of: AsOf | None = None,
 ) -> bytes:
-    """A file that the project gives out."""
+    """A file exported from the project."""
     file = io.BytesIO()
     files.take(seat, files.ExportChoice(name, rows, above, as_of=as_of)).write(file, lambda _done: None)
     return file.getvalue()
 
 
 def exported(home: Home, person: int, project: int) -> pd.DataFrame:
-    """The table as the project gives it out, as CSV."""
+    """The project's exported table, as CSV."""
     return read_cells(file_of(Seat(home, person, project))).reset_index(drop=True)
 
 
 def exported_cells(home: Home, person: int, project: int) -> pd.DataFrame:
-    """A line for each label of each row, of label vectors."""
+    """One line for each label of each row, for label vectors."""
     return read_cells(file_of(Seat(home, person, project), "cells")).reset_index(drop=True)
 
 
 def newest_version(home: Home, project: int) -> int:
-    """The newest model version that a worker has published; -1 without any."""
+    """The newest published model version; -1 if there is none."""
     with home.database.read() as session:
         return training.newest_version(session, stored_projects.get(session, project))

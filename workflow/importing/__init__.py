@@ -1,4 +1,4 @@
-"""Files in: an upload is read (`reading`) and becomes a project (`uploads`), or more rows of one (`more_rows`)."""
+"""Imports: an upload is read (`reading`) and becomes a project (`uploads`), or adds rows to one (`more_rows`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that people send by the upload route: for owners, who make projects and rows of them, and for no one else."""
+"""Files sent to the upload route. Only owners, who create projects and add rows, may send them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 ]
 
 PATH = "/uploads"
-"""Where files are sent."""
+"""The path that files are sent to."""
 
 _OWNERS_ALONE = "Only owners upload files. Fix: ask an owner to import the table."
 
 
 def begin(seat: Seat, name: str, size: int | None = None) -> Arriving:
-    """A file of this person begins to come. name : as they call it      size : bytes announced, None if none were
+    """Start receiving a file from this person. name : as they call it      size : bytes announced, None if none were
 
-    Raises NotAllowed for who owns neither this Winnow nor a project; TooLarge, OneAtATime, NoRoom.
+    Raises NotAllowed if the person owns neither this Winnow nor a project; TooLarge, OneAtATime, NoRoom.
     """
     _check(seat)
     settings = seat.home.settings
@@ -46,20 +46,20 @@ def begin(seat: Seat, name: str, size: int | None = None) -> Arriving:
 
 
 def find(seat: Seat, key: str) -> Arrived | None:
-    """The file that this person has sent; None if there is none of theirs, or not any more. Raises NotAllowed."""
+    """Find a file that this person sent; None if it is not theirs or no longer there. Raises NotAllowed."""
     _check(seat)
     return seat.home.arrivals.find(seat.person_id, key)
 
 
 def remove(seat: Seat, key: str) -> None:
-    """The file is not needed any more; what is done with it is ended. Raises NotAllowed."""
+    """Remove a file that is no longer needed, and end any job that uses it. Raises NotAllowed."""
     _check(seat)
     seat.home.jobs.end(seat.person_id, key)
     seat.home.arrivals.remove(seat.person_id, key)
 
 
 def clear_left(home: Home) -> None:
-    """Remove what a server before this one has left, sent or unpacked."""
+    """Remove files that an earlier server left behind, sent or unpacked."""
     clear(home.uploads_dir)
     scratch.clear()
 

@@ -1,4 +1,4 @@
-"""The crowd that voted before an import: how far its people agree, and how far each can be believed."""
+"""The crowd that voted before an import: its inter-annotator agreement, and the accuracy of each voter."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 MOST_VOTES = 100_000
 MOST_CELLS = 50_000_000
-"""Votes, and votes times classes, that figures are taken from; of more, rows are drawn by a fixed seed."""
+"""Limit for votes, and for votes times classes. Above it, figures use rows drawn with a fixed seed."""
 
 MOST_ALPHA = 20_000
-"""Votes that Krippendorff's alpha and its interval are taken from."""
+"""Limit of the votes used for Krippendorff's alpha and its interval."""
 
 RESAMPLES = 500
 
 
 @dataclass(frozen=True)
 class Voter:
-    """One person, model or function that voted before.
+    """A person, model or function that voted before the import.
 
-    votes : all of theirs      agreement : how often they say the same as another voter on the same row, nan if no
-        other has voted on theirs
+    votes : number of their votes      agreement : how often they agree with another voter on the same row, nan if no
+        other voted on their rows
     accuracy : how often they are right, as Dawid-Skene estimates it: the diagonal of their confusion matrix, weighted
         by how often each class occurs; nan if it cannot be estimated
-    warning : a sentence where they seem to guess, else ""
+    warning : a sentence if they seem to guess, else ""
     """
 
     name: str
@@ -50,8 +50,8 @@ class Voter:
 class EarlierVotes:
     """Facts about the imported votes. voters : those with most votes first
 
-    n_votes, n_rows : of the table      share : of its rows, that the figures were taken from
-    alpha, low, high : Krippendorff's alpha with its interval of 95%, nan if `why_no_alpha` says why
+    n_votes, n_rows : of the table      share : share of its rows that the figures use
+    alpha, low, high : Krippendorff's alpha with its 95% confidence interval, nan if `why_no_alpha` gives a reason
     """
 
     voters: tuple[Voter, ...]
@@ -68,17 +68,18 @@ _known: WeakKeyDictionary[LabelTable, EarlierVotes] = WeakKeyDictionary()
 
 
 def earlier_votes(seat: Seat, on_step: Callable[[float], None] | None = None) -> EarlierVotes | None:
-    """The votes that the project's table came with; None if nothing says who voted, or it was one alone.
+    """Describe the votes in the project's table; None if it does not name voters, or names only one.
 
     on_step : as for ``reliability``. Raises NotAllowed unless the person is an owner or a reviewer, NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         table = opened.learner.table
-    return reliability(table, on_step)  # the learner is free for others meanwhile
+    return reliability(table, on_step)  # others can use the learner meanwhile
 
 
 def reliability(table: LabelTable, on_step: Callable[[float], None] | None = None) -> EarlierVotes | None:
-    """The same of a table that is not a project yet. on_step : called now and then with the share done, in [0, 1]"""
+    """Describe the votes of a table that is not a project yet. on_step : called now and then with the share done, in
+    [0, 1]"""
     if table.votes is None or len(np.unique(table.votes.who)) < 2:
         return None
     if table not in _known:
@@ -93,8 +94,8 @@ def _found(votes: NamedVotes, candidates: BoolArray, on_step: Callable[[float], 
     named = np.zeros_like(candidates)
     np.logical_or.at(named, rows, masks)
     if not (candidates & ~named).any():
-        # Candidates that are the votes themselves do not say what there was to choose from: on rows that all agree
-        # about there would be one, and on the others everyone would look as bad as chance.
+        # If the votes themselves are the candidates, they do not show what there was to choose from: rows with full
+        # agreement would have one candidate, and on the others everyone would look as bad as chance.
         candidates = np.ones_like(candidates)
     on_step(0.05)
     agreement = _agreement(rows, who, masks, len(votes.voters))
@@ -116,7 +117,7 @@ def _found(votes: NamedVotes, candidates: BoolArray, on_step: Callable[[float], 
 
 
 def _drawn(votes: NamedVotes, m: int) -> tuple[IntArray, IntArray, BoolArray, float]:
-    """The votes on all rows, or on as many drawn ones as are few enough; and their share of the rows."""
+    """Return the votes on all rows, or on a sample small enough to compute with; and the share of rows used."""
     most = min(MOST_VOTES, MOST_CELLS // m)
     share = min(1.0, most / max(len(votes), 1))
     if share < 1:
@@ -128,7 +129,7 @@ def _drawn(votes: NamedVotes, m: int) -> tuple[IntArray, IntArray, BoolArray, fl
 
 
 def _agreement(rows: IntArray, who: IntArray, masks: BoolArray, people: int) -> FloatArray:
-    """(people,) how often each says the same as another voter, over all pairs of votes on one row."""
+    """(people,) how often each agrees with another voter, over all pairs of votes on one row."""
     _, said = np.unique(np.packbits(masks, axis=1), axis=0, return_inverse=True)
     same_row = np.bincount(rows)[rows] - 1
     _, pair, count = np.unique(
@@ -148,11 +149,11 @@ def _believed(
     people: int,
     on_step: Callable[[float], None],
 ) -> tuple[FloatArray, list[str]]:
-    """(people,) how often each is right, and a warning for each; nan and none if there are too many of them."""
+    """(people,) how often each is right, and a warning for each; nan and no warnings if there are too many people."""
     accuracy, warnings = np.full(people, np.nan), [""] * people
     try:
         model = DawidSkene().fit_masks(rows, who, masks, candidates)
-    except ValueError:  # more people and classes than its matrices take
+    except ValueError:  # more people and classes than its matrices can hold
         return accuracy, warnings
     on_step(0.4)
     order = np.argsort(who, kind="stable")
@@ -163,7 +164,7 @@ def _believed(
         if not len(own):
             continue
         accuracy[a] = float(model.class_masses_ @ np.diag(model.confusion_[a]))
-        # Answers of all others about these rows, weighted by accuracy: one step, and no fit for each person.
+        # Combine the others' answers about these rows, weighted by accuracy: one step instead of a fit per person.
         seen = rows[own]
         size = by_row[seen + 1] - by_row[seen]
         at = np.repeat(np.arange(len(own)), size)
@@ -183,7 +184,7 @@ def _believed(
 
 
 def _alpha(rows: IntArray, who: IntArray, masks: BoolArray) -> tuple[float, float, float]:
-    last = int(rows[min(len(rows), MOST_ALPHA) - 1])  # of sampled rows any are as good as others: the first
+    last = int(rows[min(len(rows), MOST_ALPHA) - 1])  # sampled rows are interchangeable, so use the first
     kept = rows <= last
     lines = zip(rows[kept].tolist(), who[kept].tolist(), masks[kept], strict=True)
     votes = [(row, person, np.flatnonzero(mask).tolist()) for row, person, mask in lines]

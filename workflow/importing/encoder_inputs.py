@@ -1,4 +1,4 @@
-"""Decode the inputs of an owner's encoder in limited processes: images and segments of recordings."""
+"""Decoding of an encoder's inputs, images and segments of recordings, in limited processes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from workflow.files.scratch import Scratch
 
 _MB = 1_000_000
 _COPIES = 3
-"""Copies of all numbers that the job has at a time: one by one, together, and while one is made."""
+"""Copies of all numbers in memory at a time: one by one, stacked, and one while the stack is made."""
 
 
 def taking(path_of: Callable[[str], Path]) -> Take:
-    """The function that decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises
-    MediaError"""
+    """Return the function that decodes batches for `Encoder.encode`. path_of : path of a stored file by its name;
+    raises MediaError"""
     return partial(_take, path_of)
 
 
 def _take(
     path_of: Callable[[str], Path], keys: Sequence[Key], about: Description
 ) -> list[ModelInputs | MediaError]:
-    """The inputs of a batch, or the MediaError of each that has none."""
+    """Decode the inputs of a batch; a MediaError in place of each that cannot be decoded."""
     if about.kind == "text":
         return [ModelInputs((key,)) for key in keys]
     found: dict[int, Any] = {}
@@ -66,7 +66,7 @@ def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], siz
         except MediaError as error:
             if len(keys) == 1:
                 return [error]
-            # One of them takes too much, or breaks what reads it: the others are none the worse for it.
+            # One input is too large or crashes the decoder: decode each alone, so that the others still succeed.
             return [one for key in keys for one in _decoded([key], about, paths, size)]
     return [
         ModelInputs(np.array(list(islice(made, one[0]))), one[1])

@@ -1,4 +1,4 @@
-"""Encoders of the owner's own: found by name in the data folder, where only the operator can put them."""
+"""The owner's own encoders: found by name in the data folder, where only the operator can put them."""
 
 from __future__ import annotations
 
@@ -54,24 +54,24 @@ SWITCHED_OFF = (
 
 
 SOURCE = "SOURCE.json"
-"""In the folder of an encoder that Winnow has put there: where it comes from."""
+"""File in the folder of an encoder that Winnow downloaded: where it comes from."""
 
 
 def names(home: Home, *, switched_off: bool = False) -> tuple[str, ...]:
-    """The encoders that are in the data folder, by name.
+    """List the encoders in the data folder by name.
 
-    switched_off : also those that Winnow has put there although WINNOW_ENCODERS is off
+    switched_off : include those that Winnow downloaded although WINNOW_ENCODERS is off
     """
     folder, every = home.encoders_dir, switched_off or home.settings.encoders
     found = [one for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
     shown = [one.name for one in found if every or not (one / SOURCE).is_file()]
-    return tuple(sorted(name for name in shown if not name.startswith(".")))  # those are not whole yet
+    return tuple(sorted(name for name in shown if not name.startswith(".")))  # incomplete downloads
 
 
 def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
-    """The folder of an encoder in the data folder. switched_off : as of `names`
+    """Return the folder of an encoder in the data folder. switched_off : as in `names`
 
-    Raises EncoderError: there is none of this name, or pretrained encoders are switched off.
+    Raises EncoderError if there is no encoder of this name, or pretrained encoders are switched off.
     """
     found = names(home, switched_off=switched_off)
     if name not in found and name in names(home, switched_off=True):
@@ -88,19 +88,17 @@ def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
 
 
 def vectors_dir(home: Home) -> Path:
-    """Return the folder of vectors that were made, and of how long they took."""
+    """Return the folder of computed vectors and of encoding speeds."""
     return home.cache_dir / "vectors"
 
 
 def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = None) -> tuple[str, ...]:
-    """Give the rows of a project vectors by this encoder, to learn from; notes about rows left out.
+    """Encode the rows of a project with this encoder, to learn from the vectors; returns notes about rows left out.
 
-    Rows that have vectors of this very encoder keep them, and what it has made of the same content before is not made
-    again. It may take long, and is no work for the server's process. The project continues meanwhile; rows that come
-    are
-    encoded, too.
+    Rows with vectors of this encoder keep them, and content that it encoded before is not encoded again. It may take
+    long: do not call it in the server's process. The project stays in use meanwhile; rows that arrive are encoded, too.
 
-    Raises EncoderError, AlreadyThere: every row has its vector, or cannot have one; else as
+    Raises EncoderError, AlreadyThere if every row has its vector or cannot have one; else as
     `workflow.importing.more_rows.add_rows`.
     """
     memory = KeptVectors(vectors_dir(seat.home), encoder.sha256)
@@ -114,9 +112,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
 
     def add() -> tuple[str, ...]:
         if on_step is not None:
-            on_step(
-                0, 0, encoder.about.kind
-            )  # ends it if it was cancelled, also if nothing is left to encode
+            on_step(0, 0, encoder.about.kind)  # stop if it was cancelled, even if nothing is left to encode
         with seat.reading(Right.OWN) as reading:
             table_hash = reading.project.table_hash
         table = seat.home.read_table(table_hash)
@@ -125,7 +121,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
         exact, notes = encoder.encode(table, unopened, step, take, rows, memory)
-        encoder.rest()  # the learner that is built now takes as much memory
+        encoder.rest()  # free the encoder's memory: the learner that is built next needs as much
         values = directions_of(exact)
         del exact
         if before is not None and rows is not None:
@@ -143,10 +139,10 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
 def encode_new_rows(
     seat: Seat, on_step: StepProgress | None = None
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-    """Encode rows that have come since the columns of a project were encoded, by the same encoders.
+    """Encode rows that arrived after the project's columns were encoded, with the same encoders.
 
     Returns how many rows the project had, notes about rows left out, and why some columns could not be encoded. Raises
-    as `encode_project`, but for AlreadyThere and EncoderError.
+    as `encode_project`, except AlreadyThere and EncoderError.
     """
     with seat.reading(Right.OWN) as reading:
         table = seat.home.read_table(reading.project.table_hash)
@@ -163,7 +159,7 @@ def encode_new_rows(
 
 
 def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
-    """The encoder of these vectors, whatever it is called by now. Raises EncoderError where it is gone."""
+    """Return the encoder that made these vectors, even if it was renamed. Raises EncoderError if it is gone."""
     for name in sorted(names(home, switched_off=True), key=lambda name: name != made.encoder):
         if digest_of(home.encoders_dir / name) == made.sha256:
             return Encoder(folder_of(home, name))
@@ -174,13 +170,13 @@ def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
 
 
 def back_to_words(seat: Seat) -> None:
-    """Remove the vectors of a project's rows: from then on it learns from its other columns alone.
+    """Remove the vectors of a project's rows, so that it learns only from its other columns.
 
-    An encoding that waits or runs is cancelled. One entry of the log names the table without vectors; the table before
-    it keeps them.
+    Cancels any waiting or running encoding. One entry of the log names the table without vectors; the previous table
+    keeps them.
 
-    Raises NotAllowed unless the person is an owner, TableError where there are no vectors, or nothing else to learn
-    from; RowsError, CannotLearn, NotSaved, NotFound.
+    Raises NotAllowed unless the person is an owner, TableError if there are no vectors, or nothing else to learn from;
+    RowsError, CannotLearn, NotSaved, NotFound.
     """
     with seat.owning() as owning:
         last = trained.ENCODINGS.latest(owning.session, owning.project.id)
@@ -197,7 +193,7 @@ def encode_file(
     beside: Mapping[str, Any],
     on_step: StepProgress | None = None,
 ) -> tuple[str, ...]:
-    """`encode_to` of the table of a file. columns, beside : as of `read_as_named`. Raises TableError, too."""
+    """Run `encode_to` on the table of a file. columns, beside : as in `read_as_named`. Also raises TableError."""
     upload, table = read_as_named(file, columns, **beside)
     return (*upload.notes, *encode_to(target, table, encoder, on_step))
 
@@ -205,9 +201,10 @@ def encode_file(
 def encode_to(
     path: Path, table: LabelTable, encoder: Encoder, on_step: StepProgress | None = None
 ) -> tuple[str, ...]:
-    """Write a vector of each row to a file that `with_vectors` joins to the same rows; notes about rows left out.
+    """Write a vector of each row to a file that `with_vectors` joins to the same rows; returns notes about rows left
+    out.
 
-    Raises EncoderError, and OSError where the file cannot be written.
+    Raises EncoderError, and OSError if the file cannot be written.
     """
     if path.suffix.lower() not in VECTOR_ENDINGS:
         raise EncoderError(
@@ -228,5 +225,5 @@ def encode_to(
 
 
 def unopened(name: str) -> NoReturn:
-    """Files are decoded in a limited process alone."""
+    """Refuse to open a file here: files are decoded only in a limited process."""
     raise AssertionError(name)

@@ -1,4 +1,4 @@
-"""The encoding of a project's rows, for pages and the API: watched, cancelled, resumed. `offers` asks for it."""
+"""The encoding of a project's rows, as pages and the API watch, cancel and resume it. `offers` starts it."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ NEW_WORDS = "New rows"
 class EncodingNow:
     """An encoding that waits or runs.
 
-    encoder : its name, NEW_WORDS for rows that came later      begun : whether a worker has it
-    done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
-    downloading : whether the encoder is not there yet; done and total are bytes of it then
-    ms : that a row takes, measured on this server; None before
+    encoder : its name, NEW_WORDS for rows that arrived later      begun : whether a worker has started it
+    done, total : images, texts or segments; total is 0 before the first      fault : why no worker can take it now
+    downloading : whether the encoder is still being downloaded; done and total then count its bytes
+    ms : milliseconds per row, measured on this server; None before
     """
 
     encoder: str
@@ -59,7 +59,7 @@ class EncodingNow:
 
     @property
     def minutes(self) -> int | None:
-        """About how long it still takes; None while that is not known."""
+        """Estimate the remaining minutes; None until there is an estimate."""
         if self.ms is None or self.downloading or not self.begun or not self.total:
             return None
         return minutes_for(self.total - self.done, self.ms)
@@ -67,7 +67,7 @@ class EncodingNow:
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex
+    """A column whose encoder vectors the project learns from. sha256 : of the encoder, in hex
 
     consent : who asked for it here, and when; None if its folder is not in the data folder
     """
@@ -80,9 +80,9 @@ class EncodedColumn:
 
 @dataclass(frozen=True)
 class StoredVectors:
-    """The latest encoding that was stored, and when. encoder : NEW_WORDS for rows that came later
+    """The latest stored encoding, and when it was stored. encoder : NEW_WORDS for rows that arrived later
 
-    notes : a sentence each about rows left out
+    notes : a sentence about each kind of rows left out
     """
 
     encoder: str
@@ -92,11 +92,13 @@ class StoredVectors:
 
 @dataclass(frozen=True)
 class Encoders:
-    """names : the owner's own encoders in the data folder that can read a column, and those whose description is broken
-    folder : where they are looked for      readable : whether there is a column of texts, images or recordings
-    columns : those that are encoded now      stored : None if none is
-    failed : why the latest encoding failed, None if it did not      cancelled : whether someone has ended it
-    tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
+    """Encoders of a project.
+
+    names : the owner's own encoders in the data folder that can read a column, and those whose description is broken
+    folder : where Winnow looks for them      readable : whether there is a column of texts, images or recordings
+    columns : columns encoded now      stored : None if there is no stored encoding
+    failed : why the latest encoding failed, None if it did not      cancelled : whether someone cancelled it
+    tried_again : whether a failed encoding is retried automatically: after an hour, or when the folder has changed
     """
 
     names: tuple[str, ...]
@@ -142,18 +144,18 @@ def encoders(seat: Seat) -> Encoders:
 
 
 def _is_own(folder: Path, kinds: Collection[str]) -> bool:
-    """Whether the owner has put an encoder there, and it reads one of these kinds of columns, or no one knows which."""
+    """Whether the owner put this encoder there, and it reads one of these kinds of columns, or its kind is unknown."""
     if not kinds or (folder / encoding.SOURCE).is_file():
         return False
     try:
         return read_description(folder).kind in kinds
-    except EncoderError:  # a press says what is wrong with it
+    except EncoderError:  # starting it reports what is wrong
         return True
 
 
 def cancel(seat: Seat) -> None:
-    """End the encoding that waits or runs; its worker sees it soon. Harmless if there is none. What is stored
-    by then stays.
+    """Cancel the encoding that waits or runs; its worker stops soon. Harmless if there is none. What is already stored
+    stays.
 
     Raises NotAllowed, NotSaved, NotFound.
     """
@@ -164,8 +166,8 @@ def cancel(seat: Seat) -> None:
 
 
 def resume(seat: Seat) -> None:
-    """Have a worker continue with the encoding that was cancelled last; its batches that were made are not made again.
-    Harmless if none was cancelled since. What it consented to holds.
+    """Resume the encoding that was cancelled last; finished batches are not encoded again. Harmless if none was
+    cancelled since. The consent given for it holds.
 
     Raises NotAllowed, NotSaved, NotFound.
     """

@@ -1,10 +1,9 @@
-"""Encoding the rows of projects in the background, by encoders of the owner's own: one worker at a time a project.
+"""Background encoding of projects' rows with the owner's own encoders: at most one worker per project at a time.
 
-What an owner asked for waits in the database; a worker that dies leaves it to the next, which continues after its last
-batch. Vectors are stored by the one entry of `add_rows`, once, no matter who makes them. Rows that come later are
-encoded
-without being asked for, by the same encoders; where that fails they are tried again, an hour later or as soon as the
-folder of encoders has changed. What an owner asked for is not tried again by itself.
+Requests wait in the database. If a worker dies, the next one continues after its last batch. One entry of `add_rows`
+stores the vectors, exactly once, no matter which worker makes them. Rows that arrive later are encoded without a
+request, by the same encoders; after a failure they are retried an hour later, or as soon as the folder of encoders has
+changed. Requests of owners are not retried automatically.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 TASK = "encode"
-"""The task of the leases of encodings: trainings and comparisons continue meanwhile."""
+"""The task name of encodings' leases. Trainings and comparisons continue meanwhile."""
 KILLED = (
     "The encoding was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, or "
     "cancel it and take a smaller encoder. It is next tried in an hour."
 )
 TOLD_EVERY = 1.0
-"""Seconds between two notes of how far an encoding is."""
+"""Seconds between two reports of an encoding's progress."""
 
 
 def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
@@ -44,7 +43,7 @@ def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
 
 
 def _find(home: Home) -> list[Encoding]:
-    """The encodings that are unfinished or to be tried again, of projects in use."""
+    """Return the encodings that are unfinished or due for a retry, of projects in use."""
     with home.database.read() as session:
         again = [one for one in trained.failed_for_new_rows(session) if _is_due(home, one)]
         found = [*trained.ENCODINGS.unfinished(session), *again]
@@ -53,37 +52,37 @@ def _find(home: Home) -> list[Encoding]:
 
 
 def _is_due(home: Home, failed: Encoding) -> bool:
-    """Whether rows that came later and could not be encoded are tried again now."""
+    """Whether rows that arrived later and could not be encoded are retried now."""
     ended = failed.ended_at or failed.asked_at
     try:
         changed = datetime.fromtimestamp(home.encoders_dir.stat().st_mtime, UTC)
-    except OSError:  # there is no such folder
+    except OSError:  # no such folder
         changed = ended
     return changed > ended or ended + leases.REST <= datetime.now(UTC)
 
 
 class EncodingWorker(RandomOrderWorker):
-    """Trains what is due, encodes what was requested and, when that is done, compares and replays what is to be."""
+    """A worker that trains what is due, encodes what was requested, and then compares and replays."""
 
     def meanwhile(self) -> None:
-        """As `Worker.meanwhile`; then the encodings, for which someone waits: no one asked for most comparisons."""
+        """Do the work of `Worker.meanwhile`, then the encodings: someone waits for them, unlike most comparisons."""
         super().meanwhile()
         self.encode_asked()
 
     def compare_due(self) -> None:
-        """As `RandomOrderWorker.compare_due`; the encodings before, for someone waits for them."""
+        """Do the work of `RandomOrderWorker.compare_due`, after the encodings, because someone waits for those."""
         self.encode_asked()
         super().compare_due()
 
     def encode_asked(self) -> None:
-        """Make every encoding that was requested."""
+        """Run every requested encoding."""
         for one in _find(self.home):
             self.go_on()
             self.encode(one)
 
     def encode(self, asked: Encoding) -> None:
-        """Make one encoding, in the name of who asked for it: nothing is stored that they may not store by now. Nothing
-        is done where another worker has it.
+        """Run one encoding in the name of the person who asked for it: it stores only what they may still store. Does
+        nothing if another worker has it.
         """
         with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
             if lease is None:
@@ -98,15 +97,15 @@ class EncodingWorker(RandomOrderWorker):
                 with self.home.database.write() as session:
                     now = datetime.now(UTC)
                     trained.end_done(session, asked.id, now, (*notes, *faults))
-                    # Some came at the last moment, or wait for the encoder of another column.
+                    # Some rows arrived at the last moment, or wait for the encoder of another column.
                     if projects.get(session, asked.project_id).n_rows != n_rows or faults:
                         trained.ENCODINGS.ask(
                             session, asked.project_id, asked_by=asked.asked_by, asked_at=now, encoder=NEW_ROWS
                         )
 
     def _store(self, asked: Encoding) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-        """Encode the rows and store their vectors; how many rows there were in the end, notes about rows left out, and
-        why rows of other columns still wait."""
+        """Encode the rows and store their vectors; returns the final number of rows, notes about rows left out, and why
+        rows of other columns still wait."""
         with self.home.database.write() as session:
             if asked.state == trained.FAILED:
                 trained.try_again(session, asked.id)
@@ -123,7 +122,7 @@ class EncodingWorker(RandomOrderWorker):
             with self.home.database.write() as session:
                 if not trained.ENCODINGS.note(session, asked.id, done, total):
                     raise WorkCancelled
-            training.Worker.look(self)  # what people answer meanwhile is learnt
+            training.Worker.look(self)  # learn from the answers given meanwhile
 
         seat = Seat(self.home, asked.asked_by, asked.project_id)
         notes: list[str] = []
@@ -132,7 +131,7 @@ class EncodingWorker(RandomOrderWorker):
             encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
             try:
                 notes += encoding.encode_project(seat, encoder, tell)
-            except AlreadyThere as error:  # stored by a worker that died before it could say so, or by hand
+            except AlreadyThere as error:  # stored by hand, or by a worker that died before reporting it
                 notes += error.notes
         n_rows, others, faults = encoding.encode_new_rows(seat, tell)
         if faults and asked.encoder == NEW_ROWS:
@@ -140,7 +139,7 @@ class EncodingWorker(RandomOrderWorker):
         return n_rows, (*notes, *others), faults
 
     def _get(self, name: str, tell: StepProgress) -> None:
-        """Download an encoder of the catalogue that is not there. Its licence was accepted when it was requested."""
+        """Download a missing encoder of the catalogue. Its licence was accepted when it was requested."""
         if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
             return
         try:
@@ -148,6 +147,6 @@ class EncodingWorker(RandomOrderWorker):
                 self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
             )
         except (encoding.EncoderError, OSError):
-            if name not in encoding.names(self.home):  # else another worker has put it there meanwhile
+            if name not in encoding.names(self.home):  # else another worker downloaded it meanwhile
                 raise
         tell(0, 0, "bytes")

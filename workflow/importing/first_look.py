@@ -1,4 +1,4 @@
-"""The first question of a table that is not a project yet: what an annotator would see of it."""
+"""The first question of a table that is not a project yet, as an annotator would see it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from plcore import LabelTable
 
 HEARD = (12_000.0, 1_000_000)
-"""Hz that are drawn at most of a recording, of whatever rate."""
+"""Limit of the frequency, in Hz, drawn of a recording, whatever its sampling rate."""
 
 SHOWN = 8
-"""Labels that a first look names; of the rest their number is reported."""
+"""Labels that a first look names; it only counts the rest."""
 
 
 @dataclass(frozen=True)
 class FirstLook:
     """A row with its labels to choose from, heaviest first.
 
-    choices : (label, what speaks for it, as `workflow.rows.row` words it) of at most SHOWN
-    hidden : how many more there are
+    choices : (label, evidence for it, in the words of `workflow.rows.row`) of at most SHOWN
+    hidden : number of further labels
     """
 
     view: RowView
@@ -37,7 +37,7 @@ class FirstLook:
 
 
 def first_look(table: LabelTable) -> FirstLook | None:
-    """The first row that leaves a choice; None if no row does."""
+    """Return the first row with more than one candidate; None if there is no such row."""
     open_rows = np.flatnonzero(table.candidates.sum(axis=1) > 1)
     if table.label_vectors is not None:
         open_rows = np.flatnonzero((table.label_vectors < 0).any(axis=1))
@@ -53,8 +53,8 @@ def first_look(table: LabelTable) -> FirstLook | None:
 
 
 def _with_files(table: LabelTable, row: int) -> RowView:
-    """The row as it is shown, with the bytes of its image in place of an address: nothing is kept yet. Recordings are
-    drawn, not played: what may be loaded on a page is its own files and images alone."""
+    """The row as it is displayed, with the bytes of its image in place of an address, because nothing is stored yet.
+    Recordings are drawn, not played: a page may load only its own files and images."""
     view, media = replace(row_view(table, row), audio=None), table.media
     if not isinstance(media.files, KeptFiles):
         return view

@@ -1,6 +1,6 @@
-"""Read and check an uploaded file: it continues while their page is away.
+"""Jobs that read and check an uploaded file. They continue while the page is closed.
 
-It belongs to the person who sent the file, and no one else can ask after it (`workflow.server.jobs`).
+A job belongs to the person who sent the file, and no one else can ask for it (`workflow.server.jobs`).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _GONE = "The file is not here any more. Fix: choose it again."
 def ask(
     seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]
 ) -> Job[Result]:
-    """The job that does this with a file of this person's: the one that is there already, or one that begins now.
+    """Return the job that does this with a file of this person: the existing one, or a new one.
 
-    what : names it, of all that is done with the file      asked : in which way, as a key: one that does it in another
-        way is ended
-    do : does it, and tells the job the progress
+    what : name of the job, among all jobs on the file      asked : its options, as a key: a job with other options is
+        ended
+    do : the work; it reports its progress to the job
 
-    Raises NotAllowed for who may send no files; JobEnded where the file is none of theirs, or gone.
+    Raises NotAllowed if the person may not send files; JobEnded if the file is not theirs, or gone.
     """
     if arrivals.find(seat, file.key) is None:
         raise JobEnded(_GONE)
@@ -39,7 +39,7 @@ def ask(
     def do_with_file(job: Job[Result]) -> Result:
         try:
             return do(job)
-        except OSError as error:  # it gave way to another that its person has sent since, perhaps
+        except OSError as error:  # perhaps replaced by another file that the person has sent since
             if seat.home.arrivals.find(seat.person_id, file.key) is None:
                 raise JobEnded(_GONE) from error
             raise

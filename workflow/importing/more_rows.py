@@ -1,8 +1,8 @@
-"""More rows for a project that people work on: read, looked at, and added by one entry of the log. What encoders make
-of the rows that are there comes in the same way, as an addition of no rows: the table changes, and nothing else.
+"""More rows for a project in use: read, checked, and added by one entry of the log. Vectors of encoders for existing
+rows arrive in the same way, as an addition of no rows: only the table changes.
 
-Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
-drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
+The project's rows, samples, answers and model stay; blind checks and held-out rows of the new rows are drawn in the
+same shares. The project then points to a table of all rows; the previous table stays in its place.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ __all__ = [
 ]
 
 NEW_ROWS = ""
-"""In the place of an encoder's name in a request: rows that came later, by the encoders that the others have."""
+"""In place of an encoder's name in a request: rows that arrived later, with the encoders of the other rows."""
 TRIES = 8
-"""How often at most what programs send is read for the project as it is: of all at once one is stored each time."""
+"""Limit of attempts to store what a program sends. Of several simultaneous additions, each round stores one."""
 Added = TypeVar("Added")
 
 
@@ -65,7 +65,7 @@ class RowsError(ValueError):
 
 
 class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
-    """The project has these very vectors. notes : a sentence each about rows that have none"""
+    """The project already has these vectors. notes : sentences about rows that have none"""
 
     def __init__(self, notes: Sequence[str] = ()) -> None:
         super().__init__("The project has these very vectors already. Fix: nothing has to be done.")
@@ -73,16 +73,17 @@ class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
 
 
 Version = tuple[str, int]
-"""Purpose of reading rows: the hash of the project's table, and the seq of the latest change of its classes or rows."""
+"""State of a project that rows are read for: the hash of its table, and the seq of the latest change of its classes or
+rows."""
 
 
 @dataclass(frozen=True)
 class Addition:
-    """Rows that were read for a project and fit it; nothing is stored yet.
+    """Rows that were read for a project and fit it, not stored yet.
 
-    grown : the table with them      version : of the project they were read for
-    doubts : what is odd about the table with them that was not odd without
-    token, note : of the entry that has them; None: the token is the table's, and there is no note
+    grown : the table with them      version : the state of the project they were read for
+    doubts : oddities of the table with them that it did not have without them
+    token, note : of their entry in the log; None: the token comes from the table, and there is no note
     """
 
     grown: Grown
@@ -93,7 +94,7 @@ class Addition:
 
     @property
     def reading(self) -> str:
-        """How the project's table is read with the new rows."""
+        """How the project's table is read with the new rows, in words."""
         return str(describe(self.grown.table, "the project's table"))
 
 
@@ -104,7 +105,7 @@ def columns(seat: Seat) -> tuple[str, ...]:
 
 
 def takes_label_columns(seat: Seat) -> bool:
-    """Whether new columns of labels can come with new rows: the project's candidates are in columns of their own.
+    """Whether new rows may come with new label columns: each of the project's candidates has its own column.
 
     Raises as ``columns``.
     """
@@ -119,7 +120,8 @@ def takes_vectors(seat: Seat) -> bool:
 
 
 def version(seat: Seat) -> Version:
-    """Purpose of the addition that is being read; another can no longer be stored. Raises as ``columns``."""
+    """The state of the project to read an addition for. If it changes, the addition can no longer be stored. Raises as
+    ``columns``."""
     with seat.reading(Right.OWN) as reading:
         return version_of(reading.project, read_class_changes(reading.session, reading.project.id))
 
@@ -130,7 +132,7 @@ def read_rows(
     label_columns: Sequence[str] = (),
     on_wait: limited.OnWait | None = None,
 ) -> Addition:
-    """Effect of this upload's rows on the project; nothing is stored.
+    """Read this upload's rows for the project; nothing is stored.
 
     label_columns : new columns of the upload that hold labels as the project's own do
     on_wait : as of `read_upload`
@@ -138,10 +140,10 @@ def read_rows(
     Raises
     ------
     LongLine
-        Its turn has not come.
+        Other files are read first.
     TableError
-        A column is missing, a cell cannot be read, no row is new, or more classes are than can be added; with row,
-        column and fix.
+        A column is missing, a cell cannot be read, no row is new, or there are more classes than can be added; with
+        row, column and fix.
     NotAllowed
         The person is not an owner.
     NotFound
@@ -178,10 +180,10 @@ def read_rows(
 
 
 def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:
-    """The project with an encoder's vectors: the same rows, no new ones; nothing is stored.
+    """Read the project with an encoder's vectors: the same rows, no new ones; nothing is stored.
 
-    table_hash : of the table that they were made of
-    Raises RowsError where the project has another table by now, AlreadyThere if it has these vectors; else as
+    table_hash : of the table that they were made from
+    Raises RowsError if the project has another table by now, AlreadyThere if it has these vectors; else as
     ``read_rows``.
     """
 
@@ -197,8 +199,8 @@ def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Additio
 
 
 def read_without_vectors(seat: Seat) -> Addition:
-    """The project without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
-    if it has none, or would have nothing else to learn from."""
+    """Read the project without the vectors of its rows; nothing is stored. Raises as ``read_rows``, and TableError if
+    it has no vectors or nothing else to learn from."""
     return _changed(seat, without_vectors, "back to words")
 
 
@@ -208,7 +210,9 @@ def _changed(
     note: str,
     table_hash: str | None = None,
 ) -> Addition:
-    """An addition of no rows, which changes the table. table_hash : of the table it is for; None: as it is now"""
+    """Make an addition of no rows, which changes the table. table_hash : of the table it is for; None: the current
+    table
+    """
     with seat.reading(Right.OWN) as reading:
         project = reading.project
         changes = read_class_changes(reading.session, project.id)
@@ -220,13 +224,13 @@ def _changed(
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:
-    """Store the rows, exactly once; how many there are now. If columns of the project are encoded, a worker is asked to
-    encode the new rows; until then they count as rows in the middle of the others.
+    """Store the rows, exactly once; returns how many there are now. If columns of the project are encoded, a worker
+    encodes the new rows. Until then they count as rows in the middle of the others.
 
     Raises
     ------
     RowsError
-        Classes or rows of the project have changed since the rows were read, perhaps by this very press.
+        Classes or rows of the project have changed since the rows were read, perhaps by this very click.
     CannotLearn
         The model cannot be built from all rows.
     NotAllowed
@@ -243,7 +247,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
     with saving_files():
         table_hash = home.store_table(table)
     added = _changes(grown, n_before, last)
-    try:  # before anything names the table; and what the next question needs is then at hand
+    try:  # before anything names the table; the next question then finds it ready
         with saying_why():
             learner = kind.build_learner(
                 home, table_hash, kind.read_settings(project.settings), (*changes, *added)
@@ -277,11 +281,10 @@ def add_rows(seat: Seat, addition: Addition) -> int:
 
 
 def added_anew(add: Callable[[], Added], what: str) -> Added:
-    """Output of `add`, which reads something for the project as it is and adds it; done again where other rows or
-    other
-    classes came between, or the same sent twice at once. what : it adds, for people
+    """Return the result of `add`, which reads something for the project's current state and adds it. Retries if other
+    rows or classes came in between, or the same was sent twice at once. what : what it adds, for users
 
-    Raises RowsError where that was so at every one of TRIES; else as `add`.
+    Raises RowsError if all TRIES attempts failed for this reason; else as `add`.
     """
     for _ in range(TRIES):
         try:
@@ -297,7 +300,7 @@ def added_anew(add: Callable[[], Added], what: str) -> Added:
 
 
 def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
-    """The changes that the addition makes, after the entry `last`."""
+    """Return the changes that the addition makes, after the entry `last`."""
     made: list[tuple[str, str]] = [("add", name) for name in grown.new_classes]
     made.append((EntryKind.ROWS, str(n_before)))
     return tuple(ClassChange(last + place, kind, (name,)) for place, (kind, name) in enumerate(made, start=1))
@@ -318,14 +321,14 @@ def _log(
                 project_id=project_id,
                 row=NO_ROW,
                 person_id=seat.person_id,
-                # By what it is for, too: a project may come back to a table that it had before.
+                # Include the state it was read for: a project may return to an earlier table.
                 token=addition.token or f"rows.{table_hash}.{addition.version[1]}.{place}",
                 revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
                 at=datetime.now(UTC),
                 kind=kind,
                 labels=labels,
                 note=addition.note,
-                # the tables, if it is rows that change
+                # the tables, if rows change
                 before=(project.table_hash,) if kind == EntryKind.ROWS else (),
                 after=(table_hash,) if kind == EntryKind.ROWS else (),
             ),
@@ -333,7 +336,7 @@ def _log(
 
 
 def version_of(project: projects.Project, changes: Sequence[ClassChange]) -> Version:
-    """For what rows are read that are read for the project after these changes."""
+    """Return the state of the project after these changes, for reading rows."""
     return project.table_hash, changed_at(changes)
 
 

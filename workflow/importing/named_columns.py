@@ -11,7 +11,7 @@ from plcore import Problem, Roles, TableError
 from plcore.tables import WAYS_IN, suggest_reading
 
 CUT_AT: Mapping[str, float] = {"all": 0.0, "threshold": 0.1, "top": 5.0, "mass": 0.95}
-"""Where candidates with weights are cut unless someone says."""
+"""Default thresholds for candidates with weights."""
 
 _PAIRED = ("choices", "choice_scores")
 _ONE_COLUMN = (
@@ -47,12 +47,12 @@ _NO_COLUMNS = (
 
 
 def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Roles:
-    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it.
+    """Return the guessed roles with a person's choices; a column chosen for one role leaves the role guessed for it.
 
-    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: no one has it, [""] for one of several:
-        none has it. What is ignored among labels comes to what was guessed, or, with a "" among it, in its place.
-    cells : of the file; how a newly named column of candidates or of scores is read is guessed from it
-    Raises ValueError for a role that there is not, TableError for what would change nothing.
+    chosen : fields of `Roles`; None: as guessed; "" for a role of one column, or [""] for one of several: no column.
+        Labels to ignore are added to the guessed ones; with a "" among them, they replace those.
+    cells : of the file, to guess how a newly chosen column of candidates or scores is read
+    Raises ValueError for an unknown role, TableError for a choice that would change nothing.
     """
     named = {role: _plain(role, value) for role, value in chosen.items() if value is not None}
     if "ignored" in named and "" not in chosen["ignored"]:
@@ -63,7 +63,7 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
         alone = Roles().to_json()
         gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
         roles |= {role: alone[role] for role in gone}
-        for role in ("voters", "vote_weights"):  # who voted says nothing of other columns
+        for role in ("voters", "vote_weights"):  # the voter's name does not depend on other columns
             roles.pop(role, None)
         if way != "label_columns" and "label_vectors" not in named:
             roles["label_vectors"] = False
@@ -82,8 +82,9 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
 
 
 def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dict[str, Any]:
-    """Roles by name without the columns that other roles have taken: a label leaves with its score, a score with its
-    label, for what is left would be paired again. A column of images, recordings or captions may be the source too.
+    """Return roles by name without the columns that other roles have taken. A label leaves with its score and a score
+    with its label, because the rest would be paired wrongly. A column of images, recordings or captions may also be the
+    source.
 
     taken : columns by the role that has them now
     """
@@ -110,21 +111,22 @@ def _may_share(role: str, other: str) -> bool:
 
 
 def _plain(role: str, value: object) -> Any:
-    """The value as `Roles` has it: nothing said in words is not a column."""
+    """The value as `Roles` has it: an empty string is no column."""
     if role in _ONE_COLUMN:
         return value or None
     return [name for name in value if name] if isinstance(value, (list, tuple)) else value
 
 
 def _columns_of(role: str, value: Any) -> tuple[str, ...]:
-    """The columns that a person named for a role."""
+    """The columns that a person chose for a role."""
     if role in _NO_COLUMNS:
         return ()
     return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def _reading(guess: Roles, way: str, named: Any, cells: pd.DataFrame) -> dict[str, Any]:
-    """How the cells of the columns named for a way in are read: as guessed where these were guessed, else again."""
+    """How to read the cells of the columns chosen for a format: as guessed if the guess had the same columns, else
+    guessed again."""
     columns = _columns_of(way, named)
     if columns == _columns_of(way, getattr(guess, way)):
         return {name: getattr(guess, name) for name in _HOW.get(way, ())}
@@ -132,8 +134,8 @@ def _reading(guess: Roles, way: str, named: Any, cells: pd.DataFrame) -> dict[st
 
 
 def newly_named(role: str, columns: Sequence[str], cells: pd.DataFrame) -> dict[str, object]:
-    """How the cells of these columns, just named for a role, are read: fields of `Roles` with a guess at their values.
-    Columns that are not there are for others to tell."""
+    """Guess how to read the cells of columns just chosen for a role: fields of `Roles` with a guess at their values.
+    Missing columns are reported elsewhere."""
     if role not in _HOW or not set(columns) <= set(cells.columns):
         return {}
     read = suggest_reading(cells, columns, scores=role == "score_columns")

@@ -1,5 +1,5 @@
-"""Predictions that programs send: another model's scores for rows of a project, which weigh the candidates as scores of
-a file do. They come in as embeddings do, as an addition of no rows: one entry of the log names the table with them."""
+"""Predictions that programs send: another model's scores for rows of a project. They weigh the candidates as scores of
+a file do. Like embeddings, they arrive as an addition of no rows: one entry of the log names the table with them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST", "MOST", "Scored", "ScoredRow", "add_predictions", "is_score", "why_no_score"]
 
 MOST = 10_000
-"""Rows that are sent at once."""
+"""Limit of the rows in one request."""
 LONGEST = 100
-"""Characters of a key, and of a model's name."""
+"""Limit of the characters of a key, and of a model's name."""
 
 
 class ScoredRow(NamedTuple):
-    """A model's scores of one row. row : its number, from 0, or None      row_id : its id, or None: one of the two"""
+    """A model's scores of one row. Either row (its number, from 0) or row_id is given; the other is None."""
 
     row: int | None
     row_id: str | None
@@ -40,9 +40,9 @@ class ScoredRow(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """The outcome of the predictions. seq : the entry that has them      rows : how many were sent
+    """The result of sending predictions. seq : their entry in the log      rows : how many were sent
 
-    weighed : whose candidates weigh by them now      silent, outside : as of `plcore.tables.Rescored`
+    weighed : rows whose candidates are now weighed by them      silent, outside : as in `plcore.tables.Rescored`
     """
 
     seq: int
@@ -53,24 +53,23 @@ class Scored(NamedTuple):
 
 
 def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str) -> Scored:
-    """Let the candidates of these rows weigh what a model says of them, exactly once; what became of it.
+    """Weigh the candidates of these rows by a model's scores, exactly once; returns the result.
 
-    sent : each row once      model : what the model is called, for people
-    key : names this sending: the same once more, under the same key, stores nothing and gets the same
+    sent : each row once      model : the model's name, for users
+    key : name of this request: repeating it under the same key stores nothing and returns the same result
 
     Raises
     ------
     TableError
         A row or a class is not there, a row is named twice, a score is not a number of 0 or more, or the project has
-        label
-        vectors: nothing is stored then.
+        label vectors. Nothing is stored.
     RowsError
-        Something else came between at every one of `more_rows.TRIES`.
+        Other changes came in between at all `more_rows.TRIES` attempts.
     CannotLearn, NotAllowed, NotSaved, NotFound
-        As of `workflow.importing.more_rows.add_rows`.
+        As in `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN):
-        pass  # anyone who may not is told that first
+        pass  # people without the right are told that first
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)
@@ -78,13 +77,14 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
 
 
 def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Scored:
-    """The outcome of them, which are stored by then. Raises as `add_predictions`; RowsError: something came between."""
+    """Store the predictions and return the result. Raises as `add_predictions`; RowsError if another change came in
+    between."""
     with seat.reading(Right.OWN) as reading:
         project = reading.project
         stored = entries.with_token(reading.session, project.id, token)
         changes = read_class_changes(reading.session, project.id)
     table_hash = project.table_hash
-    if stored is not None:  # what was said of them then
+    if stored is not None:  # the result stored with the first request
         table_hash, changes = stored.before[0], tuple(one for one in changes if one.seq < stored.seq)
     found = _scored(seat.home.read_table(table_hash), changes, sent, model)
     if stored is None:
@@ -101,7 +101,7 @@ def _scored(
 ) -> Rescored:
     """The table with these predictions. Raises TableError."""
     if table.label_vectors is not None:
-        return with_scores(table, {}, {}, model)  # which says why not
+        return with_scores(table, {}, {}, model)  # raises the reason
     known = ClassMap(table.classes, changes)
     problems: list[Problem] = []
     scores = _by_row(table, sent, problems)
@@ -140,7 +140,7 @@ def _by_row(
 
 
 def _columns(known: ClassMap, names: Iterable[str], problems: list[Problem]) -> dict[str, list[int]]:
-    """{name: places in the table's classes} of classes, by any name that they ever had."""
+    """{name: places in the table's classes}, by any name that a class ever had."""
     found: dict[str, list[int]] = {}
     for name in dict.fromkeys(names):
         if len(problems) >= MAX_PROBLEMS:
@@ -167,6 +167,6 @@ def _check_name(what: str, said: str) -> None:
 
 
 def _token(sent: Sequence[ScoredRow], model: str, key: str) -> str:
-    """The name of the entry: the same for the same, sent under the same key."""
+    """Return the entry's token: the same for the same predictions under the same key."""
     said = json.dumps([key, model, [[one.row, one.row_id, dict(one.scores)] for one in sent]], sort_keys=True)
     return f"predictions.{hashlib.sha256(said.encode()).hexdigest()}"

@@ -1,5 +1,5 @@
-"""A file of a person's is read: what it holds, and what its columns seem to be for. Only a limited process of its own
-(`workflow.files.limited`) ever looks into it."""
+"""Reading of an uploaded file: its contents, and the likely role of each column. Only a limited process of its own
+(`workflow.files.limited`) ever opens it."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from workflow.files.scratch import Scratch, clear
 
 _MB = 1_000_000
 _CHECKING_MB = 500
-"""The input that checking a small table may takes: one of a thousand classes has a thousand numbers a row."""
+"""Input, in MB, allowed for checking a small table: one of a thousand classes has a thousand numbers per row."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as it was understood (see `plcore.tables.readers`), and what else it may be.
+    """A file as it was read (see `plcore.tables.readers`), with other ways to read it.
 
-    guess : what the format says each column is for, or a guess
-    shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
-        has one row for each item, unless that was not wanted
+    guess : the role of each column by the format, or a guess
+    shape : what a row of the file is, in words, if it seems to be a vote or a score instead of an item; the reading
+        then has one row per item, unless the user declined that
     source_hash : SHA-256 of the bytes of the file, and of the files next to it if there are any
-    needs_rows : whether nothing in it describes the rows, so that a table of them is wanted next to it
-    bounds : what checking it may cost
-    ways : what can be chosen about the file as a whole
-    scratch : where the reading lies as long as this lives
+    needs_rows : whether nothing in it describes the rows, so that it needs a table of them
+    bounds : limits for checking it
+    ways : choices about the file as a whole
+    scratch : folder of the reading, as long as this object lives
     """
 
     reading: TableReading
@@ -65,7 +65,7 @@ class Upload:
 
     @property
     def folder(self) -> Path:
-        """Where the reading lies."""
+        """Folder of the reading."""
         return self.scratch.path
 
     @property
@@ -74,7 +74,7 @@ class Upload:
 
     @cached_property
     def groups(self) -> Groups:
-        """The ones of the file's taxonomy; none if they are too many."""
+        """The groups of the file's taxonomy; none if there are too many."""
         fit = sum(map(len, self.reading.groups.values())) <= MOST_GROUPED
         return self.reading.groups if fit else {}
 
@@ -94,13 +94,13 @@ class Upload:
         return tuple(Doubt(*one, stops=True) for one in self.reading.asks)
 
     def suggest_roles(self) -> Roles:
-        """Role of each column by the format, or a guess."""
+        """Return the role of each column by the format, or a guess."""
         return self.guess
 
 
 NO_WAYS: Mapping[str, str] = MappingProxyType({})
 Source = tuple[bytes | Path, str | None]
-"""Bytes or path of a file, and its name where only its bytes are given."""
+"""Bytes or path of a file, and its name if only its bytes are given."""
 
 
 def read_upload(
@@ -113,16 +113,16 @@ def read_upload(
     ways: Mapping[str, str] = NO_WAYS,
     on_wait: limited.OnWait | None = None,
 ) -> Upload:
-    """The upload of these bytes, or of the file or folder at this path.
+    """Read these bytes, or the file or folder at this path.
 
-    name : of the file, where only its bytes are given
+    name : of the file, if only its bytes are given
     rows : bytes or path, and name, of the table of the rows that the candidates or votes of the file are about
     vectors : bytes or path, and name, of a file of embeddings of the rows
-    as_it_is : take every row of the file as an item, whatever its columns are called
-    ways : what was chosen about the file, values by the names of choices (`Upload.ways`)
-    on_wait : called now and then with how many files come before this one; where it raises, nothing more is done
-    Raises TableError where it cannot be read at all, not within the limits of its size, or for want of room on the
-    disk; LongLine where its turn has not come. OSError
+    as_it_is : treat every row of the file as an item, whatever its columns are called
+    ways : choices about the file, {name of the choice: value} (`Upload.ways`)
+    on_wait : called now and then with the number of files ahead in the queue; if it raises, reading stops
+    Raises TableError if it cannot be read, not within the limits for its size, or the disk is full; LongLine if too
+    many files are ahead of it; OSError.
     """
     with room_wanted():
         return _read_upload(source, name, rows, vectors, as_it_is, ways, on_wait)
@@ -130,7 +130,7 @@ def read_upload(
 
 @contextmanager
 def room_wanted() -> Iterator[None]:
-    """A disk that is full while a file is read is said in words: TableError in place of OSError."""
+    """Raise TableError in words, in place of OSError, if the disk is full while a file is read."""
     try:
         yield
     except OSError as error:
@@ -179,7 +179,7 @@ def _read_upload(
 
 
 def _lay_out(source: bytes | Path, name: str | None, path: Path) -> tuple[str, str | None]:
-    """Path and name for the process that reads; bytes are written to this path."""
+    """Return path and name for the process that reads; bytes are written to this path."""
     if isinstance(source, bytes):
         path.write_bytes(source)
         return str(path), name or ""
@@ -187,22 +187,21 @@ def _lay_out(source: bytes | Path, name: str | None, path: Path) -> tuple[str, s
 
 
 class Out:
-    """A folder for what a job makes of an upload; it is there as long as this lives.
+    """A folder for the output of a job on an upload, as long as this object lives.
 
-    Each job has its own: a page that is redrawn begins its job while the one of the drawing before still writes.
+    Each job has its own: when a page is redrawn, its new job starts while the previous one still writes.
     """
 
     def __init__(self, upload: Upload) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="out-", dir=upload.folder))
-        self._of = upload  # or the folder that this one is in would go before
+        self._of = upload  # keeps the folder that this one is in
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, Any]) -> LabelTable:
-    """The table that the job `check` has made of an upload's cells; neither they nor its numbers and vectors are read
-    again.
+    """Return the table that the job `check` made of an upload's cells, without reading cells, numbers or vectors again.
 
-    found : what the job gave back
+    found : the job's result
     """
     n_rows, n_numbers = len(upload.cells), len(roles.numbers)
     if found["n_rows"] != n_rows:  # rows without labels were left out
@@ -211,14 +210,14 @@ def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, An
     numbers = flat.reshape(n_rows, n_numbers)
     vectors = upload.reading.arrays.get(roles.embedding or "")
     if vectors is not None and (sp.issparse(vectors) or vectors.dtype != np.float32):
-        vectors = None  # stored otherwise than it came
+        vectors = None  # stored in another form than it was sent
     made = out.folder / limited.TABLE
     table = LabelTable.read_beside(made, found["digest"], upload.cells, numbers, out, vectors)
     return _with_files(table, out, found["files"])
 
 
 def table_of(out: Out, files: Mapping[str, str] | None) -> LabelTable:
-    """The table that a job has left. files : where each of its files lies, by kept name"""
+    """Return the table that a job has written. files : paths by the names they are stored under"""
     return _with_files(LabelTable.read(out.folder / limited.TABLE), out, files)
 
 
@@ -230,7 +229,7 @@ def _with_files(table: LabelTable, out: Out, files: Mapping[str, str] | None) ->
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of all in a folder, whose table may be as large as any."""
+    """Bytes of a file, or of all files in a folder, which may hold a table of any size."""
     if not path.is_dir():
         return path.stat().st_size
     return MAX_ZIP_MB * _MB + sum(one.stat().st_size for one in islice(path.rglob("*"), MAX_FILES))
@@ -244,7 +243,9 @@ def read_paths(
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> Upload:
-    """`read_upload` of files at these paths. Commands do so where no server may be, which removes what others left."""
+    """Read files at these paths like `read_upload`. For commands, which may run without a server that removes
+    leftovers.
+    """
     clear()
     beside = [None if one is None else (one, None) for one in (rows, vectors)]
     return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is, ways=ways)

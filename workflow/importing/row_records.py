@@ -1,4 +1,4 @@
-"""Rows that programs send as records: they become a file as people upload it, and go the same way."""
+"""Rows that programs send as records: they are written to a file like an upload's, and imported the same way."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Appended", "append_rows"]
 
 
 class Appended(NamedTuple):
-    """The outcome of the records. rows : how many the project has now      added : how many of them are new
+    """The result of sending records. rows : how many the project has now      added : how many of them are new
 
-    known, new_classes, dropped, empty : as of `plcore.tables.Grown`
-    notes : sentences about what was read as nothing, and what is odd about the table with the new rows
+    known, new_classes, dropped, empty : as in `plcore.tables.Grown`
+    notes : sentences about cells read as empty, and oddities of the table with the new rows
     reading : how the project's table is read, with the new rows
-    doubts : of a dry run, those that would stop the rows
+    doubts : in a dry run, those that would stop the import
     """
 
     rows: int
@@ -45,23 +45,23 @@ def append_rows(
     accept: Collection[str] = (),
     dry_run: bool = False,
 ) -> Appended:
-    """Add these rows to the project, all that are new or none; what was done with them, and what was skipped.
+    """Add these rows to the project, all new ones or none; returns what was added and what was skipped.
 
     records : each {column: cell}, the cells as a CSV file would have them; a column that a record lacks is empty
     accept : names of doubts to accept; each would otherwise stop the import
-    dry_run : store nothing: what would become of the rows, with the doubts that would stop them
+    dry_run : store nothing; report the result, with the doubts that would stop the import
 
     Raises
     ------
     TableError
-        A column is missing, a cell cannot be read, or no row is new: where the same are sent twice, the second time.
-        A doubt that `accept` does not name stops the import.
+        A column is missing, a cell cannot be read, or no row is new, as when the same rows are sent twice. A doubt that
+        `accept` does not name stops the import.
     RowsError
-        Other rows, or other classes, came between at every one of `more_rows.TRIES`.
+        Other rows or classes came in between at all `more_rows.TRIES` attempts.
     CannotLearn, LongLine, NotAllowed, NotSaved, NotFound
-        As of `workflow.importing.more_rows`.
+        As in `workflow.importing.more_rows`.
     """
-    known = more_rows.columns(seat)  # before anything is read: whether they may
+    known = more_rows.columns(seat)  # check permissions before reading anything
     names = [*known, *dict.fromkeys(name for one in records for name in one if name not in known)]
     sent = {name for one in records for name in one}
     text = io.StringIO(newline="")

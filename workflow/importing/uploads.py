@@ -1,8 +1,7 @@
-"""From a file that was read to a project: name the columns, find every problem, create.
+"""From an uploaded file to a project: name the columns, find every problem, create the project.
 
-The file is a table of any format that `plcore.tables.readers` reads, or a zip of one with the images and recordings
-its cells name.
-Bad input never half-enters: nothing is stored until the whole table has been read without a problem.
+The file is a table of any format that `plcore.tables.readers` reads, or a zip of one with the images and recordings its
+cells name. Nothing is stored until the whole table has been read without a problem.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def read_as_named(
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> tuple[Upload, LabelTable]:
-    """The upload of a file and the table that it makes, with these columns named (see `adjusted`) and the others
-    guessed. Raises TableError."""
+    """Read a file and make its table, with the roles of these columns given (see `adjusted`) and the others guessed.
+    Raises TableError."""
     upload = read_paths(file, rows=rows, vectors=vectors, as_it_is=as_it_is, ways=ways)
     roles = adjusted(upload.suggest_roles(), columns, upload.cells)
     found = check(upload, roles)
@@ -74,8 +73,8 @@ def read_as_named(
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of the chosen columns for the file: a table with what is odd about it, or the problems that keep it
-    from being one."""
+    """The result of reading the file with the chosen columns: a table and its oddities, or the problems that prevent
+    one."""
 
     table: LabelTable | None
     problems: tuple[Problem, ...] = ()
@@ -88,11 +87,11 @@ def check(
     on_step: Callable[[float], None] | None = None,
     on_wait: limited.OnWait | None = None,
 ) -> Checked:
-    """Read the cells under these roles; every problem found, up to the table's own limit.
+    """Read the cells under these roles; returns every problem, up to the table's own limit.
 
-    on_step : called now and then with the share of the files looked at, in [0, 1]; they take longest
-    on_wait : as of `read_upload`
-    Raises LongLine where its turn has not come.
+    on_step : called now and then with the share of the files checked, in [0, 1]; they take longest
+    on_wait : as in `read_upload`
+    Raises LongLine if too many files are ahead of it.
     """
     try:
         with room_wanted():
@@ -106,15 +105,15 @@ def check(
 
 
 def described(upload: Upload, table: LabelTable) -> ReadingSummary:
-    """How the file is understood: shown before anything of it is stored."""
+    """Describe how the file is understood, before anything of it is stored."""
     return describe(table, upload.reading.format)
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """How a file would be read. reading : the sentence about it
+    """How a file would be read. reading : a sentence about it
 
-    notes : what was left out, or read in one of several ways      doubts : what is odd, first what stops its import
+    notes : what was left out, or could be read in several ways      doubts : oddities, those that stop the import first
     """
 
     table: LabelTable
@@ -134,8 +133,8 @@ def dry_run(
 ) -> DryRun:
     """Read a file as an import does, and store nothing.
 
-    source : its bytes, or where it lies      name : as its owner calls it      columns : those named, as of `adjusted`
-    Raises TableError: it cannot be read, or has a problem; LongLine; NotAllowed unless the person is an owner.
+    source : its bytes or path      name : as its owner calls it      columns : those named, as in `adjusted`
+    Raises TableError if it cannot be read or has a problem; LongLine; NotAllowed unless the person is an owner.
     """
     return _tried(seat, source, name, columns, as_it_is, ways, {})[1]
 
@@ -153,10 +152,10 @@ def bring_in(
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> tuple[int, DryRun]:
-    """Read a file and make the project of this name of it: its number, and how the file was read.
+    """Read a file and create a project of this name from it; returns its number, and how the file was read.
 
-    settings : those other than by default      accept : names of doubts that stop it otherwise
-    Raises as `dry_run` and `create`; TableError for a doubt that stops and was not accepted; CannotLearn for a setting.
+    settings : changes from the defaults      accept : names of doubts to accept; each would otherwise stop the import
+    Raises as `dry_run` and `create`; TableError for a doubt that was not accepted; CannotLearn for a setting.
     """
     check_new(seat, project, description)
     upload, found = _tried(seat, source, name, columns, as_it_is, ways, settings)
@@ -187,7 +186,7 @@ def _tried(
     settings: Mapping[str, object],
 ) -> tuple[Upload, DryRun]:
     with seat.everywhere.reading(Right.OWN):
-        pass  # before anything is read
+        pass  # check permissions before reading anything
     upload = read_upload(source, name, as_it_is=as_it_is, ways=ways)
     found = check(upload, adjusted(upload.suggest_roles(), columns, upload.cells))
     if found.table is None:
@@ -206,9 +205,9 @@ def create(
     upload: Upload | None = None,
     also: managing.Also | None = None,
 ) -> int:
-    """Make the project. upload : what the table was made of, where the project shall know its file and its groups
+    """Create the project. upload : source of the table, if the project is to know its file and its groups
 
-    also : as of ``create_project``
+    also : as in ``create_project``
 
     Raises as ``workflow.projects.managing.create_project``.
     """
@@ -219,8 +218,8 @@ def create(
 
 
 def check_new(seat: Seat, name: str, description: str = "") -> None:
-    """Before a file is read, which may take long: raises ProjectNameError where no new project may be called or
-    described so, NotAllowed unless the person is an owner."""
+    """Check a new project's name and description before its file is read, which may take long. Raises ProjectNameError
+    if they are not allowed, NotAllowed unless the person is an owner."""
     name = managing.checked_name(name)
     managing.checked_description(description)
     with seat.everywhere.reading(Right.OWN) as reading:
@@ -228,7 +227,7 @@ def check_new(seat: Seat, name: str, description: str = "") -> None:
 
 
 def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
-    """The doubt that a project was made from the same file already, whatever its columns were taken for; none where
+    """Return the doubt that a project was already made from the same file, whatever the roles of its columns; [] if
     there is none. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN) as reading:
         found = stored.by_source(reading.session, upload.source_hash)
@@ -248,19 +247,20 @@ def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
 
 
 def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:
-    """Oddities of a project of this table with these settings."""
+    """Return the oddities of a project of this table with these settings."""
     truth = kinds.of_settings(settings).HIDDEN_TRUTH
     found = [] if truth is None else truth.doubts(table, settings)
     return [*found, *kinds.latest_doubts(settings)]
 
 
 def kind_of_table(table: LabelTable) -> str:
-    """The name of the kind of a project of this table."""
+    """Return the name of the kind of a project of this table."""
     return kinds.of_table(table).NAME
 
 
 def settings_for(table: LabelTable, changes: Mapping[str, object]) -> kinds.KindSettings:
-    """The settings of a new project of this table: as by default, but for these. Raises CannotLearn for a wrong one."""
+    """Return the settings of a new project of this table: the defaults with these changes. Raises CannotLearn for a
+    wrong one."""
     try:
         return kinds.with_changes(kinds.of_table(table), managing.default_settings(table), changes)
     except ValueError as error:

@@ -1,8 +1,8 @@
-"""Vectors that encoders have made, by encoder and content: what was made once is not made again for new rows, another
-project, or by the worker after one that died.
+"""Cache of vectors by encoder and content, so that none is computed twice: not for new rows, for another project, or by
+the worker that continues after a crash.
 
-One SQLite file an encoder, in the folder of what can be made again at any time. Losing it costs time alone, so nothing
-here fails: a file that cannot be read or written is as good as none.
+One SQLite file per encoder, in the folder of data that can be computed again. Losing it costs only time, so nothing
+here fails: an unreadable file counts as none.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ import numpy as np
 from plcore.tables.encoders import Key, MadeVector
 
 MOST_BYTES = 2_000_000_000
-"""For all files, about 2 million vectors of 384 numbers: beyond it those of the encoders unused longest go. An
-encoder's
-own file is emptied when it alone is larger."""
-_WAIT = 10.0  # seconds for another process that writes
+"""Limit of all files, about 2 million vectors of 384 numbers. Above it, files of the least recently used encoders are
+removed first. An encoder's own file is emptied if it alone is larger."""
+_WAIT = 10.0  # seconds to wait for another process that writes
 
 
 class KeptVectors:
@@ -35,7 +34,7 @@ class KeptVectors:
             _make_room(folder, self._path)
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """The ones of these keys that it has."""
+        """Return the vectors stored under these keys."""
         named = {_digest(key): key for key in keys}
         found: dict[Key, MadeVector] = {}
         if not self._path.exists():
@@ -57,7 +56,7 @@ class KeptVectors:
         return found
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
-        """Store them, of length 1 in float16: one batch, which outlives the process."""
+        """Store vectors of length 1 in float16: one batch, which survives the end of the process."""
         rows = [
             (_digest(key), int(one.whole), np.asarray(one.values, np.float16).tobytes())
             for key, one in made.items()
@@ -67,7 +66,7 @@ class KeptVectors:
 
     def _opened(self) -> sqlite3.Connection:
         file = sqlite3.connect(self._path, timeout=_WAIT)
-        # Files damaged by a power cut are rebuilt; to wait for the disk after each batch would cost more than the
+        # Files damaged by a power cut are rebuilt. Waiting for the disk after each batch would cost more than the
         # batch.
         file.execute("PRAGMA synchronous = OFF")
         file.execute(
@@ -77,14 +76,14 @@ class KeptVectors:
 
 
 def keep_speed(folder: Path, encoder: str, ms: float) -> None:
-    """Note how many milliseconds a row took on this machine. encoder : its name in the data folder"""
+    """Store how many milliseconds a row took on this machine. encoder : its name in the data folder"""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{encoder}.ms").write_text(f"{ms:.6g}")
 
 
 def known_speed(folder: Path, encoder: str) -> float | None:
-    """Milliseconds a row, as noted last; None before."""
+    """Return the milliseconds per row as stored last; None before."""
     try:
         return float((folder / f"{encoder}.ms").read_text())
     except (OSError, ValueError):
@@ -92,7 +91,7 @@ def known_speed(folder: Path, encoder: str) -> float | None:
 
 
 def minutes_for(rows: int, ms: float) -> int:
-    """About how long rows take, in minutes, at least 1. ms : a row"""
+    """Estimate how many minutes the rows take, at least 1. ms : milliseconds per row"""
     return max(1, ceil(rows * ms / 60_000))
 
 
@@ -101,7 +100,7 @@ def _digest(key: Key) -> bytes:
 
 
 def _make_room(folder: Path, own: Path) -> None:
-    """Remove files of the encoders unused longest while all together are too large; this one is used now."""
+    """Remove files of the least recently used encoders while all together are too large; this one is in use."""
     if own.exists():
         own.touch()
     files = sorted(folder.glob("*.sqlite3"), key=lambda one: (one.stat().st_mtime, one.name))

@@ -1,7 +1,7 @@
-"""The kinds of project, and what the rest of the house asks of a project whatever its kind.
+"""The kinds of project, and the functions that the other packages call for a project of any kind.
 
 A new kind is a folder here with the functions of `Kind`, a folder of the same name in `pages/parts`, and an entry in
-KINDS and PARTS. Nothing outside asks which kind a project is: it asks the kind to do its part, or whether it has a
+KINDS and PARTS. Code outside never checks which kind a project is: it calls the kind's functions, or checks for a
 capability.
 """
 
@@ -58,7 +58,7 @@ def typed(
         CountedT,
     ],
 ) -> AnyKind:
-    """The same kind. mypy finds its types here, and whether all its functions agree on them."""
+    """Return the same kind. mypy infers its types here, and checks that all its functions agree on them."""
     return kind
 
 
@@ -67,14 +67,14 @@ KINDS: Mapping[str, AnyKind] = {one_label.NAME: typed(one_label), label_vectors.
 
 
 def needed(kind: AnyKind, capability: CapabilityT | None, name: str) -> CapabilityT:
-    """The capability of the kind. name : in words, for people      Raises NotFound if the kind lacks it."""
+    """Return the capability of the kind. name : in words, for users      Raises NotFound if the kind lacks it."""
     if capability is None:
         raise NotFound(f"Projects of {kind.WORDS.short} have no {name}.")
     return capability
 
 
 def kind_of(project: Project) -> AnyKind:
-    """The kind of a stored project. Raises LookupError for one that this version does not know."""
+    """Return the kind of a stored project. Raises LookupError if this version does not know it."""
     for kind in KINDS.values():
         if is_stored(kind, project.settings):
             return kind
@@ -105,14 +105,15 @@ def kind_name(project: Project) -> str:
 
 
 def words(project: Project) -> KindWords:
-    """How pages speak of the project."""
+    """How pages refer to the project."""
     return kind_of(project).WORDS
 
 
 def default_settings(table: LabelTable, control_share: float) -> KindSettings:
-    """The settings of a project of this table where no one has chosen any.
+    """Return the default settings of a project of this table.
 
-    control_share : share of the rows, or cells, drawn as controls where the table holds too little truth to measure by
+    control_share : share of the rows, or cells, drawn as controls if the table has too few true labels to measure
+        accuracy
     """
     settings: KindSettings = of_table(table).default_settings(table, control_share)
     return settings
@@ -125,7 +126,7 @@ def read_settings(project: Project) -> KindSettings:
 
 
 def changed_settings(project: Project, changes: Mapping[str, object]) -> KindSettings:
-    """The project's settings with some changed. Raises ValueError where one may not be, or not be changed."""
+    """Return the project's settings with some changed. Raises ValueError if a change is not allowed."""
     kind = kind_of(project)
     if fixed := sorted(set(changes) & kind.DRAWN):
         raise ValueError(
@@ -146,11 +147,12 @@ LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each p
 
 
 def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, object]) -> KindSettings:
-    """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be.
+    """Return settings of a kind with some changed. Raises ValueError for an unknown setting or a value that is not
+    allowed.
 
-    If a change asks for two annotators or more a row and names no rule, their answers are combined by majority.
+    If a change asks for two or more annotators per row and names no rule, their answers are combined by majority.
     """
-    known = before.to_json()  # an earlier version may not have stored all that there are
+    known = before.to_json()  # an earlier version may have stored only some of them
     if unknown := sorted(set(changes) - set(known)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
     after: KindSettings = kind.read_settings({**known, **changes})
@@ -161,13 +163,13 @@ def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, obje
 
 def latest_doubts(settings: KindSettings) -> list[Doubt]:
     """Whether the latest of several people's answers counts."""
-    from plcore.tables import Doubt  # with all that reads tables, which a list of projects does without
+    from plcore.tables import Doubt  # imports all table readers, which a list of projects does not need
 
     return [Doubt("latest-answer", LATEST_OF_SEVERAL, LATEST_FIX)] if settings.is_latest_of_several else []
 
 
 def stop_rules(project: Project) -> StopRules:
-    """The project's stop rules; those of its kind if no one has set any."""
+    """Return the project's stop rules; those of its kind if the owner has set none."""
     default = kind_of(project).DEFAULT_RULES
     return default if project.stop_rules is None else default.from_json(project.stop_rules)
 
@@ -179,7 +181,8 @@ def worker_settings(project: Project) -> WorkerSettings | None:
 
 
 def version_key(project: Project, classes_seq: int) -> str:
-    """The key under which a worker stores versions of the project's model. Raises LookupError if none trains it.
+    """Return the key under which a worker stores versions of the project's model. Raises LookupError if no worker
+    trains it.
 
     classes_seq : seq of the latest change of its classes, 0 before the first
     """
@@ -204,7 +207,7 @@ def _worker(project: Project) -> WorkerTraining[KindSettings]:
 
 
 def finding(home: Home, project: Project) -> FindingNeighbors | None:
-    """How far it is to find the neighbours that the project's learner waits for; None if it waits for none."""
+    """Return the progress of finding the neighbours that the project's learner waits for; None if it waits for none."""
     kind = kind_of(project)
     if kind.NEIGHBORS is None:
         return None
@@ -212,12 +215,12 @@ def finding(home: Home, project: Project) -> FindingNeighbors | None:
 
 
 def any_waits(home: Home) -> bool:
-    """Whether any project may wait for neighbours: quicker than to ask each."""
+    """Whether any project may wait for neighbours: faster than asking each."""
     return any(kind.NEIGHBORS is not None and kind.NEIGHBORS.any_wait(home) for kind in KINDS.values())
 
 
 def note_finding(home: Home, project: Project, now: FindingNeighbors) -> None:
-    """Store how far it is. Raises OSError, and as `find_neighbors`."""
+    """Store the progress of finding neighbours. Raises OSError, and as `find_neighbors`."""
     _neighbors(project).note(home, project.table_hash, read_settings(project), now)
 
 
@@ -239,18 +242,19 @@ def _neighbors(project: Project) -> Neighbors[KindSettings]:
 
 
 def answers(project: Project) -> tuple[str, ...]:
-    """The kinds of entries that are answers in the project's log."""
+    """Return the kinds of entries that are answers in the project's log."""
     return kind_of(project).ANSWERS
 
 
 def models(project: Project) -> Mapping[str, str]:
-    """The models that can be compared for the project, with their words; empty if its kind has none."""
+    """The models that can be compared for the project, with their descriptions; empty if its kind has none."""
     comparing = kind_of(project).COMPARING
     return {} if comparing is None else comparing.models
 
 
 def with_model(project: Project, model: str, C: float | None, *, automatic: bool) -> KindSettings:
-    """The project's settings with this model in force. automatic : whether comparisons continue choosing
+    """Return the project's settings with this model in force. automatic : whether comparisons may still change the
+    model
 
     Raises ValueError if its kind has no such model.
     """
@@ -274,7 +278,8 @@ def with_features(project: Project, settings: KindSettings, features: str) -> Ki
 
 
 def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Comparer:
-    """The comparison of the project's models, its pool before the first entry. changes : of its classes, all of them
+    """Return the comparison of the project's models, with its pool before the first entry. changes : of its classes,
+    all of them
 
     Raises ValueError if there is nothing to compare.
     """
@@ -283,7 +288,7 @@ def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) 
 
 
 def make_table_comparer(table: LabelTable) -> Comparer:
-    """The same for a table that belongs to no project. Raises ValueError."""
+    """Return the comparison of models on a table that belongs to no project. Raises ValueError."""
     return _comparing(of_table(table), NOTHING_TO_COMPARE).table_comparer(table)
 
 
@@ -297,7 +302,8 @@ def _comparing(kind: AnyKind, refused: str) -> Comparing[KindSettings]:
 
 
 def make_table_replays(table: LabelTable) -> StrategyReplays:
-    """The labelling runs to replay on a table that belongs to no project. Raises ValueError if its kind has none."""
+    """Return the labelling runs to replay on a table that belongs to no project. Raises ValueError if its kind has
+    none."""
     kind = of_table(table)
     if kind.REPLAYS is None:
         raise ValueError(f"Labelling runs of {kind.WORDS.short} are not replayed.")
@@ -305,12 +311,13 @@ def make_table_replays(table: LabelTable) -> StrategyReplays:
 
 
 def replays_random_order(project: Project) -> bool:
-    """Whether a worker estimates what random order would have reached in the project."""
+    """Whether a worker estimates how the project would have gone in random order."""
     return kind_of(project).REPLAYS is not None
 
 
 def make_random_order(home: Home, project: Project, changes: Sequence[ClassChange]) -> RandomOrderRuns:
-    """The project in random order, its pool before the first entry. changes : of its classes, all of them
+    """Return the runs of the project in random order, with its pool before the first entry. changes : of its classes,
+    all of them
 
     Raises ValueError if its kind has no such runs.
     """

@@ -1,8 +1,7 @@
-"""Another model for a project: its settings and a line of its log, in one transaction.
+"""Changes of a project's model: its settings and an entry of its log, in one transaction.
 
-A change is logged, no matter by whom it is made, so that the log tells under which model every answer was asked.
-Those that a
-comparison makes are under the name of the person who made the project, with what it went by as their `strategy`.
+Every change is logged, no matter who makes it, so the log shows which model was in force for each answer. Changes by a
+comparison are logged under the person who created the project, with the reason as their `strategy`.
 """
 
 from __future__ import annotations
@@ -22,18 +21,19 @@ if TYPE_CHECKING:
     from workflow.kinds.kind import KindSettings
 
 COMPARISON, CHECKS = "comparison", "comparison by blind checks"
-"""`strategy` of the entries that a comparison makes: by kappa, and where blind checks came first."""
+"""`strategy` of the entries that a comparison makes: by kappa, or by blind checks first."""
 AUTOMATIC = "automatic"
-"""Second label of entries after which comparisons choose the model; the first is the model in force."""
+"""Second label of an entry after which comparisons choose the model; the first label is the model in force."""
 
 
 @dataclass(frozen=True)
 class Adoption:
     """A change of the model.
 
-    answers : how many had been given before      before, model : in force until then, and from then on
-    automatic : whether comparisons choose from then on      by_comparison : whether one made this change
-    by_checks : whether it went by blind checks      why : in words, None if a person chose
+    answers : number given before      before, model : in force before and after
+    automatic : whether comparisons choose the model from then on      by_comparison : whether a comparison made this
+        change
+    by_checks : whether it used blind checks      why : in words, None if a person chose the model
     """
 
     seq: int
@@ -57,10 +57,10 @@ def change_settings(
     score: float | None = None,
     strategy: str | None = None,
 ) -> entries.LogEntry | None:
-    """Give the project these settings; the entry that says so if they bring another model, change who chooses it, or
-    come from a comparison that has chosen other features.
+    """Give the project these settings. Returns an entry of the log if they change the model or who chooses it, or come
+    from a comparison that has chosen other features.
 
-    why, score, strategy : of a change that a comparison makes: its words, its figure, COMPARISON or CHECKS
+    why, score, strategy : of a change by a comparison: its reason, its figure, COMPARISON or CHECKS
     """
     entries.lock(session, project.id)
     kind = kinds.kind_of(project)
@@ -101,7 +101,7 @@ def change_settings(
 
 
 def left_to_comparisons(session: Session, project: Project) -> int:
-    """The seq of the latest entry by which a person left the choice to comparisons; -1 if no one ever did."""
+    """Return the seq of the latest entry by which a person let comparisons choose the model; -1 if there is none."""
     by_hand = (
         one.seq
         for one in entries.about_project(session, project.id)
@@ -111,7 +111,7 @@ def left_to_comparisons(session: Session, project: Project) -> int:
 
 
 def read_adoptions(session: Session, project: Project) -> tuple[Adoption, ...]:
-    """Every change of the model in the project's log, in order."""
+    """Return every change of the model in the project's log, in order."""
     given = kinds.kind_of(project).ANSWERS
     return tuple(
         Adoption(

@@ -1,7 +1,7 @@
-"""How good each project is at a glance, for the list of projects: no one waits for it, and no learner is built.
+"""The quality of each project at a glance, for the list of projects, without building a learner or waiting for one.
 
-What a learner in memory says is kept next to the database, for the time when it is not there: a cache, rebuilt when
-someone opens the project.
+The figures of a learner in memory are stored next to the database, for when it is unloaded. They are a cache, rebuilt
+when someone opens the project.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _keeping = threading.Lock()
 
 
 def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | None]) -> Glance | None:
-    """State of the learner, if it is in memory and idle; else what it said last.
+    """Return the glance of the learner if it is in memory and idle; else the stored one.
 
-    read_pace : gives the pace in the project of this number; called only where that is new and says anything
+    read_pace : returns the pace in the project of this id; called only if the glance is new and has figures
     """
     path = home.cache_dir / "glances" / f"{project.id}-{project.table_hash[:16]}.json"
     kept = _kept(home, path)
@@ -71,15 +71,15 @@ def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | N
 
 
 def _state(learner: Learner) -> str:
-    """Names what else the figures follow from, that no entry of the log tells: the settings, and which fit of the model
-    is in place. One that was begun before the latest answers may come after them."""
+    """Key of everything the figures depend on that is not in the log: the settings, and which fit of the model is in
+    place. A fit that began before the latest answers may finish after them."""
     state = learner.settings, learner.has_model, learner.version_published
     return blake2s(repr(state).encode(), digest_size=8).hexdigest()
 
 
 def _picture(home: Home, table: LabelTable) -> str:
-    """For the first row, what it shows or what it sounds like; "" if it has neither."""
-    from workflow.files.media import (  # tables and pictures: there is a learner in memory
+    """Return what the first row shows or sounds like; "" if it has neither."""
+    from workflow.files.media import (  # heavy imports: only needed with a learner in memory
         small_sound_url,
         small_url,
     )
@@ -120,18 +120,19 @@ def _write(path: Path, document: object) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with whole_file(path) as file:
             file.write(json.dumps(document).encode())
-    except OSError as error:  # the disk is full: it is in memory
+    except OSError as error:  # the disk is full: it stays in memory
         _log.warning("%s cannot be kept: %s", path, error.strerror)
 
 
-# How much of each project is answered, open and in dispute, for lists of projects; counted again once a log has grown.
-# They are stored next to the glances: a process that only lists projects, such as `winnow projects`, opens no table.
+# How much of each project is answered, open and in dispute, for lists of projects; counted again when a log has grown.
+# The counts are stored next to the glances, so a process that only lists projects, such as `winnow projects`, opens no
+# table.
 
 
 class ProjectCounts(NamedTuple):
     """answered, left : as `Pool.n_answered` and `n_open` of the project's learner      disputes : open ones
     by_row : whether these are rows, not labels of rows
-    answers : of all people, where several are asked about a row; else None"""
+    answers : by all annotators, if a row has several; else None"""
 
     answered: int
     left: int
@@ -145,7 +146,7 @@ NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True, answers=None)
 
 @dataclass
 class _Count:
-    """The counts of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
+    """The counts of a project under these settings, up to the entry `seq`. kept : state that its kind reuses for the
     next count"""
 
     settings: Mapping[str, object] | None = None
@@ -159,8 +160,8 @@ _counting_known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]]
 
 
 def counts(home: Home, session: Session, project: Project) -> ProjectCounts:
-    """Return how much of the project is answered, open and in dispute, by its whole log."""
-    # A deleted project may leave its id to another.
+    """Return how much of the project is answered, open and in dispute, from its whole log."""
+    # A new project may have the id of a deleted one.
     known = _counting_known.setdefault(home.database, {})
     found = known.setdefault((project.id, project.created_at), _Count())
     with found.lock:
@@ -189,13 +190,13 @@ def _counts_path(home: Home, project: Project) -> Path:
 
 
 def _counted(project: Project, seq: int) -> list[object]:
-    """Inputs of the counts: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
-    and the version that counted."""
+    """Inputs of the counts: the project (its id may be that of a deleted one), its settings, the log up to `seq`, and
+    the version that counted."""
     return [project.created_at.isoformat(), project.settings, seq, __version__]
 
 
 def _stored_counts(home: Home, project: Project, seq: int) -> ProjectCounts | None:
-    """Return the counts that a process has stored for this state of the project, if one has."""
+    """Return the stored counts for this state of the project, if there are any."""
     path = _counts_path(home, project)
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
@@ -208,7 +209,7 @@ def _stored_counts(home: Home, project: Project, seq: int) -> ProjectCounts | No
 
 
 def keep_only(home: Home, in_use: Collection[int]) -> None:
-    """Free what was kept for the next count of projects that are not in use any more. in_use : ids of those that are"""
+    """Free the cached counting state of projects no longer in use. in_use : ids of projects in use"""
     for (project_id, _), found in list(_counting_known.get(home.database, {}).items()):
         if project_id not in in_use:
             found.kept = None

@@ -39,25 +39,25 @@ class KindSettings(Protocol):
 
     @property
     def is_latest_of_several(self) -> bool:
-        """Whether the latest of several people's answers counts, though they may differ."""
+        """Whether the latest of several annotators' answers counts, even if they differ."""
 
     @property
     def model_in_force(self) -> str:
-        """The name of the model that answers now."""
+        """The name of the model that predicts now."""
 
     @property
     def is_automatic(self) -> bool:
         """Whether comparisons choose the model."""
 
     def beginning(self, earlier: Self, seq: int) -> Self:
-        """These settings after the earlier ones, from the entry `seq` on."""
+        """Return these settings after the earlier ones, in force from the entry `seq` on."""
 
     @property
     def control_share(self) -> float:
         """Share of the rows, or cells, drawn as controls, and of the questions that are about one of them."""
 
     def to_json(self) -> dict[str, Any]:
-        """As they are stored."""
+        """Return the settings as they are stored."""
 
 
 class WorkerSettings(KindSettings, Protocol):
@@ -65,11 +65,11 @@ class WorkerSettings(KindSettings, Protocol):
 
     @property
     def train_every(self) -> int:
-        """Answers after which it is trained again."""
+        """Number of answers after which the model is trained again."""
 
     @property
     def train_seconds(self) -> float:
-        """Seconds after an answer at which it is trained again, however few answers there are."""
+        """Seconds after an answer until the model is trained again, however few answers there are."""
 
 
 SettingsT = TypeVar("SettingsT", bound=KindSettings)
@@ -85,10 +85,10 @@ CountedT = TypeVar("CountedT", bound="AnyPool")
 
 @dataclass(frozen=True)
 class KindWords:
-    """How pages speak of projects of a kind.
+    """The words for projects of a kind, on pages.
 
     title : the kind itself      classes : the word for its classes, in the plural
-    finished : the sentence if nothing is open any more
+    finished : the sentence once nothing is open
     """
 
     title: str
@@ -114,40 +114,41 @@ class Batching(Protocol[LearnerT_contra]):
     def find_sure(
         self, learner: LearnerT_contra, annotator: str, barred: Collection[int]
     ) -> tuple[str, list[int]] | str:
-        """The label that the model is surest of, and the rows with it that this annotator can be asked about together,
-        the surest first; or, if it is sure of too few, a sentence that says why there are none.
+        """Return the label that the model is most confident of, and the rows with it that this annotator can confirm
+        together, most confident first. If there are too few, return a sentence that says why.
 
-        barred : rows that are not to be among them
+        barred : rows to leave out
         """
 
     def may_stand(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
-        """Whether the row may be put before this annotator together with others, to confirm this label: no one has
-        answered it who answers for themselves, it is no blind check, and they have not put it aside."""
+        """Whether the row may be shown to this annotator in a batch, to confirm this label: no independent annotator
+        has answered it, it is no blind check, and they have not deferred it."""
 
     def may_confirm(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
-        """Whether this annotator can still say so of a row that was put before them."""
+        """Whether this annotator can still confirm the label of a row that they were shown."""
 
     def name_now(self, learner: LearnerT_contra, label: str) -> str:
-        """The present name of a class that was named so when the rows were put before someone."""
+        """Return the present name of a class that had this name when the rows were shown."""
 
     def labels_of(self, learner: LearnerT_contra, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
-        """{label: for how many of these rows it can be confirmed}, those first that the model gives most of them."""
+        """Return {label: number of these rows it can be confirmed for}, the labels most often predicted first."""
 
     def shares(
         self, learner: LearnerT_contra, rows: Sequence[int], label: str
     ) -> list[tuple[float, str | None]]:
-        """For each row, the model's share of this label, as its question would show it, and the label that it gives."""
+        """Return, for each row, the model's share of this label as its question would show it, and the predicted
+        label."""
 
     def checked(self, learner: LearnerT_contra, at_least: float) -> tuple[int, int]:
-        """(right, all) of the rows with a known label, which the model has not learnt from, in which its share of a
-        label reaches this much."""
+        """Return (right, all) of the rows with a known label, which the model was not trained on, whose share of the
+        predicted label is at least this."""
 
 
 class CandidatePool(Protocol):
-    """Rows with candidates: one of them is right. The part of `plcore.loop.one_label.OneLabelPool` that is about them.
+    """Rows with candidates, one of which is right. The part of `plcore.loop.one_label.OneLabelPool` that is about them.
 
     original, first, candidates : (n, m) at import, before any answer, and now
-    by_verdict, control_rows : (n,) rows that a reviewer has decided; rows asked as blind checks
+    by_verdict, control_rows : (n,) rows decided by a reviewer; rows asked as blind checks
     """
 
     class_map: ClassMap
@@ -165,9 +166,9 @@ class CandidatePool(Protocol):
 
 @dataclass(frozen=True)
 class FindingNeighbors:
-    """Neighbours that learners of a table wait for, and how far it is to find them.
+    """Neighbours that learners of a table wait for, and the progress of finding them.
 
-    share : of the search that is done, in [0, 1]; 0: it has not begun      seconds_left : None if not known
+    share : share of the search that is done, in [0, 1]; 0 before it begins      seconds_left : None if unknown
     fault : why they could not be found, "" if nothing failed
     """
 
@@ -178,12 +179,13 @@ class FindingNeighbors:
 
 @dataclass(frozen=True)
 class Neighbors(Generic[SettingsT]):
-    """Neighbours of many rows, which are found while people answer already. They depend on table and settings.
+    """Neighbours of many rows, found in the background while people answer. They depend on table and settings.
 
-    find : (home, table_hash, settings, changes, tell) finds and stores them; learners wait for them no more then.
+    find : (home, table_hash, settings, changes, tell) finds and stores them, which ends the learners' wait.
         tell : called with the share that is done
-    note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if no one waits
-    any_wait : (home) whether any table may wait for neighbours, for the price of one look into a folder
+    note : (home, table_hash, settings, finding) stores the progress      read : returns the progress, None if no
+        learner waits
+    any_wait : (home) whether any table may wait for neighbours, for the cost of listing one folder
     """
 
     find: Callable[[Home, str, SettingsT, Sequence[ClassChange], ShareProgress], None]
@@ -196,7 +198,7 @@ class Neighbors(Generic[SettingsT]):
 class WorkerTraining(Generic[SettingsT]):
     """Models that a worker trains.
 
-    settings : of a project whose model a worker trains; None for a project whose model needs none
+    settings : those of a project whose model a worker trains; None for all other projects
     version_key : (settings, seq of the latest change of classes or 0) -> the key of the stored versions
     make_trainer : (home, table_hash, settings, changes) -> the trainer, its pool before the first entry
     """
@@ -208,11 +210,11 @@ class WorkerTraining(Generic[SettingsT]):
 
 @dataclass(frozen=True)
 class Comparing(Generic[SettingsT]):
-    """Models that can be compared, and chosen by the comparison.
+    """Models that can be compared, and chosen by a comparison.
 
-    models : their names, with the words for people
+    models : {name: description}
     choose : (settings, model, C, automatic) -> the settings with this model in force; raises ValueError for another
-        model. automatic : whether comparisons continue choosing
+        model. automatic : whether comparisons may still change the model
     comparer : (table, settings, changes) -> the comparison for a project, its pool before the first entry
     table_comparer : the same for a table of no project, by its true labels if it has any
     features : settings -> the features in force, one of `plcore.arrays.types.FEATURE_SETS`, and whether comparisons
@@ -232,7 +234,7 @@ class Comparing(Generic[SettingsT]):
 class Replays(Generic[SettingsT]):
     """Labelling runs that can be replayed.
 
-    random_order : (table, settings, changes) -> a project in random order, its pool before the first entry
+    random_order : (table, settings, changes) -> runs of a project in random order, with its pool before the first entry
     strategies : runs of every strategy on a table of no project
     """
 
@@ -244,9 +246,9 @@ class Replays(Generic[SettingsT]):
 class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
     """True labels that a table can hide from annotators and model, for a dry run.
 
-    is_hidden : whether the table of the learner hides some
+    is_hidden : whether the learner's table hides true labels
     answer : to a shown question, by the true label; None if it is not known
-    places : the open places whose truth is known, blind checks first, in the order of their draw
+    places : the open places whose truth is known, blind checks first, in the order they were drawn
     doubts : problems of a new project that come from the role of the true labels
     """
 
@@ -256,17 +258,17 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
     doubts: Callable[[LabelTable, SettingsT], list[Doubt]]
 
 
-# The queue, the map, and what programs read.
+# The queue, the map, and the API.
 
 
 @dataclass(frozen=True)
 class Queueing(Generic[OpenedT_contra]):
-    """The open rows in the order in which they would be asked.
+    """The open rows in the order they would be asked.
 
-    listed : (opened, search, held, near, page) -> a page of those that hold these words, with counts. held : which rows
-        of the table do, if that was looked up before (`workflow.rows.finding.rows_with`). near : (n,) how near each row
-        is in meaning to what is searched for, NaN for rows to leave out; None: the order is that of asking
-    rows : all of them      lines : the same as lines of a file, the heading first
+    listed : (opened, search, held, near, page) -> a page of the rows that contain these words, with counts. held :
+        which rows of the table contain them, if already searched (`workflow.rows.finding.rows_with`). near : (n,) how
+        near each row is in meaning to the search, NaN for rows to leave out; None: in the order of asking
+    rows : all of them      lines : the same as lines of a file, header first
     """
 
     listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None, FloatArray | None, int], object]
@@ -276,9 +278,9 @@ class Queueing(Generic[OpenedT_contra]):
 
 @dataclass(frozen=True)
 class ForPrograms(Generic[OpenedT_contra, ShownT, ViewT]):
-    """A project in plain values, for programs.
+    """A project as plain values, for the API.
 
-    question : it does not tell whether it is a blind check
+    question : does not reveal whether it is a blind check
     figures : the progress, one measure with its curve
     predictions : the label of each of these rows, and the shares
     """
@@ -289,16 +291,16 @@ class ForPrograms(Generic[OpenedT_contra, ShownT, ViewT]):
 
 
 NOTHING = -1
-"""In the place of a class: nothing is known, or nothing may be shown."""
+"""In place of a class: nothing is known, or nothing may be shown."""
 
 
 @dataclass(frozen=True)
 class NamedRows:
     """Labels of rows, as far as they are known. Arrays over r rows.
 
-    classes : number of the class that each row has, or that the model gives it, else NOTHING
-    known : bool, it has it: by the file, people, or both; else the model alone says so
-    doubt : how likely the model is to be wrong about the row, in [0, 1]; NaN if it is not asked, or cannot say
+    classes : number of each row's known or predicted class, else NOTHING
+    known : bool, True if the class comes from the file, people, or both; False if only the model predicts it
+    doubt : how likely the model is to be wrong about the row, in [0, 1]; NaN if it is not asked or has no prediction
     """
 
     classes: IntArray
@@ -310,10 +312,10 @@ class NamedRows:
 class OnMap(Generic[LearnerT]):
     """Map data of rows.
 
-    named : the label that each of these rows has, or that the model gives it; nothing that shows other people's answers
-        if people answer for themselves
-    label_to_ask : the label of a row that a question would be about, or None; None in its place if questions are about
-        whole rows
+    named : the known or predicted label of each of these rows; with independent answers, nothing that shows other
+        people's answers
+    label_to_ask : returns the label of a row that a question would be about, or None; None in place of the function if
+        questions are about whole rows
     """
 
     named: Callable[[LearnerT, Sequence[int]], NamedRows]
@@ -330,16 +332,16 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     opened : its seat has checked the rights of the person
     doors : the seat itself, for work that opens the learner for a part of it only
-    changes : all changes of the classes in the log      table_hash : names the stored table's file
+    changes : all changes of the classes in the log      table_hash : hash that names the stored table's file
     """
 
     NAME: str
     """The name of its folders, and its key in `KINDS` and `pages.parts.kinds.PARTS`."""
     STORED_AS: tuple[str | None, ...]
-    """Names of the kind in stored settings; None: settings that name no kind are of this one."""
+    """Names of the kind in stored settings; None stands for settings that name no kind."""
     WORDS: KindWords
     ANSWERS: tuple[str, ...]
-    """Kinds of entries that are answers, in the log; those that a screen can send are `Turn.ANSWERS`."""
+    """The log's kinds of entries that are answers; those that a screen can send are `Turn.ANSWERS`."""
     DRAWN: set[str]
     """Names of the settings that decide which rows are held out, and so never change."""
     DEFAULT_RULES: StopRules
@@ -347,21 +349,21 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     FORMATS: Mapping[str, AnyFormat]
     """The formats that the table can be written in, by name; CSV first."""
     GIVEN_BACK: Mapping[str, AnyFormat]
-    """Further formats, of tables that came from certain tools; each tells of which (`fits`)."""
+    """Further formats, for tables from certain annotation tools; each checks whether it `fits`."""
 
     # Capabilities
     TAKES_GROUPS: bool
     """Whether a group of classes can be an answer."""
     CAN_QUALIFY: bool
-    """Whether people can be asked known rows before they start: if a row has one right label."""
+    """Whether annotators can be asked known rows before they start: if a row has one right label."""
 
     @property
     def CLASSES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
-        """The pool whose classes can be added, renamed and merged."""
+        """The pool, if its classes can be added, renamed and merged."""
 
     @property
     def DISPUTES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
-        """The pool whose disputes are listed, and resolved there: if a row has one right label."""
+        """The pool, if its disputes can be listed and resolved: if a row has one right label."""
 
     @property
     def BATCHING(self) -> Batching[LearnerT] | None:  # noqa: N802 - a constant of a module, as all in capitals
@@ -373,7 +375,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def SHORTLISTS(self) -> Callable[[OpenedT_contra], ShortlistView] | None:  # noqa: N802
-        """How shortlists do in a project."""
+        """How well shortlists do in a project."""
 
     @property
     def SCORES(self) -> Callable[[LearnerT], ScoredCandidates | None] | None:  # noqa: N802
@@ -389,7 +391,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def PROGRAMS(self) -> ForPrograms[OpenedT_contra, ShownT, ViewT] | None:  # noqa: N802
-        """A project in plain values, for programs."""
+        """A project as plain values, for the API."""
 
     @property
     def HIDDEN_TRUTH(self) -> HiddenTruth[SettingsT, LearnerT, ShownT] | None:  # noqa: N802
@@ -397,7 +399,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def CACHE(self) -> Callable[[Home, str, LearnerT], None] | None:  # noqa: N802
-        """Stores, next to the table, what makes the next start faster."""
+        """Function that stores data next to the table to speed up the next start."""
 
     @property
     def NEIGHBORS(self) -> Neighbors[SettingsT] | None:  # noqa: N802
@@ -423,14 +425,15 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The settings as they were stored. Raises ValueError."""
 
     def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:
-        """The settings if no one has chosen any; see `workflow.kinds.default_settings`."""
+        """Return the default settings; see `workflow.kinds.default_settings`."""
 
     def settle_change(self, before: SettingsT, after: SettingsT) -> SettingsT:
-        """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
+        """Return the settings of an existing project after a change to those of `after`. Raises ValueError."""
 
     # build.py
     def first_learner(self, table: LabelTable, settings: SettingsT) -> LearnerT:
-        """The learner of a new project. Raises ValueError if none can be built, or its model cannot be trained."""
+        """Return the learner of a new project. Raises ValueError if none can be built, or its model cannot be
+        trained."""
 
     def build_learner(
         self,
@@ -440,63 +443,66 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         changes: Sequence[ClassChange] = (),
         checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> LearnerT:
-        """The learner of a stored table, before the first entry of its log; or as an earlier one was, of which
-        `checkpoint` gave this checkpoint. One that waits for its neighbours is replaced once they are there."""
+        """Return the learner of a stored table, before the first entry of its log or in the state of this checkpoint. A
+        learner that waits for its neighbours is replaced once they are found."""
 
     def make_pool(
         self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
     ) -> AnyPool:
-        """The rows before the first entry, under these changes of the classes. Raises ClassError."""
+        """Return the rows before the first entry, under these changes of the classes. Raises ClassError."""
 
     # training.py
     def background_training(
         self, home: Home, project_id: int, learner: LearnerT, lock: FairLock
     ) -> BackgroundTraining:
-        """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
+        """How this learner gets models fitted in the background while people answer. lock : the lock that guards the
+        learner"""
 
     def give_model(self, home: Home, learner: LearnerT, past: Past) -> None:
-        """Give a learner of an earlier state, which has applied the log until then, the model that was in place:
-        fitted again. Raises ValueError if it cannot be."""
+        """Refit the model that was in place at an earlier state of the log, for a learner that has applied the log up
+        to then. Raises ValueError if it cannot be fitted."""
 
     # turn.py, answering.py
     def make_turn(self, opened: OpenedT_contra) -> TurnT_co:
-        """The turn of the person who has opened the project: it writes answers and corrections."""
+        """Return the turn of the person who opened the project: it writes answers and corrections."""
 
     # reviewing.py
     def find_answers(self, doors: DoorsT_contra, search: Search, page: int, size: int) -> ReviewList:
-        """A page, from 0, of `size` of the answers that fit the search, the newest first."""
+        """Return a page, from 0, of `size` of the answers that match the search, newest first."""
 
     def open_row(self, opened: OpenedT_contra, row: int) -> object:
         """The row as the Review page shows it, with its history. Raises NotFound."""
 
     def votes_of(self, learner: LearnerT, log: Sequence[SaidEntry]) -> list[Vote]:
-        """The latest vote of each person about each place. log : the entries that were not withdrawn, in order"""
+        """Return the latest vote of each person about each place. log : the entries that were not withdrawn, in
+        order"""
 
     # progress.py
     def count(
         self, home: Home, session: Session, project: Project, settings: SettingsT, kept: CountedT | None
     ) -> tuple[int, int, CountedT | None]:
-        """(answered, open, `kept` for the next count), by table and log, without a learner."""
+        """Return (answered, open, `kept` for the next count), from table and log, without a learner."""
 
     def read_progress(self, opened: OpenedT_contra, rules: StopRules) -> ViewT:
         """Everything that the Progress page draws."""
 
     def watched(self, doors: DoorsT_contra) -> tuple[object, ...]:
-        """Values that change whenever the Progress page has something new to draw; the log's latest seq first."""
+        """Return values that change whenever the Progress page has something new to draw; the log's latest seq
+        first."""
 
     def stop_view(self, learner: LearnerT, rules: StopRules) -> StopView:
         """The verdicts of the stop rules."""
 
     def glance(self, learner: LearnerT, rules: StopRules) -> Glance:
-        """How good the project is, for a line of a list of projects; without its picture."""
+        """Return the quality of the project, for a line of a list of projects; without its picture."""
 
     # exporting.py
     def snapshot(self, opened: OpenedT_contra) -> Snapshot:
-        """The export of the current state; taken quickly, for no one else can use the learner meanwhile."""
+        """Take the export of the current state; quick, because no one else can use the learner meanwhile."""
 
     def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
         """The facts about the labels for a dataset card, as this kind counts and measures them."""
 
 
 AnyKind: TypeAlias = Kind[Any, Any, Any, Any, Any, Any, Any, Any]
-"""A kind that the caller does not know: what it makes goes back to it alone."""
+"""A kind unknown to the caller, who passes the kind's own objects back to it only."""

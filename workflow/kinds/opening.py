@@ -1,7 +1,7 @@
 """Opening a project: its learner caught up with the log, for one thread at a time.
 
-Start, refresh, second tab, second annotator and restart are one code path here: the log entries that the learner has
-not seen are applied. Memory follows the log, never leads.
+Start, refresh, a second tab, a second annotator and a restart share one code path: the learner applies the log entries
+that it has not seen. Memory follows the log, never leads.
 """
 
 from __future__ import annotations
@@ -49,27 +49,26 @@ if TYPE_CHECKING:
     Enter = Callable[[Session], Reading]
 
 
-# Checkpoints of learners on disk, so that opening a project need not apply its whole log: one file for each
-# project.
+# Checkpoints of learners on disk, so that opening a project need not apply its whole log: one file per project.
 #
-# A cache and nothing more. A file is read only where it was made by this code, of this database, table, settings and
-# changes of the classes, and of a log that had then the very entry it has now at that place; and where it is whole.
-# Any other is as if it were not there: the log is read from its first entry, and the file rewritten.
+# They are only a cache. A file is read only if it is whole, was made by this code, and fits this database, table,
+# settings and changes of the classes, and a log whose entry at that place is unchanged. Otherwise it is ignored: the
+# log is read from its first entry, and the file rewritten.
 
 logger = logging.getLogger("winnow")
 
 MANY_ENTRIES, SHARE = 2_000, 50
-"""A checkpoint is made where the log has this many entries more than the last one had, and a 50th more: to take them in
-takes longer than to write it."""
+"""A checkpoint is written once the log has this many entries more than the last one, and a 50th more: applying them
+then takes longer than writing it."""
 
 _DIGEST = hashlib.sha256().digest_size
 _OF = "of"
-"""The array that says of what state a file is."""
+"""Name of the array that identifies the state in a file."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """seq : of the last entry in it      arrays : what the learner is made of"""
+    """A learner's state on disk. seq : of its last entry      arrays : the learner's state"""
 
     seq: int
     arrays: dict[str, AnyArray]
@@ -82,7 +81,7 @@ class Unwritten(NamedTuple):
     arrays: dict[str, AnyArray]
 
     def write(self) -> None:
-        """Put it on disk. If that cannot be done the next start takes longer, nothing else."""
+        """Write it to disk. If that fails, the next start takes longer, nothing else."""
         file = io.BytesIO()
         np.savez(file, **self.arrays)  # type: ignore[arg-type]
         try:
@@ -95,14 +94,15 @@ class Unwritten(NamedTuple):
 
 
 def is_due(last: int, seq: int) -> bool:
-    """Whether a learner that has applied entry `seq` is worth a checkpoint. last : seq of the latest, 0 for none"""
+    """Whether a learner that has applied entry `seq` is due for a checkpoint. last : seq of the latest checkpoint, 0
+    for none"""
     return seq - last >= max(MANY_ENTRIES, last // SHARE)
 
 
 def kept(
     home: Home, session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange]
 ) -> Checkpoint | None:
-    """The project's checkpoint under these settings and changes; None if there is none of this very state."""
+    """Return the project's checkpoint under these settings and changes; None if there is none of exactly this state."""
     path = _path(home, project.id)
     try:
         whole = path.read_bytes()
@@ -128,7 +128,7 @@ def kept(
 
 
 def take(home: Home, session: Session, project: Project, learner: Learner) -> Unwritten:
-    """A checkpoint of the learner, to replace the project's last.
+    """Take a checkpoint of the learner, to replace the project's last.
 
     session : a transaction in which the log ends with the last entry that the learner has applied
     """
@@ -145,10 +145,10 @@ def _path(home: Home, project_id: int) -> Path:
 def _state(
     session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange], seq: int
 ) -> str:
-    """Names what a checkpoint after entry `seq` is of, and all that it depends on.
+    """Return the key of a checkpoint after entry `seq`, from everything it depends on.
 
-    The log only grows, so its last entry stands for those before it: two logs that went apart, as after a backup was
-    put back, may have entries of one token there, but not of one moment.
+    The log only grows, so its last entry identifies those before it. Two logs that diverged, as after restoring a
+    backup, may have entries with the same token there, but not with the same time.
     """
     identity = read_identity(session.connection())
     parts = (
@@ -166,7 +166,7 @@ def _state(
 
 @functools.cache
 def _code() -> str:
-    """Names the code that makes learners of logs, and the libraries it computes with."""
+    """Return the key of the code that builds learners from logs, and of the libraries it computes with."""
     found = hashlib.sha256()
     folder = Path(plcore.__file__).parent
     for path in (*sorted(folder.rglob("*.py")), Path(reading.__file__), Path(__file__)):
@@ -177,41 +177,40 @@ def _code() -> str:
 
 
 FEW = 20
-"""Entries that a learner applies while everyone else waits for their turn to write; more of them it reads before."""
+"""Entries that a learner applies while it holds the write lock; more than that it applies before."""
 
 MANY = 200
-"""Entries that are applied at once while no one is at the project: who comes meanwhile waits a few hundredths of a
-second."""
+"""Entries that are applied at once while no one uses the project: a newcomer waits a few hundredths of a second."""
 
 OPENED = 8
-"""Bytes of memory that opening a project takes, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
-of 16."""
+"""Bytes of memory that opening a project takes, per byte of a small table's file: 7.5 with 100,000 rows of 4 numbers,
+3.3 with 16 numbers."""
 
 LAID_OUT = 100_000_000, 0.6
-"""The same of a large one, whose text and numbers are on the disk (`plcore.tables.storing`): so many, and for each
-of the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
+"""The same for a large table, whose text and numbers are on disk (`plcore.tables.storing`): a constant, and a factor
+per byte of the file. 100,000 rows of 64 numbers took 160 MB, 300,000 rows 165 MB, a million rows 0.8 GB."""
 
 NEWS_AGE = 3.0
-"""Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
-question is drawn (`workflow.answering.loop.get_ready`), and only where no one has done so for that long it comes before
-the question.
+"""Seconds. A person who waits for the next question does not wait for a new model, too: the page loads it once the
+question is drawn (`workflow.answering.loop.get_ready`). Only if that has not happened for this long, it is loaded
+before the question.
 """
 
 
 def opening_takes(size: int) -> int:
-    """Bytes of memory that opening a project takes, about. size : bytes of its table's file"""
+    """Estimate the bytes of memory that opening a project takes. size : bytes of its table's file"""
     least, each = LAID_OUT
     return min(OPENED * size, least + round(each * size))
 
 
 def find_kind(home: Home, enter: Enter) -> AnyKind:
-    """The kind of the project of a seat. enter : as for `open_to_read`"""
+    """Return the kind of a seat's project. enter : as for `open_to_read`"""
     with home.database.read() as session:
         return kind_of(enter(session).project)
 
 
 def find_slot(home: Home, project_id: int, enter: Enter) -> Slot:
-    """Where the project's learner is kept. None is made for a number that someone only names: it would stay for good.
+    """Return the slot of the project's learner. None is made for an unchecked id: it would stay forever.
 
     enter : as for `open_to_read`
     """
@@ -223,9 +222,9 @@ def find_slot(home: Home, project_id: int, enter: Enter) -> Slot:
 
 @contextmanager
 def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Learner]]:
-    """The project with the read transaction that its learner was caught up in: both know the same log.
+    """Open the project with the read transaction in which its learner caught up: both see the same log.
 
-    enter : checks in that transaction who is there and what they may do, and finds the project
+    enter : checks the person and their rights in that transaction, and finds the project
     """
     slot = find_slot(home, project_id, enter)
     with slot.lock:
@@ -248,12 +247,12 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[L
 def open_to_write(
     home: Home, project_id: int, enter: Enter, *, lasting: bool = True
 ) -> Iterator[Opened[Learner]]:
-    """As ``open_to_read`` with a write transaction, which is committed at the end of the block; then the learner takes
-    in what was written in it.
+    """Open the project as ``open_to_read``, with a write transaction that is committed at the end of the block; the
+    learner then applies what was written.
 
     lasting : as for `db.engine.Database.write`; False if no entry is written
 
-    Raises NotSaved too, where the database cannot be written.
+    Also raises NotSaved if the database cannot be written.
     """
     slot = find_slot(home, project_id, enter)
     with slot.lock:
@@ -276,21 +275,21 @@ def open_to_write(
                 slot.kept.note(opened.written)
                 return
             with open_to_read(home, project_id, enter):
-                pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
+                pass  # building or catching up takes too long to hold the write lock
 
 
 def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
-    """A checkpoint of the learner that is open to be read, if it is worth one: to be written once others have it."""
+    """Take a checkpoint of the open learner if it is due; written once others can use the learner."""
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
     if learner.waits or not is_due(slot.checkpoint, learner.seq):
         return None
-    slot.checkpoint = learner.seq  # also if there is no room: it is tried once
+    slot.checkpoint = learner.seq  # even if the disk is full: it is tried once
     return take(opened.home, opened.session, opened.project, learner)
 
 
 def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
-    """Let the learner in memory apply what others have written, so that no one waits for it who comes next. False
-    if someone uses it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
+    """Let the learner in memory apply what others have written, so that the next user does not wait for it. Returns
+    False if the learner is in use, or has missed too much: the next user then applies it, and rebuilds if needed."""
     if not slot.lock.acquire(blocking=False):
         return False
     try:
@@ -319,9 +318,9 @@ def _opened(home: Home, reading: Reading, kind: AnyKind, learner: Learner, kept:
 def _caught_up(
     home: Home, slot: Slot, session: Session, project: Project, height: int, most: int | None = None
 ) -> Learner | None:
-    """The learner after every entry of the log; None if it must be rebuilt: there is none, or the settings or
-    the classes are others now, the neighbours it waits for are there, or it has learnt from another database file.
-    None, too, if it has missed more than `most` entries.
+    """Return the learner after every entry of the log. None if it must be rebuilt: there is none, the settings or
+    classes have changed, the neighbours it waits for are there, or it used another database file. Also None if it has
+    missed more than `most` entries.
 
     height : seq of the log's latest entry
     """
@@ -329,7 +328,7 @@ def _caught_up(
         slot.learner, slot.kept, slot.read_from = None, KeptLog(), home.database.times_replaced
     learner = slot.learner
     if learner is not None and learner.seq > height:
-        # A database of before was put back under the server.
+        # An older database was restored under the running server.
         learner = slot.learner = None
         slot.kept = KeptLog()
     if learner is None or learner.settings != kind_of(project).read_settings(project.settings):
@@ -350,8 +349,8 @@ def _caught_up(
 def _build(
     home: Home, kind: AnyKind, reading: Reading, changes: tuple[ClassChange, ...]
 ) -> tuple[Learner, int]:
-    """The learner of the stored table under these changes of its classes, after the entries of its log: a fit that is
-    begun with it must not be one of an empty log. And the seq of the checkpoint that there is of it, 0 for none."""
+    """Build the learner of the stored table under these changes of its classes, after the entries of its log, so that a
+    fit it starts never sees an empty log. Also returns the seq of its checkpoint, 0 for none."""
     project = reading.project
     settings = kind.read_settings(project.settings)
     with home.database.read() as session:
@@ -360,7 +359,7 @@ def _build(
     learner = kind.build_learner(home, project.table_hash, settings, changes, given)
     with home.database.read() as session:
         if not follow(session, project.id, learner.pool, learner.apply):
-            return learner, 0  # a change of the classes came in between: it is built once more
+            return learner, 0  # a change of the classes came in between: build it once more
         at = 0 if checkpoint is None else checkpoint.seq
         if learner.waits or not is_due(at, learner.seq):
             return learner, at
@@ -374,22 +373,23 @@ def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Le
     return kind.background_training(home, project_id, learner, slot.lock)
 
 
-# Following the logs across servers: what another process has written, the learners in memory here have applied
-# before anyone asks.
+# Following the logs across servers: learners in memory apply the entries of other processes before anyone asks for
+# them.
 #
-# PostgreSQL tells of it (`db.identity`). What is not told, or not applied here, is applied by who comes next, as
-# ever: nothing waits for news, and no answer is held up by them.
+# PostgreSQL sends notifications (`db.identity`). Entries that were not announced or not applied here are applied by the
+# next user, as always: nothing waits for notifications, and they hold up no answer.
 
 PATIENCE = 1.0
-"""Seconds for which it listens before it looks whether it is to end."""
+"""Seconds it listens before it checks whether to stop."""
 TOGETHER = 0.1
-"""Seconds for which news are gathered: where many answer, they are applied together, or by who answers next."""
+"""Seconds for which notifications are collected: when many people answer, entries are applied together, or by the next
+annotator."""
 AGAIN = 5.0
-"""Seconds after which it listens again where PostgreSQL was not there."""
+"""Seconds until it listens again after PostgreSQL was unavailable."""
 
 
 class Follower:
-    """Takes in, in a thread of its own, what other processes write to the logs of open projects. Nothing on SQLite."""
+    """A thread that applies what other processes write to the logs of open projects. Does nothing on SQLite."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -402,17 +402,17 @@ class Follower:
             self._thread.start()
 
     def stop(self) -> None:
-        """Returns once nothing is applied any more. Harmless if it was never started."""
+        """Stop, and return once nothing is being applied. Harmless if it was never started."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
         self._leave()
 
     def look(self, seconds: float) -> dict[int, int]:
-        """Take in what was told since the last look; {project: seq of its latest entry} of it. The first look applies
-        what was missed by all open projects, and listens from then on.
+        """Apply the entries announced since the last call; returns {project: seq of its latest entry}. The first call
+        applies what all open projects missed, and listens from then on.
 
-        seconds : it waits so long for the first news      Raises DatabaseUnavailableError, SQLAlchemyError
+        seconds : how long to wait for the first notification      Raises DatabaseUnavailableError, SQLAlchemyError
         """
         if self._listener is None:
             self._listener = Listener(self._home.settings.database_url)
@@ -424,7 +424,7 @@ class Follower:
             slot = opened.get(project)
             learner = None if slot is None else slot.learner
             if slot is None or learner is None or 0 <= seq <= learner.seq:
-                continue  # no one needs it here, or it was written here
+                continue  # not in memory here, or written by this process
             try:
                 take_in_news(self._home, project, slot)
             except NoSuchProjectError:
@@ -438,7 +438,7 @@ class Follower:
                 if self.look(PATIENCE):
                     self._stop.wait(TOGETHER)
                 faults.well()
-            except Exception as error:  # PostgreSQL may be away for a while
+            except Exception as error:  # PostgreSQL may be unavailable for a while
                 self._leave()
                 faults.say(error, "News of other servers could not be taken in; it is tried again.")
                 self._stop.wait(AGAIN)

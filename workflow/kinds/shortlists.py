@@ -1,5 +1,5 @@
-"""Texts about shortlists for pages: the choices shown first, so few that they hold the truth as often as was
-promised."""
+"""Figures about shortlists, for pages. A shortlist is the choices shown first: as few as hold the truth at the promised
+rate."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from plcore.evaluation import OutsideRate, checks_needed, exact_interval
 from workflow.answering.room_settings import miss_of
 
 CERTAIN = 100
-"""Blind checks below which a promise is uncertain: what one project gets differs by points from it."""
+"""Blind checks below which a promise is uncertain: a single project's rate may miss it by percentage points."""
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class ShortlistView:
-    """How shortlists are in a project.
+    """How well shortlists do in a project.
 
-    promise : share of the shortlists that are to hold the truth; None if nothing is left out
+    promise : promised share of the shortlists that hold the truth; None if shortlists are off
     leaves_out : whether the model in force can have any (`plcore.loop.ModelEntry.leaves_out`)
-    weighs_own : whether the weights of a row's own candidates are in the way (`plcore.loop.one_label.weighs_own`)
-    in_full : share of the questions shown with all choices, next to the blind checks; 1 if these are many
-    drawn : blind checks that are asked about, answered or not      outside : of those with known truth
+    weighs_own : whether the weights of a row's own candidates prevent shortlists (`plcore.loop.one_label.weighs_own`)
+    in_full : share of the questions shown with all choices, in addition to the blind checks; 1 if there are many checks
+    drawn : blind checks drawn, answered or not      outside : of those with known truth
     in_force : whether questions have shortlists now
-    held, measured : checks whose shortlist, as it stood when they were asked, holds the truth; all that had one
-    asked : answers to questions of which a shortlist alone was shown first      none : of these that said "none of
-        these"      others : that named one of the choices behind the key
+    held, measured : checks whose shortlist, as it was when they were asked, holds the truth; all checks that had one
+    asked : answers to questions that showed only a shortlist at first      none : of these, those that were "none of
+        these"      others : those that named a choice not on the shortlist
     """
 
     promise: float | None
@@ -44,7 +44,7 @@ class ShortlistView:
 
     @property
     def checks(self) -> int:
-        """Blind checks that thresholds come from."""
+        """Number of blind checks that the thresholds come from."""
         return self.outside.checks
 
     @property
@@ -58,5 +58,5 @@ class ShortlistView:
         return float(low), float(high)
 
     def missing(self, promise: float) -> int:
-        """Checks still to be answered before anything can be left out under this promise."""
+        """How many checks must still be answered before a shortlist can leave anything out under this promise."""
         return max(0, checks_needed(miss_of(promise)) - self.checks)

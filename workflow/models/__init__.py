@@ -1,1 +1,1 @@
-"""Which model a project learns by: comparing them in the background, choosing one, and what pages show of both."""
+"""The model of a project: compared in the background, chosen, and shown on pages."""

@@ -1,4 +1,4 @@
-"""Which model a project learns by: compare all, end a comparison, take one, leave the choice to Winnow again."""
+"""The choice of a project's model: compare all models, cancel a comparison, choose one, return to automatic choice."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ __all__ = [
 
 
 class CannotCompare(ValueError):  # noqa: N818 - what a page says, not a fault
-    """There is nothing to compare, or it cannot be measured on these rows."""
+    """There is nothing to compare, or these rows cannot measure it."""
 
 
 def compare_now(seat: Seat) -> None:
-    """Have a worker compare the models; where that is asked for or under way already, nothing changes.
+    """Have a worker compare the models; does nothing if a comparison was already requested or is running.
 
     Raises
     ------
     CannotCompare
-        Projects of this kind all learn by one model.
+        Projects of this kind have only one model.
     NotAllowed
         The person is not an owner.
     NotSaved, NotFound
@@ -60,7 +60,7 @@ def compare_now(seat: Seat) -> None:
 
 
 def cancel(seat: Seat) -> None:
-    """End the comparison that waits or runs; its worker sees it soon. Harmless if there is none.
+    """Cancel the comparison that waits or runs; its worker stops soon. Harmless if there is none.
 
     Raises NotAllowed, NotSaved, NotFound.
     """
@@ -71,8 +71,8 @@ def cancel(seat: Seat) -> None:
 
 
 def adopt(seat: Seat, model: str) -> None:
-    """Learn by this model from now on, at the parameter that the latest comparison found; comparisons change nothing
-    any more until `back_to_automatic`. Twice is harmless.
+    """Use this model from now on, with the parameter that the latest comparison found. Comparisons no longer change the
+    model until `back_to_automatic`. Idempotent.
 
     Raises
     ------
@@ -90,10 +90,10 @@ def adopt(seat: Seat, model: str) -> None:
 
 
 def back_to_automatic(seat: Seat) -> None:
-    """Let comparisons choose the model again; the one in force stays until they do, and one is due
-    at once. Twice is harmless.
+    """Let comparisons choose the model again; the current one stays until they do, and a comparison is due at once.
+    Idempotent.
 
-    Raises NotAllowed, NotSaved, NotFound, and ValueError where there is nothing to choose from.
+    Raises NotAllowed, NotSaved, NotFound, and ValueError if there is nothing to choose from.
     """
     with seat.owning() as owning:
         settings = kinds.changed_settings(owning.project, {"model": AUTOMATIC})
@@ -106,7 +106,7 @@ def measure(
     """Compare the models of the project now, and store nothing.
 
     progress : called between fits with (fits done, fits in all, name of the model)
-    settings : whose `cluster` makes the fits, None: those of the home
+    settings : settings whose `cluster` computes the fits, None: those of the home
     Raises CannotCompare, NotAllowed unless the person is an owner, NotFound.
     """
     with seat.reading(Right.OWN) as reading:
@@ -119,7 +119,8 @@ def measure(
 def measure_table(
     table: LabelTable, progress: StepProgress | None = None, settings: Settings | None = None
 ) -> ModelComparison:
-    """As `measure`, of a table of no project; by its true labels, if it has any. settings : None: it is done here
+    """Compare the models like `measure`, on a table of no project; by its true labels, if it has any. settings : None:
+    compute the fits in this process
 
     Raises CannotCompare.
     """
@@ -137,11 +138,11 @@ def _measure(
         raise CannotCompare(f"The models cannot be compared: {error}") from error
 
 
-# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anyone is asked.
+# Labelling runs replayed on a table with known truth, to choose a strategy before anyone is asked.
 
 
 class CannotSimulate(ValueError):  # noqa: N818 - what a command says, not a fault
-    """Runs cannot be replayed on these rows, or no one is there to do it."""
+    """Runs cannot be replayed on these rows, or the runner is unavailable."""
 
 
 def replay_table(
@@ -152,7 +153,7 @@ def replay_table(
     progress: BlockProgress | None = None,
     **options: Any,
 ) -> StrategyRuns:
-    """Results of each strategy on a table outside any project, by the named runner; see
+    """Replay each strategy on a table outside any project, with the named runner; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""
     try:
         replays = kinds.make_table_replays(table)

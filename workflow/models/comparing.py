@@ -1,8 +1,8 @@
-"""Comparing the models of projects in the background: when it is due, one worker at a time, the best adopted.
+"""Comparisons of projects' models in the background: when one is due, by one worker at a time, adopting the best.
 
-Where the owner leaves the choice to Winnow, models are compared before the first answer, and again when answers or
-blind checks have grown by half, or when the features have changed. Owners can have them compared whenever they like; in
-a project whose model they have chosen themselves nothing is adopted but by them.
+If the owner lets Winnow choose, models are compared before the first answer, again when answers or blind checks have
+grown by half, and when the features have changed. Owners can start a comparison at any time; if they have chosen a
+model themselves, only they change it.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 TASK = "compare"
-"""The task of the leases of comparisons: they are no leases of trainings, which continue meanwhile."""
+"""The task name of comparisons' leases. Trainings have other leases, and continue meanwhile."""
 LEAST_NEW = 10
-"""Answers, or blind checks, that must be new: half of a few is soon reached, and tells nothing."""
+"""Answers, or blind checks, that must be new: half of a few is reached soon and means little."""
 BUDGET = 300.0
-"""CPU seconds for one comparison; models that are not reached in them have no figures."""
+"""CPU seconds for one comparison; models not reached within them have no figures."""
 KILLED = (
     "The comparison was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, "
     "or cancel it and choose a model yourself. It is next tried in an hour."
 )
 FITS = "comparison-"
-"""The name of the folder of a comparison's fits, before its id."""
+"""Prefix of the folder of a comparison's fits, before its id."""
 TOLD_EVERY = 1.0
-"""Seconds between two notes of how far a comparison is."""
+"""Seconds between two reports of a comparison's progress."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,9 @@ class Counts:
 
 
 def is_due(last: Counts | None, now: Counts) -> bool:
-    """Whether models should be compared by themselves: for the first time, or because answers or blind checks have
-    grown by half since.
+    """Whether an automatic comparison is due: the first, or because answers or blind checks have grown by half.
 
-    last : what the comparison before this one saw, however it ended; None: there was none
+    last : what the previous comparison saw, however it ended; None: there was none
     """
     if last is None:
         return True
@@ -85,7 +84,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 
 def count(session: Session, project: Project) -> Counts:
-    """The content of a project's log now."""
+    """Count the current content of a project's log."""
     given = kinds.answers(project)
     return Counts(
         entries.last_seq(session, project.id),
@@ -95,7 +94,7 @@ def count(session: Session, project: Project) -> Counts:
 
 
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
-    """Ask for a comparison of the project's models; the id of it, or of the one that is unfinished."""
+    """Request a comparison of the project's models; returns its id, or that of the unfinished one."""
     now = count(session, project)
     return trained.COMPARISONS.ask(
         session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **dataclasses.asdict(now)
@@ -113,8 +112,8 @@ def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
 
 
 def _has_news(home: Home, session: Session, project: Project, last: Comparison | None) -> bool:
-    """Whether comparisons choose, and it `is_due`, or since the latest began a person has left the choice to them or
-    the features have changed."""
+    """Whether comparisons choose the model, and one `is_due`, or since the latest began a person let them choose or the
+    features changed."""
     if not kinds.read_settings(project).is_automatic:
         return False
     if last is None:
@@ -124,12 +123,12 @@ def _has_news(home: Home, session: Session, project: Project, last: Comparison |
     if _features_changed(home, session, project.id, last.seq):
         return True
     if entries.last_seq(session, project.id) - last.seq < LEAST_NEW:
-        return False  # not counted after every answer
+        return False  # do not count after every answer
     return is_due(Counts(last.seq, last.answers, last.checks), count(session, project))
 
 
 def _features_changed(home: Home, session: Session, project_id: int, since: int) -> bool:
-    """Whether a column was encoded, or went back to words, after this entry of the log."""
+    """Whether a column was encoded, or its vectors were removed, after this entry of the log."""
     tables = [
         table
         for one in entries.about_project(session, project_id)
@@ -143,9 +142,9 @@ def _features_changed(home: Home, session: Session, project_id: int, since: int)
 
 
 def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
-    """The function that compares the models of a project, after every entry of its log; and what that log holds.
+    """Return the comparison of a project's models, after every entry of its log; and the content of that log.
 
-    Raises ValueError where its kind has nothing to compare.
+    Raises ValueError if its kind has nothing to compare.
     """
     with home.database.read() as session:
         project = projects.get(session, project_id)
@@ -157,21 +156,21 @@ def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
 
 
 class ComparingWorker(training.Worker):
-    """Trains what is due and, when that is done, compares what is to be compared; the fits are made by whom the setting
-    `cluster` names."""
+    """A worker that trains what is due and then runs the comparisons. The setting `cluster` names what computes the
+    fits."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
         self._away = Away()
 
     def look(self) -> bool:
-        """As `workflow.models.training.Worker.look`; then the comparisons."""
+        """Do the work of `workflow.models.training.Worker.look`, then the comparisons."""
         if seen := super().look():
             self.compare_due()
         return seen
 
     def compare_due(self) -> None:
-        """Make every comparison that is due or asked for."""
+        """Run every comparison that is due or requested."""
         self._clear_ended()
         for one in ask_for_due(self.home, _find(self.home), ask, trained.COMPARISONS.get):
             self.go_on()
@@ -179,8 +178,8 @@ class ComparingWorker(training.Worker):
                 self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
-        """Make one comparison and adopt what it chooses, where that is left to it. None if another worker has it,
-        it was cancelled, or it failed.
+        """Run one comparison and adopt its choice if it may choose. None if another worker has it, it was cancelled, or
+        it failed.
         """
         with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
             if lease is None:
@@ -195,10 +194,10 @@ class ComparingWorker(training.Worker):
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
                 try:
                     found = self._measure(asked)
-                except RunnerError as error:  # no one is there to make the fits; those that were made stay
+                except RunnerError as error:  # no cluster to compute the fits; finished fits stay
                     lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
-                except _FeaturesChanged:  # it begins again at the next look
+                except _FeaturesChanged:  # it restarts at the next look
                     shutil.rmtree(self._folder(asked), ignore_errors=True)
                     return None
                 self._close(asked, found, time.monotonic() - begun)
@@ -207,12 +206,11 @@ class ComparingWorker(training.Worker):
             return done
 
     def _folder(self, asked: Comparison) -> Path:
-        """Where the fits lie that others make; who begins again continues there."""
+        """Return the folder of fits computed elsewhere; a restarted comparison continues there."""
         return blocks_folder(self.home.settings) / f"{FITS}{asked.id}"
 
     def _clear_ended(self) -> None:
-        """Remove the fits of comparisons that have ended while no worker was at them: cancelled by a person while they
-        waited for a cluster."""
+        """Remove the fits of comparisons that ended without a worker: cancelled while they waited for a cluster."""
         for folder in blocks_folder(self.home.settings).glob(f"{FITS}*"):
             with self.home.database.read() as session:
                 one = trained.COMPARISONS.get(session, int(folder.name.removeprefix(FITS)))
@@ -227,7 +225,7 @@ class ComparingWorker(training.Worker):
             self.go_on()
             if done != before:  # not inside a fit
                 before = done
-                with ThreadPoolExecutor(1) as aside:  # the CPU time of this thread is the models' own
+                with ThreadPoolExecutor(1) as aside:  # count only the models' CPU time in this thread
                     aside.submit(self.meanwhile).result()
                 with self.home.database.read() as session:
                     if _features_changed(self.home, session, asked.project_id, now.seq):
@@ -262,7 +260,7 @@ class ComparingWorker(training.Worker):
                 session, asked.id, trained.DONE, now, report=report, seconds=seconds, fault=fault
             ):
                 raise WorkCancelled
-            # Settings that someone has changed meanwhile are theirs.
+            # If someone has changed the settings meanwhile, keep their change.
             kept = projects.get(session, project.id).settings == project.settings
             if chosen is not None and fault is None and kept:
                 change_settings(
@@ -276,7 +274,7 @@ class ComparingWorker(training.Worker):
                 )
 
     def _train_first(self, project: Project, chosen: ComparisonChoice) -> str | None:
-        """Train the model that is to be adopted, so that it answers from its first moment on; why it cannot be adopted,
+        """Train the model to adopt, so that it predicts from its first moment on; returns why it cannot be adopted,
         None if it can."""
         adopted = dataclasses.replace(project, settings=chosen.settings.to_json())
         settings = kinds.worker_settings(adopted)
@@ -300,17 +298,17 @@ class ComparingWorker(training.Worker):
                 why = leases.resting(session, project.id, key)
             if why is not None:
                 return f"{fault} {why}"
-            self._stop.wait(training.POLL)  # another worker trains the project by its old model
+            self._stop.wait(training.POLL)  # another worker trains the project with its old model
             self.go_on()
 
 
 class _FeaturesChanged(Exception):  # noqa: N818 - not an error
-    """The features of the project have changed while its models were compared."""
+    """The features of the project changed while its models were compared."""
 
 
 @dataclass(frozen=True)
 class ComparisonChoice:
-    """Changes by a comparison. why : in words      score : the figure of what is new"""
+    """A change by a comparison. why : in words      score : the figure of the new choice"""
 
     settings: KindSettings
     why: str
@@ -318,8 +316,8 @@ class ComparisonChoice:
 
 
 def _choice(project: Project, found: ModelComparison, *, first: bool) -> ComparisonChoice | None:
-    """The model and the features that the comparison brings; None if those in force stay. first : none was compared
-    before"""
+    """Return the model and the features that the comparison chooses; None if the current ones stay. first : whether it
+    is the first comparison"""
     settings = kinds.read_settings(project)
     if not settings.is_automatic:
         return None
@@ -345,7 +343,7 @@ FEATURES = {BOTH: "meaning with built-in features", WORDS: "built-in features", 
 
 
 def gain_words(found: FeatureComparison, in_force: str) -> str | None:
-    """Say how much better the features in force are than the built-in ones; None if they are not."""
+    """Say how much better the current features are than the built-in ones; None if they are not."""
     shares = found.accuracy
     if not {in_force, WORDS} <= set(shares) or shares[in_force] <= shares[WORDS]:
         return None
@@ -354,19 +352,19 @@ def gain_words(found: FeatureComparison, in_force: str) -> str | None:
 
 
 def feature_words(found: FeatureComparison, features: str, other: str) -> str:
-    """Say what two sets have: "meaning: 83% of 46 answered rows where built-in features had 60%"."""
+    """Compare two feature sets in words: "meaning: 83% of 46 answered rows where built-in features had 60%"."""
     shares = [f"{100 * found.accuracy[use]:.0f}%" for use in (features, other)]
     rows = counted(found.rows, "answered row")
     return f"{FEATURES[features]}: {shares[0]} of {rows} where {FEATURES[other]} had {shares[1]}"
 
 
 def short(models: Mapping[str, str], model: str) -> str:
-    """The name of a model as people read it, without what it is about."""
+    """Return the display name of a model, without its explanation."""
     return str(models.get(model, model)).partition(":")[0]
 
 
 def words_of(found: ModelComparison, model: str, other: str, models: Mapping[str, str]) -> str:
-    """Why a model was adopted in place of another: its figure, and that of the other in brackets."""
+    """Say why a model replaced another: its figure, with that of the other in brackets."""
 
     def figure(one: ModelFigures) -> str:
         value = one.accuracy if found.checks else one.kappa

@@ -1,7 +1,7 @@
-"""Which rows of a table on disk to ask about first, if it is too large for a project: in blocks.
+"""Which rows to ask about first in a table that is too large for a project, computed in blocks.
 
-Everything found on the way is in part files in the folder `blocks` of the data folder. Who begins again with the same
-table finds what is there; who has the ranking can throw the folder away.
+Intermediate results are part files in the folder `blocks` of the data folder. A restart with the same table reuses
+them; once the ranking is done the folder can be deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workflow.server.jobs import open_blocks
 from workflow.server.settings import Settings
 
 BLOCK = 100_000
-"""Rows in a block: tasks of seconds, 25 MB of 64 features."""
+"""Rows in a block: tasks of seconds, 25 MB with 64 features."""
 
 
 class RankingError(ValueError):
@@ -32,9 +32,9 @@ class RankingError(ValueError):
 
 @dataclass(frozen=True)
 class LargeRanking:
-    """The first rows to ask about, best first, with their scores and candidates; how their neighbours were found.
+    """The first rows to ask about, best first, with their scores and candidates, and how their neighbours were found.
 
-    reverse : parts of the lists that say whose neighbour each row is; empty if no one asked for them
+    reverse : parts of the lists of rows that have each row as a neighbour; empty unless requested
     """
 
     rows: tuple[int, ...]
@@ -55,9 +55,9 @@ class LargeRanking:
         )
 
     def to_csv(self) -> bytes:
-        """place and row, from 1, score, and candidates joined by `|`."""
+        """Write place and row, from 1, score, and candidates joined by `|`."""
         text = io.StringIO()
-        writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+        writer = csv.writer(text)  # lines end in CR LF: a line break in a cell of either sort is then quoted
         writer.writerow(("place", "row", "score", "candidates"))
         for place, (row, score, names) in enumerate(
             zip(self.rows, self.scores, self.candidates, strict=True), start=1
@@ -69,7 +69,8 @@ class LargeRanking:
 def rank_on(
     settings: Settings, path: Path, *, progress: BlockProgress | None = None, **options: object
 ) -> LargeRanking:
-    """As `rank_files`, by whom the settings name, in the data folder. Raises RankingError, TableError, OSError."""
+    """Rank a table like `rank_files`, with the runner and data folder of these settings. Raises RankingError,
+    TableError, OSError."""
     try:
         with open_blocks(settings) as (runner, folder):
             return rank_files(runner, path, folder, progress=progress, **options)  # type: ignore[arg-type]
@@ -92,11 +93,11 @@ def rank_files(
     reverse: bool = False,
     progress: BlockProgress | None = None,
 ) -> LargeRanking:
-    """The `most` rows of a table to ask about first.
+    """Return the `most` rows of a table to ask about first.
 
     path, candidates, numbers : as `plcore.tables.find_row_files`      folder : of parts
-    n_neighbors : of a row, itself counted      search, recall : as `plcore.neighbors.find_parts`
-    block : rows in a block      reverse : leave the reverse lists, too
+    n_neighbors : of a row, including itself      search, recall : as `plcore.neighbors.find_parts`
+    block : rows in a block      reverse : keep the reverse lists, too
     Raises TableError, BlockError, RunnerError, RecallError; ValueError for more neighbours than rows.
     """
     files = find_row_files(path, folder, candidates, numbers)

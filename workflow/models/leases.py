@@ -1,9 +1,9 @@
-"""Leases: one worker at a time trains a project, or compares its models, and what kills its workers is left alone.
+"""Leases: one worker at a time trains a project or compares its models, and work that kills its workers rests.
 
-A worker that is killed, for want of memory perhaps, cannot say so: its lease runs out without having been ended. The
+A worker that is killed, perhaps for lack of memory, cannot report it: its lease expires without having been ended. The
 next worker that takes the lease counts that death. After two in a row with the same settings, whatever was answered
-meanwhile, the training rests, and the page says why; an hour later, or with other settings, it is tried again. A task
-other than training has leases of its own.
+meanwhile, the training rests, and the page says why. It is tried again an hour later, or with other settings. Tasks
+other than training have their own leases.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 LEASE = timedelta(seconds=30)
-"""How long a worker that has gone silent keeps a project to itself."""
+"""How long a silent worker keeps a project to itself."""
 MOST_DEATHS = 2
-"""Workers in a row that a training may cost before it rests."""
+"""Consecutive workers that may die of a training before it rests."""
 REST = timedelta(hours=1)
-"""After which it is tried once more: the machine may have more memory, or have been switched off both times."""
+"""Time until it is tried once more: the machine may have more memory, or was switched off both times."""
 KILLED = (
     "The training was ended from outside twice, perhaps because memory ran out. Fix: choose a model that needs less "
     "memory, or give the machine more. With these settings it is next tried in an hour."
@@ -42,7 +42,7 @@ KILLED = (
 
 @dataclass
 class Lease:
-    """Output of `hold` the worker that holds a project. fault : set by the worker where its training failed"""
+    """The lease of a worker, from `hold`. fault : set by the worker if its training failed"""
 
     fault: str | None = None
 
@@ -50,7 +50,8 @@ class Lease:
 def is_free(
     session: Session, project_id: int, worker: str, key: str, now: datetime, task: str = trained.FIT
 ) -> bool:
-    """Whether this worker may take the lease for a training with this key: no other holds it, and it does not rest."""
+    """Whether this worker may take the lease for a training with this key: no other worker holds it, and it does not
+    rest."""
     last = trained.training(session, project_id, task)
     if last is None:
         return True
@@ -60,7 +61,7 @@ def is_free(
 
 
 def resting(session: Session, project_id: int, key: str, task: str = trained.FIT) -> str | None:
-    """Why a training with this key is left alone for now, because it has cost workers; None if it is not."""
+    """Return why a training with this key rests, after killing workers; None if it does not."""
     last = trained.training(session, project_id, task)
     if last is None or last.key != key or not last.ended or last.deaths < MOST_DEATHS:
         return None
@@ -71,9 +72,9 @@ def resting(session: Session, project_id: int, key: str, task: str = trained.FIT
 def hold(
     home: Home, project_id: int, worker: str, key: str, task: str = trained.FIT, killed: str = KILLED
 ) -> Iterator[Lease | None]:
-    """Hold the project's lease while the block runs; gives None if `is_free` says that it is not to be had.
+    """Hold the project's lease while the block runs; yields None unless it `is_free`.
 
-    killed : the fault where the task has cost this many workers that it rests
+    killed : the fault reported when the task rests after killing workers
     """
     if not _take(home, project_id, worker, key, task, killed):
         yield None
@@ -100,18 +101,18 @@ def hold(
 
 
 def give_back(home: Home, worker: str) -> None:
-    """End all leases of a worker that ends in the middle of its work; without a database, they run out."""
+    """End all leases of a worker that stops in the middle of its work; without a database, they expire."""
     with suppress(SQLAlchemyError, DatabaseUnavailableError), home.database.write() as session:
         trained.end_leases(session, worker, datetime.now(UTC))
 
 
 def _take(home: Home, project_id: int, worker: str, key: str, task: str, killed: str) -> bool:
     now = datetime.now(UTC)
-    with home.database.read() as session:  # most of the time it ends here, and no one waits for a write
+    with home.database.read() as session:  # usually there is nothing to end, and no need to wait for a write
         if not is_free(session, project_id, worker, key, now, task):
             return False
     with home.database.write() as session:
-        entries.lock(session, project_id)  # no one takes it between the two
+        entries.lock(session, project_id)  # no other worker takes it in between
         before = trained.training(session, project_id, task)
         taken = trained.take_lease(session, project_id, worker, key, now, now + LEASE, task)
         if taken is None:

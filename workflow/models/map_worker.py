@@ -1,4 +1,4 @@
-"""Layouts of maps made in the worker's process, by a thread next to the trainings: no training waits for one."""
+"""Layouts of maps, computed in the worker's process by a thread, so that no training waits for one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KILLED = (
     "next tried in an hour."
 )
 LOOK_EVERY = 1.0
-"""Seconds between two looks whether a layout is wished for."""
+"""Seconds between two checks for requested layouts."""
 
 
 def anything_to_do(home: Home) -> bool:
@@ -33,7 +33,7 @@ def anything_to_do(home: Home) -> bool:
 
 
 class MapWorker(EncodingWorker):
-    """Does what an `EncodingWorker` does, and lays out maps."""
+    """A worker that does the work of an `EncodingWorker`, and lays out maps."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
@@ -41,7 +41,7 @@ class MapWorker(EncodingWorker):
         self._laying: threading.Thread | None = None
 
     def look(self) -> bool:
-        """As `workflow.models.training.Worker.look`; a layout that is wished for starts before."""
+        """Do the work of `workflow.models.training.Worker.look`, after starting a requested layout."""
         if time.monotonic() >= self._next_map:
             self._next_map = time.monotonic() + LOOK_EVERY
             if self._laying is None or not self._laying.is_alive():
@@ -49,7 +49,7 @@ class MapWorker(EncodingWorker):
         return super().look()
 
     def lay_out(self, wished: Wish) -> None:
-        """Make one layout. Nothing is done where another worker is at it; a wish about a project that is gone, or has
+        """Compute one layout. Does nothing if another worker has it; a request for a project that is gone, or has
         another table by now, is dropped."""
         with self.home.database.read() as session:
             tables = {one.id: one.table_hash for one in projects.listed(session)}
@@ -76,7 +76,7 @@ class MapWorker(EncodingWorker):
         for wished in wishes:
             try:
                 self.lay_out(wished)
-            except Exception:  # the database or the disk may be away for a while: it is tried again
+            except Exception:  # the database or the disk may be unavailable for a while: it is retried
                 logger.exception(
                     "The map of project %s was not laid out; it is tried again.", wished.project_id
                 )

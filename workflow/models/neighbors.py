@@ -1,7 +1,7 @@
-"""Neighbours of many rows, found in the worker's process while people answer already.
+"""Neighbours of many rows, found in the worker's process while people already answer.
 
-A learner that waits for them leaves a wish (`workflow.kinds.kind.Neighbors`). One worker at a time finds those of a
-project; what kills its workers is left alone for an hour, and questions go on coming at random.
+A learner that waits for them leaves a request (`workflow.kinds.kind.Neighbors`). One worker at a time finds those of a
+project. A search that kills its workers rests for an hour, and questions keep coming in random order.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ Tell: TypeAlias = "Callable[[FindingNeighbors], object]"
 logger = logging.getLogger("winnow")
 
 TASK = "neighbors"
-"""The task of the leases of searches: trainings go on meanwhile."""
+"""The task name of searches' leases. Trainings continue meanwhile."""
 KILLED = (
     "The search was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory. It is "
     "next tried in an hour."
 )
 LOOK_EVERY = 1.0
-"""Seconds between two looks whether neighbours are waited for."""
+"""Seconds between two checks for requests."""
 TOLD_EVERY = 1.0
-"""Seconds between two notes of how far a search is."""
+"""Seconds between two reports of a search's progress."""
 
 
 def read_finding(seat: Seat) -> FindingNeighbors | None:
-    """How far it is to find the neighbours that the project waits for; None if it waits for none. Raises NotAllowed,
-    NotFound."""
+    """Return the progress of finding the neighbours that the project waits for; None if it waits for none. Raises
+    NotAllowed, NotFound."""
     with seat.reading() as reading:
         project = reading.project
         found = kinds.finding(seat.home, project)
@@ -63,16 +63,18 @@ def anything_to_do(home: Home) -> bool:
 
 
 def find(seat: Seat, worker: str, tell: Tell | None = None) -> None:
-    """As `find_for`, the project of a seat. Raises NotAllowed too: the person is not an owner."""
+    """Find the neighbours of a seat's project, like `find_for`. Also raises NotAllowed if the person is not an
+    owner."""
     with seat.reading(Right.OWN) as reading:
         project = reading.project
     find_for(seat.home, project, worker, tell)
 
 
 def find_for(home: Home, project: Project, worker: str, tell: Tell | None) -> None:
-    """Find the neighbours that a project waits for. Nothing is done if it waits for none, or others are at it.
+    """Find the neighbours that a project waits for. Does nothing if it waits for none, or another worker is finding
+    them.
 
-    worker : the name of who finds them      tell : how far it is, at most once a second
+    worker : name of the worker      tell : called with the progress, at most once a second
     Raises what reading the table, or writing, raises, and what `tell` raises.
     """
     begun = told = -TOLD_EVERY
@@ -104,8 +106,8 @@ def find_for(home: Home, project: Project, worker: str, tell: Tell | None) -> No
 
 
 def _waiting(home: Home) -> list[Project]:
-    """The projects in use that wait for neighbours."""
-    if not kinds.any_waits(home):  # a worker looks each second, and there may be a thousand projects
+    """Return the projects in use that wait for neighbours."""
+    if not kinds.any_waits(home):  # a worker checks each second, and there may be a thousand projects
         return []
     with home.database.read() as session:
         listed = projects.listed(session)
@@ -113,25 +115,25 @@ def _waiting(home: Home) -> list[Project]:
 
 
 class NeighborWorker(MapWorker):
-    """Does what a `MapWorker` does, and before that finds the neighbours that projects wait for."""
+    """A worker that finds the neighbours that projects wait for, and then does the work of a `MapWorker`."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
         self._next_finding = 0.0
-        self._retry: dict[object, float] = {}  # when it is tried again after it failed
+        self._retry: dict[object, float] = {}  # time of the next attempt after a failure
 
     def look(self) -> bool:
-        """As `MapWorker.look`; the neighbours before, for questions come at random until they are found."""
+        """Do the work of `MapWorker.look`, after finding neighbours: until then questions come in random order."""
         self.find_neighbors()
         return super().look()
 
     def meanwhile(self) -> None:
-        """As `MapWorker.meanwhile`; the neighbours before."""
+        """Do the work of `MapWorker.meanwhile`, after finding neighbours."""
         self.find_neighbors()
         super().meanwhile()
 
     def find_neighbors(self) -> None:
-        """Find all that are waited for. What people answer meanwhile is learnt."""
+        """Find all requested neighbours. The worker still trains on answers given meanwhile."""
         if time.monotonic() < self._next_finding:
             return
         for project in _waiting(self.home):

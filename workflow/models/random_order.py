@@ -1,7 +1,7 @@
-"""Estimate random order in the background: when it is due, one worker at a time a project.
+"""Estimates of random order in the background: when one is due, by one worker at a time per project.
 
-It costs fits, so it is done once there are enough answers, again when they have grown by a fifth, and when an owner
-asks for it.
+It costs fits, so it runs once there are enough answers, again when they have grown by a fifth, and when an owner asks
+for it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 LEAST_ANSWERS = 20
-"""Answers before which there is nothing to compare."""
+"""Fewest answers for a comparison with random order."""
 LEAST_NEW = 10
 GROWTH = 0.2
-"""By so much answers have grown, and by LEAST_NEW at least, when it is due again."""
+"""Share by which answers must grow, and by at least LEAST_NEW, until the next estimate."""
 BUDGET = 60.0
 """CPU seconds after which no further run in random order begins."""
 KILLED = (
@@ -40,7 +40,7 @@ KILLED = (
     "is next tried in an hour."
 )
 TOLD_EVERY = 1.0
-"""Seconds between two notes of how far an estimate is."""
+"""Seconds between two reports of an estimate's progress."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class LogCounts:
 
 
 def is_due(last: LogCounts | None, now: LogCounts) -> bool:
-    """Whether it should be estimated by itself. last : what the estimate before saw; None: there was none"""
+    """Whether an automatic estimate is due. last : what the previous estimate saw; None: there was none"""
     if last is None:
         return now.answers >= LEAST_ANSWERS
     return now.answers - last.answers >= max(LEAST_NEW, GROWTH * last.answers)
 
 
 def count(session: Session, project: Project) -> LogCounts:
-    """The content of a project's log now."""
+    """Count the current content of a project's log."""
     given = answers.count(session, project.id, kinds.answers(project))
     return LogCounts(entries.last_seq(session, project.id), given)
 
 
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
-    """Ask for an estimate; the id of it, or of the one that is unfinished."""
+    """Request an estimate; returns its id, or that of the unfinished one."""
     told = dataclasses.asdict(count(session, project))
     return trained.RANDOM_ORDERS.ask(
         session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told
@@ -91,17 +91,17 @@ def _has_news(session: Session, project: Project, last: RandomOrderEstimate | No
 
 
 class RandomOrderWorker(ComparingWorker):
-    """Trains what is due, compares what is to be compared and, when that is done, replays what is to be."""
+    """A worker that trains what is due, runs the comparisons, and then replays projects in random order."""
 
     def compare_due(self) -> None:
-        """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to continue answering."""
+        """Do the work of `ComparingWorker.compare_due`, then the estimates, which no annotator waits for."""
         super().compare_due()
         for one in ask_for_due(self.home, _find(self.home), ask, trained.RANDOM_ORDERS.get):
             self.go_on()
             self.estimate(one)
 
     def estimate(self, asked: RandomOrderEstimate) -> None:
-        """Make one estimate. Nothing is done where another worker has it."""
+        """Run one estimate. Does nothing if another worker has it."""
         with leases.hold(
             self.home, asked.project_id, self.name, str(asked.id), trained.TASK, KILLED
         ) as lease:
@@ -123,7 +123,7 @@ class RandomOrderWorker(ComparingWorker):
                     )
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
-        """Stored estimate: `found`, a `RandomOrderFound`, or what is `missing` for it."""
+        """Return the estimate to store: `found`, a `RandomOrderFound`, or what is `missing` for it."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
             changes = read_class_changes(session, project.id)

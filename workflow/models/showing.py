@@ -1,4 +1,5 @@
-"""The models of a project as pages show them: which answers since when, what a comparison found, how far one is."""
+"""The models of a project as pages show them: which one is in force since when, the result of a comparison, its
+progress."""
 
 from __future__ import annotations
 
@@ -49,13 +50,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModelStory:
-    """Which model answers, and which did before.
+    """The current model, and the earlier ones.
 
-    automatic : whether comparisons choose it      model : the name of the one in force
-    models : the words of all, by name; empty if there is nothing to compare
+    automatic : whether comparisons choose the model      model : the name of the current one
+    models : {name: description}; empty if there is nothing to compare
     adoptions : every change of it, in order
-    by_checks : whether blind checks had a say in the choice: they flatter what they have chosen
-    gain : what meaning brought, measured on held-out answered rows; None if it was not measured, or brought nothing
+    by_checks : whether the choice used blind checks, which then overrate the chosen model
+    gain : the gain from meaning, measured on held-out answered rows; None if not measured, or no gain
     """
 
     automatic: bool
@@ -68,12 +69,13 @@ class ModelStory:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """One model. name, words : in settings, and for people      plain : what it does in plain words, "" without them
+    """One model. name, words : in settings, and on pages      plain : what it does in plain words, "" without them
 
-    uses_scores : it weighs the file's scores      online : made for large tables, one row at a time
+    uses_scores : whether it weighs the file's scores      online : whether it is made for large tables, one row at a
+        time
     figures : what the latest comparison measured
-    interval : of the accuracy by blind checks, else of the consistency beyond chance; None without figures
-    in_force : it answers now      best : the comparison's choice
+    interval : 95% interval of the accuracy on blind checks, else of the consistency beyond chance; None without figures
+    in_force : whether it is the current model      best : whether the comparison chose it
     """
 
     name: str
@@ -92,7 +94,7 @@ class Running:
     """A comparison that waits or runs. done, total : fits; total is 0 before the first
 
     fitting : the model fitted now, in words      begun : whether a worker has it
-    fault : why no worker takes it for now
+    fault : why no worker can take it now
     """
 
     done: int
@@ -104,9 +106,9 @@ class Running:
 
 @dataclass(frozen=True)
 class Done:
-    """The latest comparison that came to an end. rows, checks : held out; blind checks among them
+    """The latest finished comparison. rows, checks : held out; blind checks among them
 
-    answers : given when it began      fault : why what was best was not adopted
+    answers : given when it began      fault : why the best model was not adopted
     """
 
     at: datetime
@@ -119,10 +121,10 @@ class Done:
 
 @dataclass(frozen=True)
 class ModelsView:
-    """lines : every model, the best first      features : what the latest comparison found of them, None without it
+    """lines : every model, the best first      features : what the latest comparison found about them, None without one
 
-    features_in_force : what the model learns from, "" without it
-    by_words, by_meaning : accuracy of the built-in features and of what learns from meaning, None if not compared
+    features_in_force : what the current model learns from, "" if there is none
+    by_words, by_meaning : accuracy with built-in features and with meaning, None if not compared
     failed : why the latest comparison failed, None if it did not
     cancelled : whether an owner cancelled it
     """
@@ -163,20 +165,20 @@ def models_view(seat: Seat) -> ModelsView:
 
 
 def model_story(seat: Seat) -> ModelStory:
-    """Which model answers, and which did before. Raises NotAllowed, NotFound."""
+    """Return the current model and the earlier ones. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
         return _story(reading)
 
 
 def running_now(seat: Seat) -> Running | None:
-    """How far the comparison is that waits or runs; None if there is none. Raises NotAllowed, NotFound."""
+    """Return the comparison that waits or runs; None if there is none. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
         last = trained.COMPARISONS.latest(reading.session, reading.project.id)
         return _running(reading, last, kinds.models(reading.project))
 
 
 def watched(seat: Seat) -> tuple[object, ...]:
-    """Values that change whenever the page has something new to draw, but for how far a comparison is.
+    """Return values that change whenever the page has something new to draw, except a comparison's progress.
 
     Raises NotAllowed, NotFound.
     """
@@ -190,7 +192,7 @@ def _story(reading: Reading) -> ModelStory:
     settings = kinds.read_settings(reading.project)
     adoptions = read_adoptions(reading.session, reading.project)
     done = trained.COMPARISONS.latest(reading.session, reading.project.id, trained.DONE)
-    # Anyone who takes a model by hand has seen the figures, too; and one that stays was chosen as well.
+    # An owner who chooses a model has seen the figures, too; and a model that stays was chosen as well.
     found = found_by(done)
     looked_at = bool(found.checks) and (settings.is_automatic or bool(adoptions))
     return ModelStory(
@@ -206,14 +208,15 @@ def _story(reading: Reading) -> ModelStory:
 
 
 def found_by(done: Comparison | None) -> ModelComparison:
-    """Result of a finished comparison; nothing before the first."""
+    """Return the result of a finished comparison; an empty one before the first."""
     if done is None or done.report is None:
         return ModelComparison((), None, 0)
     return ModelComparison.from_json(done.report)
 
 
 def _lines(models: Mapping[str, str], found: ModelComparison, now: str) -> tuple[ModelLine, ...]:
-    """The best first, the others by what was measured; models without figures in the order of the registry."""
+    """Order the models, the best first, the others by their figures; models without figures in the order of the
+    registry."""
     lines = [
         ModelLine(
             name=name,
@@ -233,7 +236,8 @@ def _lines(models: Mapping[str, str], found: ModelComparison, now: str) -> tuple
 
 
 def _rank(figures: ModelFigures) -> tuple[float, float]:
-    """By accuracy if there are blind checks, ties and else by consistency; models without figures come last."""
+    """Sort key: accuracy if there are blind checks, else consistency, which also breaks ties; models without figures
+    come last."""
     accuracy, kappa = figures.accuracy, figures.kappa
     return (
         math.inf if kappa is None else 0.0 if accuracy is None else -accuracy,

@@ -1,8 +1,8 @@
-"""Suggestions: the candidates of a project weigh what a pretrained model says of their rows.
+"""Suggestions: a pretrained model's scores weigh the candidates of a project's rows.
 
 A classifier gives a score for each of its labels, such as BirdNET for species of birds; those that are classes of the
-project count. A text encoder compares each text with the names of the classes. The scores are stored as predictions
-of a program are (`workflow.importing.predictions`): one entry of the log, and no label is changed.
+project count. A text encoder compares each text with the names of the classes. The scores are stored like a program's
+predictions (`workflow.importing.predictions`): one entry of the log; no label changes.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 SHARPNESS = 0.2
-"""A class whose name is so much less like a text than the nearest one, by the cosine, weighs 1/e of it."""
+"""Distance in cosine at which a class weighs 1/e of the class whose name is nearest to a text."""
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """The outcome of a model's scores.
+    """The result of a model's scores.
 
-    rows : that it has scored      weighed : whose candidates weigh by them now
-    outside : whose best class is none of their candidates
-    classes : of the project that the model knows      unknown : those that it does not know
-    notes : a sentence each about rows left out
+    rows : scored rows      weighed : rows whose candidates they weigh now
+    outside : rows whose best class is not a candidate
+    classes : classes of the project that the model knows      unknown : those that it does not know
+    notes : sentences about rows left out
     """
 
     rows: int
@@ -62,12 +62,12 @@ class Suggested:
 def suggest(
     seat: Seat, name: str, *, non_commercial: bool = False, on_step: StepProgress | None = None
 ) -> Suggested:
-    """Let the candidates of a project weigh what this model of the data folder says of the rows.
+    """Weigh the candidates of a project by the scores of this model of the data folder.
+
+    It may take long: do not call it in the server's process. Idempotent.
 
     non_commercial : "I use this for no commercial purpose"
-    It may take long, and is no work for the server's process. Doing it again stores nothing more.
-
-    Raises EncoderError: there is no such model, its licence was not accepted, it fails, or knows no class of the
+    Raises EncoderError if there is no such model, its licence was not accepted, it fails, or it knows no class of the
     project; else as `workflow.importing.predictions.add_predictions`.
     """
     with seat.learner(Right.OWN) as opened:
@@ -101,13 +101,13 @@ def suggest(
 
 
 Scores = tuple[FloatArray, tuple[str, ...], tuple[str, ...]]
-"""(n, k) of each row, NaN if it has none; notes; and the k classes of the project."""
+"""(n, k) scores of each row, NaN if it has none; notes; and the k classes of the project."""
 
 
 def _by_scores(
     seat: Seat, folder: Path, table: LabelTable, classes: Sequence[str], on_step: StepProgress | None
 ) -> Scores:
-    """The scores of a classifier, cut to the classes of the project."""
+    """Return the scores of a classifier, cut to the classes of the project."""
     model = Classifier(folder)
     places = _places(model.labels, classes)
     if not places:
@@ -121,7 +121,7 @@ def _by_scores(
 
 
 def _places(labels: Sequence[str], classes: Sequence[str]) -> Mapping[str, int]:
-    """{class: place of the label that means it}. A label may join several names by _, as those of BirdNET do."""
+    """Return {class: place of the label that means it}. A label may join several names by _, like those of BirdNET."""
     named: dict[str, int] = {}
     for place, label in enumerate(labels):
         for part in (label, *label.split("_")):

@@ -1,7 +1,7 @@
-"""Training in the background: what is due, one worker at a time for each project, a version published at the end.
+"""Training in the background: what is due, by one worker at a time per project, ending in a published version.
 
-The log stays the truth: a version names the entry it has learnt last, and can be made again from table and log.
-Its scores are in a file of plain numbers; a file that is missing is rebuilt.
+The log stays the truth: a version names the last entry it includes, and can be rebuilt from table and log. Its scores
+are in a file of plain numbers; a missing file is rebuilt.
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 POLL = 0.2
-"""Seconds between two looks whether anyone has written to the database."""
+"""Seconds between two checks for writes to the database."""
 LOOK = 10.0
-"""Seconds after which a worker looks what is due without any news: a file may be lost, a lease have run out."""
+"""Seconds after which a worker checks what is due even without writes: a file may be lost, or a lease have expired."""
 RETRY = 60.0
-"""Seconds after which a training is tried again that failed for want of disk, memory or database."""
+"""Seconds until a training is retried that failed for lack of disk, memory or database."""
 AGAIN = 5.0
-"""Seconds after which a worker that failed looks again."""
+"""Seconds until a failed worker checks again."""
 RESTS_AFTER = 600.0
-"""Seconds without news after which a worker ends that a server starts again when there are some: half a server's
-memory, and most of what it does while no one is there, would be the worker's."""
+"""Seconds without writes after which a worker ends; the server starts it again when needed. Otherwise it would use half
+a server's memory, and most of its idle CPU time."""
 KEPT_TRAINERS = 2
-"""Trainers in memory, each with its table, those used last: what a model needs but once is not rebuilt each time that
-people answer in two projects by turns."""
+"""Trainers in memory, each with its table, most recently used: data that a model needs once is not rebuilt whenever
+people alternate between two projects."""
 KEPT_FOLDERS = 3
-"""Models and sets of classes of a project whose files are kept: the way back to one of them is short."""
+"""Models and sets of classes of a project whose files are stored, so that switching back is fast."""
 
 
 _SOON = "soon"
-"""Output of `_due` for a project whose training waits for more answers, or for its time."""
+"""Result of `_due` for a project whose training waits for more answers, or for its time."""
 
 
 @dataclass(frozen=True)
 class Due:
-    """A project whose model should be trained now.
+    """A project whose model is due for training.
 
     key : that of its versions (`workflow.kinds.version_key`)      seq : of the latest entry of its log
     """
@@ -81,8 +81,8 @@ class Due:
 
 
 def anything_to_train(home: Home, *, quiet: bool = False) -> bool:
-    """Whether any project has a model that is trained in the background. quiet : and that is due, now or soon, though
-    no one writes"""
+    """Whether any project has a model that is trained in the background. quiet : only if it is due, now or soon,
+    without new answers"""
     if quiet:
         found = news(home)
         return bool(found.due) or found.soon
@@ -92,19 +92,20 @@ def anything_to_train(home: Home, *, quiet: bool = False) -> bool:
 
 @dataclass(frozen=True)
 class News:
-    """due : what should be trained now      soon : something else will be due after a while, with no further answer"""
+    """Work of a worker. due : what should be trained now      soon : whether something else becomes due later without
+    another answer"""
 
     due: list[Due]
     soon: bool
 
 
 def due(home: Home) -> list[Due]:
-    """The projects with enough that is new to their model, or whose newest version has lost its file."""
+    """Return the projects with enough news for their model, or whose newest version has lost its file."""
     return news(home).due
 
 
 def news(home: Home) -> News:
-    """Work that is due, and whether more will be soon."""
+    """Return the work that is due, and whether more will be soon."""
     now = datetime.now(UTC)
     with home.database.read() as session:
         found = [_due(home, session, project, now) for project in projects.listed(session)]
@@ -112,8 +113,8 @@ def news(home: Home) -> News:
 
 
 def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | str | None:
-    """The training that is due; _SOON if there are answers to learn, but too few or too new; None if there is
-    nothing to learn, or no worker trains the project."""
+    """Return the training that is due; _SOON if there are answers to learn from, but too few or too new; None if there
+    is nothing to learn, or no worker trains the project."""
     settings = kinds.worker_settings(project)
     if settings is None:
         return None
@@ -132,21 +133,21 @@ def _due(home: Home, session: Session, project: Project, now: datetime) -> Due |
 
 
 class Worker:
-    """Trains what is due, again and again. One object per process; `name` tells the processes apart."""
+    """A worker that trains what is due, again and again. One object per process; `name` identifies the process."""
 
     def __init__(self, home: Home, name: str) -> None:
         self.home, self.name = home, name
         self._trainers: dict[int, tuple[tuple[object, ...], Trainer]] = {}
-        self._failed: dict[tuple[int, str, int], float] = {}  # until when it is not tried again
+        self._failed: dict[tuple[int, str, int], float] = {}  # the time of the next attempt
         self._stop = threading.Event()
-        self._seen: object = None  # the database when it was last looked what is due
-        self._again = 0.0  # when it is looked again, whatever the database says
+        self._seen: object = None  # state of the database at the last check
+        self._again = 0.0  # time of the next check, whatever the database says
         self._quiet_since = time.monotonic()
 
     def work(self, stop: threading.Event, needed: Callable[[], bool] | None = None) -> None:
-        """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news.
+        """Train and publish what is due until `stop` is set. A failure is logged and waits for news.
 
-        needed : asked once no one has written for RESTS_AFTER, and again after as long; it also ends where this says no
+        needed : called after each RESTS_AFTER without writes; the worker also ends if it returns False
         """
         self._stop = stop
         one_thread_for_good()
@@ -161,14 +162,14 @@ class Worker:
                     self._quiet_since = time.monotonic()
             except Stopped:
                 return
-            except Exception as error:  # the database may be away for a while; the worker outlives it
+            except Exception as error:  # the database may be unavailable for a while; the worker survives it
                 faults.say(error, "Training was interrupted; it is tried again.")
                 stop.wait(AGAIN)
 
     def look(self) -> bool:
-        """Train what is due; False if no one has written since it looked last, and nothing was to be due by now.
+        """Train what is due; returns False if there were no writes since the last check, and nothing is due by now.
 
-        Raises Stopped where the worker is to end.
+        Raises Stopped if the worker should end.
         """
         stamp = self.home.database.stamp()
         if stamp == self._seen and time.monotonic() < self._again:
@@ -183,11 +184,11 @@ class Worker:
         return True
 
     def meanwhile(self) -> None:
-        """Do what is not to wait for the end of long work: train what is due. Raises Stopped."""
+        """Do what cannot wait for the end of long work: train what is due. Raises Stopped."""
         Worker.look(self)
 
     def go_on(self, *_: object) -> None:
-        """Raise Stopped where the worker is to end."""
+        """Raise Stopped if the worker should end."""
         if self._stop.is_set():
             raise Stopped
 
@@ -205,7 +206,7 @@ class Worker:
                 raise
             except Exception as error:  # one project must not keep the others waiting
                 logger.exception("The model of project %s cannot be trained.", what.project_id)
-                # What the data bring about stays until there is news; a full disk or a lost file may be mended.
+                # Failures caused by the data stay until there is news; a full disk or a lost file may be fixed.
                 passing = isinstance(
                     error, OSError | MemoryError | SQLAlchemyError | DatabaseUnavailableError
                 )
@@ -214,9 +215,9 @@ class Worker:
                 return None
 
     def fit(self, what: Due) -> Version:
-        """Train one version and publish it, whether or not it is due. Call it with the project's lease in hand.
+        """Train one version and publish it, whether or not it is due. Call it while holding the project's lease.
 
-        Raises ValueError where the model cannot be trained, and what reading table and log, or writing, raises.
+        Raises ValueError if the model cannot be trained, and what reading table and log, or writing, raises.
         """
         begun = time.monotonic()
         trainer = self._trainer(what)
@@ -226,14 +227,14 @@ class Worker:
         return version
 
     def _still_due(self, what: Due) -> bool:
-        """Whether no one has trained it since it was found to be due."""
+        """Whether no other worker has trained it since it was found to be due."""
         with self.home.database.read() as session:
             now = _due(self.home, session, projects.get(session, what.project_id), datetime.now(UTC))
         return isinstance(now, Due) and now.key == what.key
 
     def _trainer(self, what: Due) -> Trainer:
-        """The project's trainer, its pool caught up with the log."""
-        with self.home.database.read() as session:  # rows may have come since it was found to be due
+        """Return the project's trainer, its pool caught up with the log."""
+        with self.home.database.read() as session:  # rows may have arrived since it was found to be due
             table_hash = projects.get(session, what.project_id).table_hash
             changes = read_class_changes(session, what.project_id)
         key = (table_hash, what.settings, changes)
@@ -249,7 +250,7 @@ class Worker:
         return kept[1]
 
     def _publish(self, project_id: int, key: str, version: Version, seconds: float) -> None:
-        """The file first: a version that is named is there to be read."""
+        """Publish a version, its file first, so that the file of a published version can always be read."""
         path = self.home.model_path(project_id, key, version.number)
         versions.write_version(path, version)
         with self.home.database.write() as session:
@@ -262,7 +263,7 @@ class Worker:
                 seconds=seconds,
                 made_at=datetime.now(UTC),
             )
-        # The one just written is the newest, also where a clock was put back since the others were.
+        # The one just written is the newest, even if a clock was set back since the others were written.
         others = [one for one in path.parent.parent.glob(f"{project_id}-*") if one != path.parent]
         for folder in sorted(others, key=lambda one: one.stat().st_mtime)[: 1 - KEPT_FOLDERS]:
             shutil.rmtree(folder, ignore_errors=True)
@@ -277,8 +278,7 @@ class Stopped(Exception):  # noqa: N818 - not an error: the worker is to end
 class TrainingState:
     """Whether a worker is training the project's model now, and why the last training failed, if it did.
 
-    rests : this many workers have died of it that it is left alone for an hour, whatever is answered
-        (`workflow.models.leases`)
+    rests : whether it rests for an hour after killing workers, whatever is answered (`workflow.models.leases`)
     """
 
     running: bool
@@ -287,7 +287,7 @@ class TrainingState:
 
 
 def training_state(seat: Seat) -> TrainingState:
-    """How the training of the project's model goes. Raises NotAllowed, NotFound."""
+    """Return the state of the project's training. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
         last = trained.training(reading.session, reading.project.id)
     if last is None:
@@ -296,19 +296,19 @@ def training_state(seat: Seat) -> TrainingState:
     return TrainingState(running, last.fault, rests=last.ended and last.deaths >= leases.MOST_DEATHS)
 
 
-# Work that a worker does because someone asked for it: cancelled, restarted, or failed for itself alone.
+# Requested work of a worker: it can be cancelled, restarted, or fail on its own.
 
 
 class WorkCancelled(Exception):  # noqa: N818 - not an error
-    """Someone has ended the work, or another worker has."""
+    """A person cancelled the work, or another worker has it."""
 
 
 @contextmanager
 def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
-    """Work inside may be cancelled, which ends it; what else it raises is its own fault, for one project
-    must not keep the others waiting. If the worker is to end, or the database is away, someone begins it again.
+    """Run work that may be cancelled, which ends it. Other exceptions count as failures of this work only, because one
+    project must not block the others. If the worker ends, or the database is unavailable, the work is restarted later.
 
-    fail : stores why it failed      words : for the log of the process
+    fail : stores the reason of a failure      words : for the log of the process
     """
     try:
         yield
@@ -316,7 +316,7 @@ def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
         return
     except (Stopped, SQLAlchemyError, DatabaseUnavailableError):
         raise
-    except (TooFewRowsError, EncoderError) as error:  # a small table or no encoder: no fault of ours
+    except (TooFewRowsError, EncoderError) as error:  # a small table or no encoder: expected, not a bug
         logger.info("%s %s", words, error)
         fail(str(error))
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Files of model versions: the scores of all rows, and next to them what first updates start from.
+"""Files of model versions: the scores of all rows, and next to them the state that first updates start from.
 
-`7.npy` holds the scores of version 7, `7.npz` its state, `rounds-….npz` what is the same for all versions between two
-changes of the bad items and is written once. Plain numbers, no pickle. Nothing is lost with any of them: the worker
-makes a version again, and without the others answers only wait for the next version.
+`7.npy` holds the scores of version 7, and `7.npz` its state. `rounds-….npz` holds data that all versions share between
+two changes of the bad items; it is written once. The files hold plain numbers, no pickle. Losing them costs nothing:
+the worker rebuilds the scores of a version, and without the other files answers only wait for the next version.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from plcore.loop.one_label import Version
 
 KEPT_VERSIONS = 2
-"""Versions kept in a folder: the newest, and the one that a reader may just be opening."""
+"""Versions stored in a folder: the newest, and one that a reader may just be opening."""
 MOST_BYTES = 60 * 2**20
-"""For the state of a version: with more of it answers wait for the next one."""
+"""Limit of a version's state: above it, answers wait for the next version."""
 PART = ".part"
 
 
 def write_version(path: Path, version: Version) -> None:
-    """Write the version's files, that of its scores, `path`, last: a version that is named is there to be read."""
+    """Write the version's files, the scores (`path`) last, so that a published version can always be read."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for part in path.parent.glob(f"*{PART}"):  # of a worker that was killed
+    for part in path.parent.glob(f"*{PART}"):  # left by a killed worker
         part.unlink(missing_ok=True)
     if version.footing is not None:
         _write_footing(path, version.footing)
@@ -41,21 +41,22 @@ def write_version(path: Path, version: Version) -> None:
 
 
 def clean(path: Path) -> None:
-    """Remove the files of versions that are of no use any more, now that `path` is the newest."""
-    # Next to a database that was put back there may be files of later versions: those are of no use either.
+    """Remove the files of obsolete versions, now that `path` is the newest."""
+    # After an older database was restored, there may be files of later versions: those are obsolete, too.
     numbers = sorted(int(one.stem) for one in path.parent.glob("*.npy"))
     kept = [number for number in numbers if number <= int(path.stem)][-KEPT_VERSIONS:]
     for number in set(numbers) - set(kept):
         for ending in (".npy", ".npz"):
             path.with_name(f"{number}{ending}").unlink(missing_ok=True)
     shared = {_shared_by(path.with_name(f"{number}.npz")) for number in kept}
-    for file in path.parent.glob("rounds-*.npz"):  # by name, not by age: a clock may have been put back
+    for file in path.parent.glob("rounds-*.npz"):  # by name, not by age: a clock may have been set back
         if file.name not in shared:
             file.unlink(missing_ok=True)
 
 
 def _shared_by(state: Path) -> str | None:
-    """The name of the file that a version's state shares with others; None if there is none, or none to be read."""
+    """Return the name of the file that a version's state shares with others; None if there is none, or it cannot be
+    read."""
     try:
         with np.load(state, allow_pickle=False) as arrays:
             return str(arrays["rounds"]) if "rounds" in arrays else None
@@ -64,7 +65,7 @@ def _shared_by(state: Path) -> str | None:
 
 
 def read_effects(path: Path) -> FloatArray | None:
-    """(n_train,) the effect scores of the version whose scores are at `path`; None if it gives none.
+    """Return (n_train,) the effect scores of the version whose scores are at `path`; None if it has none.
 
     Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
     """
@@ -76,8 +77,8 @@ def read_effects(path: Path) -> FloatArray | None:
 
 
 def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Footing] | None:
-    """Start of first updates, for the version whose scores are at `path`, after the name of the shared file; None if
-    nothing is kept. known : what was read last; the same file is not read again. Raises as
+    """Return the state that first updates start from, for the version whose scores are at `path`, after the name of the
+    shared file; None if none is stored. known : the last result, so that the same file is not read again. Raises as
     `read_effects`.
     """
     state = path.with_suffix(".npz")
@@ -95,7 +96,7 @@ def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Fo
 
 
 def is_kept(footing: Footing) -> bool:
-    """Whether first updates start from it: whether it is small enough to be kept."""
+    """Whether first updates start from it: whether it is small enough to be stored."""
     arrays = *footing.state().values(), *footing.shared().values()
     return sum(one.nbytes for one in arrays) <= MOST_BYTES
 
@@ -105,7 +106,7 @@ def _write_footing(path: Path, footing: Footing) -> None:
     if not is_kept(footing):
         state = {"effects": footing.effects}
     else:
-        # The rows are the large part, and differ only where the eigenvalues in `shrink` do.
+        # The rows are the large part, and differ only if the eigenvalues in `shrink` do.
         parts = b"".join(one.tobytes() for name, one in shared.items() if name != "rows")
         basis = path.with_name(f"rounds-{hashlib.sha256(parts).hexdigest()[:16]}.npz")
         if not basis.exists():
@@ -119,7 +120,8 @@ def _save(file: IO[bytes], arrays: dict[str, AnyArray]) -> None:
 
 
 def _put(path: Path, save: Callable[[IO[bytes]], None]) -> None:
-    """Write a file aside, bring it to disk and move it to its place: after a power cut scores would be zeros there."""
+    """Write a temporary file, sync it to disk and move it into place: otherwise a power cut could leave zeros as
+    scores."""
     with NamedTemporaryFile(dir=path.parent, suffix=PART, delete=False) as aside:
         try:
             save(aside.file)

@@ -1,4 +1,4 @@
-"""Work at projects that is due by itself or was requested, whatever it is: found, and asked for where it is due."""
+"""Work on projects that is due automatically or was requested, of any kind: found, and requested when due."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def find_waiting(
     latest: Callable[[Session, int], RequestT | None],
     is_due: Callable[[Session, Project, RequestT | None], bool],
 ) -> tuple[list[Project], list[RequestT]]:
-    """(projects at which the work is due and not asked for yet, requests that are unfinished), of projects in use.
+    """Return (projects whose work is due and not yet requested, unfinished requests), of projects in use.
 
-    takes : whether such work is done at a project at all      latest : the latest request at a project
-    is_due : whether it is, after that request
+    takes : whether a project has such work at all      latest : returns the latest request of a project
+    is_due : whether the work is due, after that request
     """
     due, unfinished = [], []
     with home.database.read() as session:
@@ -49,7 +49,7 @@ def ask_for_due(
     ask: Callable[[Session, Project, None], int],
     get: Callable[[Session, int], RequestT | None],
 ) -> list[RequestT]:
-    """The requests to be dealt with: those that are unfinished, and those that are made here where work is due."""
+    """Return the requests to work on: the unfinished ones, and new ones for work that is due."""
     due, unfinished = found
     for project in due:
         with home.database.write() as session:
@@ -58,25 +58,25 @@ def ask_for_due(
     return unfinished
 
 
-# Someone whom work needs and who is away, such as a cluster: when it is looked again whether they are there.
+# A resource that may be unavailable, such as a cluster: when to check for it again.
 
 FIRST, LAST = 10.0, 300.0
-"""Seconds until the next look: after the first that found no one, and at most; twice as many after each."""
+"""Seconds until the next check: after the first failure, and at most; doubled after each failure."""
 
 
 class Away:
-    """One that may be away. clock : seconds, ascending"""
+    """A resource that may be unavailable. clock : seconds, ascending"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.there()
 
     def there(self) -> None:
-        """They were there: the next time that they are not, it is looked again soon."""
+        """Note that it was available: after the next failure, the check is soon again."""
         self._wait, self._until = FIRST, 0.0
 
     def missed(self) -> str:
-        """They were not there; when it is tried again, as a sentence."""
+        """Note that it was unavailable; returns when it is tried again, as a sentence."""
         wait = self._wait
         self._until, self._wait = self._clock() + wait, min(2 * wait, LAST)
         words = counted(round(wait), "second") if wait < 120 else counted(round(wait / 60), "minute")
@@ -84,5 +84,5 @@ class Away:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is to be looked, for the first time or again."""
+        """Whether a check is due, the first or another."""
         return self._clock() >= self._until

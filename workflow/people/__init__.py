@@ -1,1 +1,1 @@
-"""Use cases about people: who they are, how they sign in, what they may see, how they do."""
+"""Use cases about people: accounts, sign-in, rights, and figures about their work."""

@@ -1,5 +1,5 @@
-"""A person's answers excluded, and counted again: entries of the log, so that labels and models follow, and an earlier
-state can always be had back."""
+"""Excluding a person's answers, and counting them again. Both are entries of the log, so labels and models follow, and
+any earlier state can be restored."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workflow.seat import Seat
 
 
 def set_aside(seat: Seat, person_id: int) -> None:
-    """Let none of this person's answers count, earlier and later ones. They stay in the log; twice is harmless.
+    """Exclude all answers of this person, earlier and later ones. They stay in the log. Idempotent.
 
-    Raises NotFound where the person has said nothing here, NotAllowed unless the seat's person is an owner, NotSaved,
+    Raises NotFound if the person has answered nothing here, NotAllowed unless the seat's person is an owner, NotSaved,
     StaleQuestion.
     """
     with seat.turn(Right.OWN) as turn:
@@ -31,9 +31,9 @@ def set_aside(seat: Seat, person_id: int) -> None:
 
 
 def count_again(seat: Seat, person_id: int) -> None:
-    """Let their answers count as if they had never been excluded; where they count, nothing happens.
+    """Count this person's answers as if they had never been excluded; does nothing if they count already.
 
-    Raises as `set_aside`, but never because the person has said nothing.
+    Raises as `set_aside`, except that the person need not have answered.
     """
     with seat.turn(Right.OWN) as turn:
         target = _asides(turn).get(str(person_id))
@@ -42,7 +42,7 @@ def count_again(seat: Seat, person_id: int) -> None:
 
 
 def _asides(turn: AnyTurn) -> dict[str, int]:
-    """{annotator: seq of the entry by which their answers do not count}"""
+    """Return {annotator: seq of the entry that excludes their answers}."""
     return asides_after(read_class_changes(turn.session, turn.project_id))
 
 
@@ -67,7 +67,7 @@ def _write(
             at=turn.now,
         ),
     )
-    # The choices on a screen may be others now, and so may the rows that are asked about at all.
+    # The choices on a screen may have changed, and so may the rows that are asked at all.
     questions.close_reservations(session, project_id)
     audit.note(
         session,

@@ -1,5 +1,5 @@
-"""The audit: what use cases note of who did what, within their own transaction. Answers are not among it: they have
-the log. Who may read it: `workflow.people.audited`."""
+"""The audit: use cases record who did what, in their own transaction. Answers are in the log instead. Reading it:
+`workflow.people.audited`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EventKind(StrEnum):
 
 
 DETAIL_LENGTH = 200
-"""Characters of a detail that are kept."""
+"""Limit of the characters stored of a detail."""
 
 
 def note(
@@ -67,12 +67,12 @@ def note(
     address: str = "",
     **details: str | int,
 ) -> None:
-    """Add an event to the audit, in the caller's transaction: what was not done is not noted either.
+    """Add an event to the audit, in the caller's transaction, so that only completed actions are recorded.
 
     person_id : who did it, None if no one was signed in      about_id : the person it was done to
-    address : of their machine, if it is known
-    details : what else an owner would want to know, by name. Never a password, a secret or what someone typed in
-    the place of one: people type passwords into the box of their name.
+    address : of their machine, if known
+    details : further facts for an owner, by name. Never a password, a secret or text typed at sign-in: people type
+        passwords into the name field.
     """
     kept: dict[str, object] = {
         name: value[:DETAIL_LENGTH] if isinstance(value, str) else value for name, value in details.items()
@@ -90,6 +90,6 @@ def note(
 
 
 def note_at(there: Reading, what: EventKind, **details: str | int) -> None:
-    """As ``note``, of anyone who is there, at the project of their seat if it is at one."""
+    """Add an event as ``note`` does, for the person and the project of a seat."""
     project_id = None if there.at is None else there.at.id
     note(there.session, what, person_id=there.person.id, project_id=project_id, **details)  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ class AuditLine:
 
 
 def audit_lines(seat: Seat, asked: EventFilter, limit: int | None = MOST_SHOWN) -> list[AuditLine]:
-    """The events asked for, the latest first. limit : how many at most; None for all
+    """Return the matching events, latest first. limit : how many at most; None for all
 
     Raises NotAllowed unless the person of the seat is an owner.
     """
@@ -81,12 +81,13 @@ def audit_lines(seat: Seat, asked: EventFilter, limit: int | None = MOST_SHOWN) 
 
 
 def audit_csv(seat: Seat, asked: EventFilter) -> str:
-    """Every event asked for as CSV, the latest first. What a spreadsheet would run begins with an apostrophe.
+    """Return every matching event as CSV, latest first. Cells that a spreadsheet would run as formulas begin with an
+    apostrophe.
 
     Raises as ``audit_lines``.
     """
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    writer = csv.writer(text)  # lines end in CR LF: a line break in a cell of either sort is then quoted
     writer.writerow(["number", "at", "what", "who", "whom", "project", "details", "address"])
     for one in audit_lines(seat, asked, None):
         cells = [one.what, one.who, one.whom, one.project, one.details, one.address]
@@ -95,7 +96,7 @@ def audit_csv(seat: Seat, asked: EventFilter) -> str:
 
 
 def who_and_where(seat: Seat) -> tuple[dict[int, str], dict[int, str]]:
-    """The names of all people and all projects, by id, to choose from. Raises as ``audit_lines``."""
+    """Return the names of all people and all projects, by id, for filters. Raises as ``audit_lines``."""
     with seat.everywhere.reading(Right.OWN) as reading:
         return (
             {one.id: one.name for one in people.listed(reading.session)},

@@ -1,4 +1,4 @@
-"""Browsers that are signed in: opened when someone signs in, listed, and ended by their person or by an owner."""
+"""Browser sessions: opened when someone signs in, listed, and ended by their person or by an owner."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _SYSTEMS = (
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
 )
-"""Browsers name others too, to be served like them: the first that is found is the one."""
+"""Browsers also name other browsers for compatibility: the first match counts."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """From where someone signs in. address : of their machine      browser : in a few words"""
+    """The client that someone signs in from. address : of their machine      browser : in a few words"""
 
     address: str = ""
     browser: str = ""
@@ -66,7 +66,8 @@ def browser_words(user_agent: str) -> str:
 
 
 def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> str:
-    """Sign a person in, in the caller's transaction; the secret for the cookie. how : link, password, openid, proxy"""
+    """Sign a person in, in the caller's transaction; returns the secret for the cookie. how : link, password, openid,
+    proxy"""
     secret, now = new_secret(), datetime.now(UTC)
     people.add_sign_in(
         session,
@@ -85,24 +86,24 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
 
 
 def signed_in(home: Home, sign_in_secret: str) -> SignedIn | None:
-    """Person signed in with this secret; None when it is unknown or over, or the person disabled."""
+    """Return the sign-in with this secret; None if it is unknown or over, or the person is disabled."""
     return home.known_browsers.find(home.database, secret_hash(sign_in_secret), datetime.now(UTC))
 
 
 def person_of(home: Home, sign_in_secret: str) -> Person | None:
-    """The person of ``signed_in``."""
+    """Return the person of ``signed_in``."""
     found = signed_in(home, sign_in_secret)
     return None if found is None else found.person
 
 
 def see(home: Home, sign_in_id: int) -> None:
-    """Note that the browser is there. Where nothing can be written it is not noted: no one waits for this."""
+    """Record that the browser was active. Skipped if nothing can be written: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
         people.see(session, sign_in_id, datetime.now(UTC))
 
 
 def sign_out(home: Home, sign_in_secret: str, visit: Visit = NOWHERE) -> None:
-    """End one sign-in; harmless when it is unknown or has ended. Raises NotSaved."""
+    """End one sign-in; harmless if it is unknown or has ended. Raises NotSaved."""
     now = datetime.now(UTC)
     with saving(home) as session:
         found = people.find_sign_in(session, secret_hash(sign_in_secret), now)
@@ -111,7 +112,7 @@ def sign_out(home: Home, sign_in_secret: str, visit: Visit = NOWHERE) -> None:
 
 
 def my_browsers(seat: Seat) -> list[SignIn]:
-    """The browsers signed in as this person, the one seen last first. Raises NotAllowed."""
+    """List the browsers signed in as this person, the most recently active first. Raises NotAllowed."""
     with seat.reading() as reading:
         return people.list_sign_ins(reading.session, datetime.now(UTC), reading.person.id)
 
@@ -123,7 +124,7 @@ def end_my_browser(seat: Seat, sign_in_id: int) -> None:
 
 
 def end_my_other_browsers(seat: Seat, this: int) -> None:
-    """End every sign-in of this person but the one of this number, and their tokens. Raises NotAllowed, NotSaved."""
+    """End every sign-in of this person except the one with this id, and their tokens. Raises NotAllowed, NotSaved."""
     now = datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
         end_tokens_of(mine.session, seat.person_id, seat.person_id)
@@ -140,7 +141,7 @@ def end_my_other_browsers(seat: Seat, this: int) -> None:
 
 
 def end_browser(seat: Seat, person_id: int, sign_in_id: int) -> None:
-    """End a sign-in of anyone; harmless if they have none of this number. Raises NotSaved; NotAllowed unless the
+    """End a sign-in of any person; harmless if they have none with this id. Raises NotSaved; NotAllowed unless the
     person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, sign_in_id)

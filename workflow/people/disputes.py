@@ -1,9 +1,9 @@
-"""Disputes: rows that people disagree on, and the verdicts by which reviewers settle them.
+"""Disputes: rows with conflicting answers, and the verdicts by which reviewers settle them.
 
-A row is in dispute where at least two people have said all they can of it and left different labels, or some of them
-say that it is a bad item; and no verdict stands. A verdict is an entry of its own kind: it ends the dispute whatever is
-answered later, no one is asked about the row any more, and all answers stay in the log. Taken back, like any answer of
-that person's, the dispute is open again.
+A row is in dispute if at least two people have finished with it and left different labels, or only some of them call it
+a bad item, and there is no verdict. A verdict is an entry of its own kind. It ends the dispute whatever is answered
+later: no one is asked about the row any more, and all answers stay in the log. If the verdict is withdrawn, like any
+answer of that person, the dispute is open again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from workflow.rows.row import RowView, row_view
 from workflow.seat import Seat
 
 LISTED = 50
-"""Disputes that a list names; of the others their number is reported."""
+"""Disputes that a list names; the rest is only counted."""
 
 NO_MODEL = "There is no model yet. One is trained after the first answers."
 BLIND_CHECK = "This row is a blind check: the model is measured on it, so that its shares are not shown here."
@@ -42,10 +42,10 @@ BLIND_CHECK = "This row is a blind check: the model is measured on it, so that i
 
 @dataclass(frozen=True)
 class DisputeLine:
-    """A row in dispute. said : what people left, each once, the most frequent first; () is a bad item
+    """A row in dispute. said : the sets of labels that people left, each once, most frequent first; () is a bad item
     times : how many left each of these
 
-    disagreement : 0 to 1, how far people are apart      doubt : 0 to 1, of the model; None if it is not asked
+    disagreement : 0 to 1, how much people differ      doubt : 0 to 1, of the model; None if it has no prediction
     """
 
     row: int
@@ -63,8 +63,8 @@ class DisputeLine:
 
 @dataclass(frozen=True)
 class DisputeList:
-    """The worst of the open disputes, worst first. total, settled : how many are open; how many rows have a verdict
-    several : whether people answer for themselves in this project      by_row : whether rows have one label"""
+    """The worst of the open disputes, worst first. total, settled : open disputes; rows with a verdict
+    several : whether the project collects independent answers      by_row : whether rows have one label"""
 
     lines: tuple[DisputeLine, ...]
     total: int
@@ -75,7 +75,7 @@ class DisputeList:
 
 @dataclass(frozen=True)
 class Opinion:
-    """One person's labels of the row. labels : that they left, by their present names; () where they say bad item
+    """One person's labels of the row. labels : the labels they left, by their present names; () for a bad item
 
     at, seconds, note : of their latest answer
     """
@@ -100,9 +100,9 @@ class NamedNote:
 class Dispute:
     """A row in dispute, opened.
 
-    token : of the verdict that is given on it      opinions : who said what, in the order in which they said it
-    candidates : what it may be by the file, or by someone      classes : all that a verdict may name
-    shares : {label: share} by the model, among the candidates; empty if it is not shown, and `why_not` says why
+    token : for the verdict      opinions : each person's answer, in the order they were given
+    candidates : possible labels by the file, or by an answer      classes : all that a verdict may name
+    shares : {label: share} by the model, among the candidates; empty if not shown, for the reason in `why_not`
     """
 
     view: RowView
@@ -116,12 +116,12 @@ class Dispute:
 
 
 def list_disputes(seat: Seat) -> DisputeList:
-    """The open disputes, worst first, ties by row: by disagreement x doubt.
+    """Return the open disputes by disagreement x doubt, worst first, ties by row.
 
     disagreement : the mean distance of two people, 1 - MASI of what they left (`plcore.crowd.set_distances`), a bad
         item a set of its own
-    doubt : 1 - margin, the model's largest share less its second largest, among what the row may be by the file or by
-        someone; 1 if there is no model yet, and on blind checks, where its word must not count
+    doubt : 1 - margin, the model's largest share less its second largest, among the possible labels by the file or by
+        an answer; 1 if there is no model yet, and on blind checks, which must not depend on it
     """
     with seat.learner(Right.REVIEW) as opened:
         learner = opened.learner
@@ -139,14 +139,14 @@ def list_disputes(seat: Seat) -> DisputeList:
 
 
 def count_open(seat: Seat) -> int:
-    """How many disputes are open. Raises as `list_disputes`."""
+    """Count the open disputes. Raises as `list_disputes`."""
     with seat.learner(Right.REVIEW) as opened:
         disputes = opened.kind.DISPUTES
         return 0 if disputes is None else len(disputes(opened.learner).disputed())
 
 
 def open_dispute(seat: Seat, row: int) -> Dispute | None:
-    """A row with all that people said of it; None if it is not, or no longer, in dispute."""
+    """Return a row with all of people's answers about it; None if it is not, or no longer, in dispute."""
     with seat.learner(Right.REVIEW) as opened:
         learner, disputes = opened.learner, opened.kind.DISPUTES
         check_row(learner.table, row)
@@ -206,7 +206,7 @@ def _opinion(pool: CandidatePool, names: dict[int, str], log: Sequence[LogEntry]
 
 
 def _allowed(views: Sequence[View]) -> BoolArray:
-    """(m,) what any of them left."""
+    """Return (m,) the labels that any of them left."""
     return np.asarray(np.any([view.folded.votes for view in views], axis=0), dtype=bool)
 
 
@@ -221,20 +221,20 @@ def _why_no_shares(learner: Learner, pool: CandidatePool, row: int) -> str:
     return "" if learner.has_model else NO_MODEL
 
 
-# Entries of reviewers about disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
-# next to a row, which are none.
+# Reviewers' actions on disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes next to
+# a row, which are not.
 
 
 def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: str | None = None) -> Saved:
     """Give the verdict on a row in dispute, exactly once; one entry of the kind `verdict`.
 
-    token : of the row as it was opened      labels : what it is, one class or several; none: a bad item
-    A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
+    token : of the opened row      labels : its classes, one or several; none: a bad item
+    If the token was already used, returns the earlier entry with ``repeated`` set and stores nothing.
 
     Raises
-    StaleQuestion : The row is not, or no longer, in dispute, or this person has said something else about it since it
-        was opened.
-    AnswerError : A label is not a class, or the project knows no disputes, or the note is too long. Nothing is stored.
+    StaleQuestion : The row is not, or no longer, in dispute, or this person has answered it since it was opened.
+    AnswerError : A label is not a class, projects of this kind have no disputes, or the note is too long. Nothing is
+        stored.
     """
     note, place = checked_note(note), Place(row)
     with seat.turn(Right.REVIEW) as turn:
@@ -269,14 +269,14 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
         )
         open_now = turn.open_now()
         if open_now is not None and open_now.row == row:
-            turn.close_question()  # it is answered by this
+            turn.close_question()  # the verdict also answers it
         return turn.saved(stored)
 
 
 def discuss(seat: Seat, row: int, text: str) -> None:
-    """Leave a note next to a row, for all who review; it is not an answer, and no entry.
+    """Leave a note next to a row, for all reviewers; it is neither an answer nor an entry.
 
-    Raises AnswerError: the note is empty or too long.
+    Raises AnswerError if the note is empty or too long.
     """
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
@@ -289,7 +289,7 @@ def discuss(seat: Seat, row: int, text: str) -> None:
 
 
 def _predicted(opened: Opened[Learner], class_map: ClassMap, row: int) -> str | None:
-    """Prediction for the row before people answered, by its present name."""
+    """Return the prediction for the row before people answered, by its present name."""
     log = answers.of_row(opened.session, opened.project_id, row)
     withdrawn = taken_back(log)
     said = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]

@@ -1,7 +1,8 @@
-"""Signing in by an account elsewhere: of an OpenID Connect provider, or of a proxy that has asked who it is.
+"""Sign-in with an external account: of an OpenID Connect provider, or through a proxy that authenticates users.
 
-People are known here first: by the e-mail or user name that an owner gave them, or by a name that is the same. Owners
-are known by what was given to them alone: where people may choose their user names, one would choose 'owner'.
+Winnow must know people first: by the e-mail or user name that an owner entered for them, or by an identical name.
+Owners are only matched by what was entered for them: if people may choose their user names, someone would choose
+'owner'.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault
 
 
 def person_by_proxy(home: Home, user: str) -> int | None:
-    """The id of the person whom a trusted proxy calls so; None if no one is, or their access has ended."""
+    """Return the id of the person with this name at a trusted proxy; None if there is none, or their access has
+    ended."""
     with home.database.read() as session:
         person = _known(session, user)
     return None if person is None or person.disabled_at is not None else person.id
 
 
 def sign_in_by_proxy(home: Home, user: str, visit: Visit = NOWHERE, secret: str | None = None) -> str:
-    """The sign-in's secret, for a cookie: the one that the browser has, where a proxy gave it to this person and it
-    stands.
+    """Return the sign-in's secret, for a cookie: the browser's own if it is still valid and a proxy gave it to this
+    person.
 
-    user : what a trusted proxy says who it is      secret : of the browser's cookie; None: it has none
+    user : the user name sent by a trusted proxy      secret : of the browser's cookie; None: it has none
     Raises NotKnown if no one of this name may sign in; NotSaved.
     """
     if secret is not None and _is_theirs(home, secret, user):
@@ -56,12 +58,12 @@ def _is_theirs(home: Home, secret: str, user: str) -> bool:
 
 
 def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWHERE) -> str:
-    """The sign-in's secret, for a cookie. claims : of an ID token whose signature and times were checked
+    """Return the sign-in's secret, for a cookie. claims : of an ID token whose signature and times were checked
 
-    Someone is found by their subject, the provider's own name for them, once they have signed in; the first time by
-    their e-mail, which the provider must have verified.
+    People are matched by their subject, the provider's id for them. At their first sign-in they are matched by e-mail,
+    which the provider must have verified.
 
-    Raises NotKnown where they may not sign in; NotSaved.
+    Raises NotKnown if they may not sign in; NotSaved.
     """
     issuer, email = str(claims["iss"]), str(claims.get("email") or "")
     subject = f"{issuer} {claims['sub']}"
@@ -96,8 +98,8 @@ def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWH
 
 
 def set_known_as(seat: Seat, person_id: int, name: str) -> None:
-    """Say by which e-mail or user name a person is known elsewhere; '' for none. The account they had signed in by
-    is forgotten: the person with that name now may take it.
+    """Set the e-mail or user name of a person's external account; '' for none. Their previous external account is
+    unlinked, so that the person who now has that name can use it.
 
     Raises
     PersonNameError : It is too long, cannot be shown, or is another person's.
@@ -112,8 +114,8 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
         if wanted is not None and people.by_known_as(session, wanted) not in (None, person_id):
             raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
         people.change(session, person_id, known_as=wanted, subject=None)
-        people.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
-        end_tokens_of(session, seat.person_id, person_id)  # and what they may have made
+        people.end_elsewhere(session, person_id, datetime.now(UTC))  # people who signed in by the name
+        end_tokens_of(session, seat.person_id, person_id)  # and the tokens they may have made
         audit.note(
             session,
             EventKind.KNOWN_AS_SET,
@@ -132,12 +134,12 @@ def _known(session: Session, user: str) -> Person | None:
         return people.find(session, person_id)
     person = named(session, wanted)
     if person is None or person.is_owner or people.find_account(session, person.id).known_as is not None:
-        return None  # an owner, or someone who is known by something else
+        return None  # an owner, or someone known by another name
     return person
 
 
 def _newcomer(home: Home, session: Session, user: str) -> Person:
-    """A new annotator where the settings let them in. They are known as what they came with."""
+    """Add a new annotator if the settings admit newcomers, known by the name they came with."""
     if not home.settings.sign_in.let_in_new_people:
         raise NotKnown(_unknown(user))
     try:

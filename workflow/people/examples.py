@@ -1,9 +1,9 @@
 """Rows that show what a class looks like, marked by the owner; the question card shows them on demand.
 
-A mark holds the row's number and the name that the class had then: a name that was ever used belongs to its class for
-good (`plcore.loop.classes`), so that renames and merges of classes keep the examples. A row is shown only while its
-answered label is still that class, and never to anyone who is asked about it. If several people answer a row, that is
-once enough have: it can neither be marked nor is it shown while it waits for others, who would know its label.
+A mark holds the row's number and the name of its class at that time. A name always belongs to its class
+(`plcore.loop.classes`), so examples survive renames and merges of classes. A row is shown only while its answered label
+is still that class, and never to anyone who is asked about it. A row that needs several annotators can only be marked
+and shown once enough have answered, because the others would learn its label.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from workflow.seat import Seat
 
 EXAMPLE, QUALIFICATION = "example", "qualification"
 PURPOSES = (EXAMPLE, QUALIFICATION)
-"""Possible kinds of row marked for: shown next to every question, or asked before someone starts. Never both: who
-has seen
-a row with its label need not be asked about it."""
+"""Purposes that a row can be marked for: shown next to every question, or asked before someone starts. Never both: a
+person who has seen a row with its label need not be asked about it."""
 
 NOTE_LENGTH = 200
 MOST_SHOWN = 60
-"""Examples that a card shows at most."""
+"""Limit of the examples that a card shows."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class ClassExample:
 class Marking:
     """Whether a row can be marked, and how it is marked now.
 
-    labels : of which of these classes it can be an example      why_not : why of none, "" if it can
+    labels : classes that it can be an example of      why_not : why there are none, else ""
     purposes : what it can be marked for      purpose : what it is marked for, None if it is not
     """
 
@@ -58,7 +57,7 @@ class Marking:
 
 
 def marking(seat: Seat, row: int) -> Marking:
-    """How a row is marked, for the owner."""
+    """Describe how a row is marked, for the owner."""
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
         found = members.of_row(opened.session, opened.project_id, row)
@@ -76,8 +75,8 @@ def marking(seat: Seat, row: int) -> Marking:
 def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPLE) -> None:
     """Mark a row as an example of its class, in place of an earlier mark. note : at most NOTE_LENGTH characters
 
-    Raises AnswerError: the row has no such label by answers, or it is held out; the note is too long or cannot be
-    stored; or the kind of project knows no qualification.
+    Raises AnswerError if answers do not give the row this label, it is held out, the note is too long or cannot be
+    stored, or projects of this kind have no qualification.
     """
     note = " ".join(note.split())
     checked_note(note, NOTE_LENGTH)
@@ -102,13 +101,14 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
 
 
 def unmark(seat: Seat, row: int) -> None:
-    """Take the mark of a row away; harmless if it has none."""
+    """Remove the mark of a row; harmless if it has none."""
     with seat.writing(Right.REVIEW) as writing:
         members.remove_example(writing.session, writing.project.id, row)
 
 
 def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
-    """The examples that may be shown to this person now, in the order of the classes; never the row before them."""
+    """Return the examples that may be shown to this person now, in the order of the classes; never the row they are
+    asked about."""
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         found = standing_examples(opened, EXAMPLE)
@@ -116,7 +116,7 @@ def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
 
 
 def standing_examples(opened: Opened[Learner], purpose: str) -> list[ClassExample]:
-    """The rows marked for this whose answered label is still that class, in the order of the classes."""
+    """Return the rows with this mark whose answered label is still that class, in the order of the classes."""
     marked = members.list_examples(opened.session, opened.project_id, purpose)
     if not marked:
         return []
@@ -131,7 +131,7 @@ def standing_examples(opened: Opened[Learner], purpose: str) -> list[ClassExampl
 
 
 def label_now(opened: Opened[Learner], label: str) -> str | None:
-    """The present name of a class; None if it was withdrawn."""
+    """Return the present name of a class; None if it was withdrawn."""
     classes = opened.kind.CLASSES
     if classes is None:
         return label
@@ -142,7 +142,7 @@ def label_now(opened: Opened[Learner], label: str) -> str | None:
 
 
 def _may_show(opened: Opened[Learner], row: int) -> tuple[tuple[str, ...], str]:
-    """(the labels of which the row can be an example, why it can be of none)"""
+    """Return (the labels that the row can be an example of, why there are none)."""
     learner = opened.learner
     labels = learner.pool.answered_labels(row) if learner.pool.shown_to_all()[row] else ()
     if labels:
@@ -165,7 +165,7 @@ def _may_show(opened: Opened[Learner], row: int) -> tuple[tuple[str, ...], str]:
 
 
 def _waits(learner: Learner, row: int) -> bool:
-    """Whether more people are to answer the row, each for themselves. Held-out rows are told of otherwise."""
+    """Whether the row needs more independent annotators. Held-out rows are handled elsewhere."""
     pool = learner.pool
     held = pool.test_rows[row] or learner.pool.blind_rows[row]
     return bool(learner.settings.several and not held and pool.places_left(Place(row)))

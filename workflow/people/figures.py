@@ -1,4 +1,4 @@
-"""Figures by person: of everyone, for owners and reviewers; of oneself, for everyone who answers."""
+"""Figures by person: of everyone, for owners and reviewers; for each annotator, their own."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ from workflow.seat import Seat
 # Answers of people in a project, read once for all their figures.
 
 Place = tuple[int, str | None]
-"""A row, and the label of it that is asked about; None: all of it."""
+"""A row, and the label of it that is asked about; None: the whole row."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """log : every entry about a row that was not withdrawn, in order      votes : in the order they were given
-    aside : people whose answers do not count      names : {person: name} of everyone"""
+    """The answers in a project. log : every entry about a row that was not withdrawn, in order      votes : in the
+    order they were given
+    aside : people whose answers are excluded      names : {person: name} of everyone"""
 
     log: Sequence[SaidEntry]
     votes: Sequence[Vote]
@@ -51,7 +52,7 @@ class Said:
     names: Mapping[int, str]
 
     def by_place(self) -> dict[Place, list[Vote]]:
-        """The votes of each place, those that are excluded too."""
+        """The votes of each place, including excluded ones."""
         found: dict[Place, list[Vote]] = defaultdict(list)
         for one in self.votes:
             found[one.row, one.label].append(one)
@@ -59,52 +60,55 @@ class Said:
 
 
 def read_said(seat: Seat, right: Right) -> Said:
-    """Raises NotAllowed where the seat's person has not this right, NotFound."""
+    """Read the answers of a project. Raises NotAllowed unless the seat's person has this right, NotFound."""
     with seat.learner(right) as opened:
         kind, learner = opened.kind, opened.learner
-    # Others may use the learner meanwhile: votes use what the table and the changes of classes made of it alone.
+    # Others may use the learner meanwhile: votes only use what it derives from the table and the class changes.
     with seat.reading(right) as reading:
         log = answers.said(reading.session, reading.project.id)
         changes = read_class_changes(reading.session, reading.project.id)
         names = names_of(reading.session)
     aside = frozenset(int(one) for one in asides_after(changes))
-    given = [one for one in log if one.note != SIMULATED]  # the oracle of a dry run knows the hidden truth
+    given = [
+        one for one in log if one.note != SIMULATED
+    ]  # the simulated person of a dry run knows the hidden truth
     return Said(log, kind.votes_of(learner, given), aside, names)
 
 
-# The figures of one person: how much, how fast, how right, and how far others and the model agree with them.
+# The figures of one person: how much, how fast, how accurate, and how often others and the model agree with them.
 
 LONGEST = 300.0
-"""Seconds: longer over one question is a break, and says nothing of a pace."""
+"""Seconds: longer than this on one question is a break, and does not count for the pace."""
 
 
 @dataclass(frozen=True)
 class CountedShare:
-    """How many of how many. right : need not be whole, where each counts by a part"""
+    """A count out of a total. right : may be fractional, if each counts partially"""
 
     right: float
     of: int
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough to show a figure; with fewer a sentence is in its place."""
+        """Whether there are enough to show a figure; otherwise a sentence replaces it."""
         return self.of >= FEWEST_MEASURED
 
     @property
     def value(self) -> float:
-        """NaN of none."""
+        """The share; NaN without a total."""
         return self.right / self.of if self.of else float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's, of 95%."""
+        """Wilson's 95% confidence interval."""
         low, high = wilson_interval(self.value, self.of)
         return float(low), float(high)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """kind : of answer      seconds : the median      answers : how many it is of"""
+    """The pace by kind of answer. kind : of answer      seconds : the median      answers : how many it is computed
+    from"""
 
     kind: str
     seconds: float
@@ -115,14 +119,14 @@ class Pace:
 class PersonFigures:
     """One line of the Team page.
 
-    answers : presses that said something, "cannot tell" among them; none of the simulated oracle's
+    answers : answers including "cannot tell", without simulated ones
     pace : by kind of answer, those given most often first      seconds : the median of all; None before the first
     unsure, none, bad : shares of the answers
     checks : right on blind checks whose label is known (`against`)
     others : agreement with others, over the places that both have answered; a place counts once, by the share of the
-        others there who said the very same
-    model : answers of one class that were what the model had said when the question was shown
-    warnings : sentences, each with its evidence      aside : their answers do not count
+        others who gave exactly the same answer
+    model : answers with one class that matched the prediction when the question was shown
+    warnings : sentences, each with its evidence      aside : whether their answers are excluded
     """
 
     person_id: int
@@ -147,11 +151,10 @@ class PersonFigures:
 
 
 def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> PersonFigures:
-    """The figures of one person, without warnings.
+    """Return the figures of one person, without warnings.
 
-    at_most : None, or a step: shares that use what others said, or by what is known, count the first answers alone,
-        to a multiple of it, so that they do not tell after an answer whether it was right
-    """
+    at_most : None, or a step: shares that use others' answers or known labels count only the first answers, to a
+        multiple of the step, so that they do not reveal whether the latest answer was right"""
     own = presses(said, person_id)
     times = _times(own)
     by_kind = Counter(one.kind for one in own)
@@ -183,7 +186,7 @@ def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> Per
 
 
 def presses(said: Said, person_id: int) -> list[SaidEntry]:
-    """The person's answers, one for each press: not what was skipped, and nothing that a simulation said."""
+    """Return the person's answers, one per question: without skips and simulated answers."""
     return [
         one
         for one in said.log
@@ -195,9 +198,8 @@ def presses(said: Said, person_id: int) -> list[SaidEntry]:
 
 
 def warnings(said: Said) -> dict[int, tuple[str, ...]]:
-    """{person: sentences} of anyone who seems to guess or is much too fast. People who were excluded are told of
-    too, but
-    no one is held against what they said."""
+    """Return {person: sentences} for anyone who seems to guess or is much too fast. Excluded people get warnings, too,
+    but their answers are not used to judge others."""
     found: dict[int, list[str]] = defaultdict(list)
     counted = [one for one in said.votes if one.person_id not in said.aside]
     everybody = sorted({one.person_id for one in said.votes})
@@ -221,7 +223,7 @@ def warnings(said: Said) -> dict[int, tuple[str, ...]]:
 
 
 def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
-    """People who seem to guess, with the evidence, on shared places."""
+    """Find people who seem to guess, with the evidence, on shared places."""
     people_at: dict[Place, int] = Counter((one.row, one.label) for one in votes)
     shared = [one for one in votes if people_at[one.row, one.label] > 1]
     number: dict[Place, int] = {}
@@ -241,8 +243,8 @@ def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
 
 
 def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
-    """Reference labels for a person's votes: what a verdict says, else what more of the others say
-    than anything else; None if no one knows."""
+    """Return the reference labels for a person's vote: the verdict, else the most frequent answer of the others; None
+    if there is none."""
     if one.known is not None:
         return one.known
     said = Counter(other.names for other in others).most_common(2)
@@ -260,7 +262,8 @@ def _others(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -
 
 
 def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """1 if the vote is right on a blind check, 0 if it is not; None if it is none, or no one knows."""
+    """Return 1 if the vote is right on a blind check, 0 if it is wrong; None if it is not on a check, or the label is
+    unknown."""
     if not one.check:
         return None
     right = right_answer(one, _others(one, places, aside))
@@ -268,7 +271,7 @@ def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) ->
 
 
 def _same(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """The share of the others there who said the very same; None if there are none."""
+    """Return the share of the others there who gave exactly the same answer; None if there are none."""
     others = _others(one, places, aside)
     return sum(other.names == one.names for other in others) / len(others) if others else None
 
@@ -279,16 +282,16 @@ def _share(each: Sequence[float], step: int | None) -> CountedShare:
 
 
 def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
-    """(kind, seconds) of answers to one row that took no break. The rows of a batch have shares of the batch's time."""
+    """Return (kind, seconds) of answers to one row without a break. The rows of a batch share the batch's time."""
     alone = [one for one in own if batch_of(one.asked) is None]
     return [(one.kind, one.seconds) for one in alone if one.seconds is not None and one.seconds <= LONGEST]
 
 
-# How far the people of a project agree beyond what chance gives: on its blind checks, and on all that several have
+# Inter-annotator agreement beyond chance in a project: on its blind checks, and on all places that several people have
 # answered.
 
 RESAMPLES = 400
-"""For the rows, for an interval."""
+"""Resamples of the rows for a confidence interval."""
 SEED = 0
 READINGS = (
     (0.8, "Annotators agree well beyond chance."),
@@ -304,7 +307,8 @@ LEAST = "Annotators agree less than by chance: two of them may understand the cl
 
 @dataclass(frozen=True)
 class Figure:
-    """value, low, high : with its interval of 95%, NaN if there is none      reason : why there is none, else ""
+    """A figure of agreement. value, low, high : with its 95% confidence interval, NaN if there is none      reason :
+    why there is none, else ""
     n_rows : rows, or labels of rows, that two people or more have answered"""
 
     value: float
@@ -315,12 +319,12 @@ class Figure:
 
     @property
     def so_far(self) -> str:
-        """How many rows there are of those that it takes; "" once there are enough."""
+        """How many of the required rows there are; "" once there are enough."""
         return f"{self.n_rows} of {LEAST_ROWS} shared rows" if self.n_rows < LEAST_ROWS else ""
 
     @property
     def reading(self) -> str:
-        """Meaning, in a plain sentence."""
+        """The figure's meaning in a plain sentence."""
         if self.reason:
             return self.reason
         return next((words for least, words in READINGS if self.value >= least), LEAST)
@@ -328,8 +332,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class AgreementOf:
-    """For some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
-    ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty"""
+    """Agreement on some votes. alpha : Krippendorff's, for answers that are the same or not      on_sets : the same,
+    with partial credit for overlapping sets
+    ac1 : Gwet's      by_label : alpha of each label, if single labels are asked about; else empty"""
 
     alpha: Figure
     on_sets: Figure
@@ -339,7 +344,7 @@ class AgreementOf:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two people: n_rows that both have answered, in how many they said the very same, and Cohen's kappa."""
+    """Two people: n_rows that both have answered, how many of these with exactly the same answer, and Cohen's kappa."""
 
     one: int
     other: int
@@ -349,14 +354,15 @@ class Pair:
 
     @property
     def share(self) -> CountedShare:
-        """For the rows that both have answered."""
+        """The share of the rows both answered on which they agree."""
         return CountedShare(self.same, self.n_rows)
 
 
 @dataclass(frozen=True)
 class TeamAgreement:
-    """checks : on blind checks, which are random      everywhere : on all; rows that a strategy chose are the hard
-    ones, which biases it down      pairs : everyone with everyone who share a row"""
+    """Agreement in a team. checks : on blind checks, which are random      everywhere : on all rows; those chosen by a
+    strategy are hard, which biases it downwards
+    pairs : all pairs who share a row"""
 
     checks: AgreementOf
     everywhere: AgreementOf
@@ -364,7 +370,7 @@ class TeamAgreement:
 
 
 def agreement_of(said: Said) -> TeamAgreement:
-    """The agreement of everyone whose answers count."""
+    """Compute the agreement of everyone whose answers count."""
     votes = [one for one in said.votes if one.person_id not in said.aside]
     return TeamAgreement(_of([one for one in votes if one.check]), _of(votes), _pairs(votes))
 
@@ -389,7 +395,7 @@ def _of(votes: Sequence[Vote]) -> AgreementOf:
 
 
 def _triples(votes: Iterable[Vote]) -> list[tuple[int, int, frozenset[str]]]:
-    """Votes as `plcore.crowd` reads them; every label of a row is a row of its own there."""
+    """Return votes as `plcore.crowd` reads them; every label of a row is a separate row there."""
     number: dict[tuple[int, str | None], int] = {}
     return [(number.setdefault((one.row, one.label), len(number)), one.person_id, one.names) for one in votes]
 
@@ -418,16 +424,17 @@ def _pairs(votes: Sequence[Vote]) -> tuple[Pair, ...]:
 
 
 FEWEST_CONFUSED = 30
-"""Answers shared with others below which a confusion is not shown."""
+"""Fewest shared answers for showing a confusion."""
 OWN_STEP = 10
-"""Own figures grow by this many shared answers at once, so that no single answer is told right or wrong, or a blind
-check told from oth."""
+"""Step of a person's own figures, in shared answers, so that no single answer is revealed as right or wrong, or as a
+blind check."""
 
 
 @dataclass(frozen=True)
 class Team:
-    """people : those with warnings first, then those who have answered most; everyone who has said something
-    against : in words, what answers to blind checks are held against"""
+    """The figures of a team. people : those with warnings first, then those who have answered most; everyone who has
+    answered
+    against : in words, the reference for answers to blind checks"""
 
     people: tuple[PersonFigures, ...]
     agreement: TeamAgreement
@@ -436,7 +443,8 @@ class Team:
 
 @dataclass(frozen=True)
 class PersonConfusion:
-    """Answers of one person, by the state of the row: shares (m, m), [is, said], by the model of Dawid and Skene."""
+    """Answers of one person, by the true label of the row: shares (m, m), [is, said], by the model of Dawid and
+    Skene."""
 
     classes: tuple[str, ...]
     shares: npt.NDArray[np.float64]
@@ -444,13 +452,15 @@ class PersonConfusion:
 
 
 def log_seq(seat: Seat) -> int:
-    """Seq of the latest entry: the figures change with it alone. Raises NotAllowed unless the person may answer."""
+    """Return the seq of the latest entry: the figures change only with it. Raises NotAllowed unless the person may
+    answer."""
     with seat.reading(Right.ANSWER) as reading:
         return entries.last_seq(reading.session, reading.project.id)
 
 
 def team(seat: Seat) -> Team:
-    """The figures of everyone, and inter-annotator agreement. Raises NotAllowed unless the person reviews, NotFound."""
+    """Return the figures of everyone, and inter-annotator agreement. Raises NotAllowed unless the person reviews,
+    NotFound."""
     said = read_said(seat, Right.REVIEW)
     told = warnings(said)
     found = [
@@ -461,13 +471,14 @@ def team(seat: Seat) -> Team:
 
 
 def mine(seat: Seat) -> PersonFigures:
-    """One's own figures. What uses others' answers counts in steps of OWN_STEP. Raises NotAllowed, NotFound."""
+    """Return the person's own figures. Those that use others' answers grow in steps of OWN_STEP. Raises NotAllowed,
+    NotFound."""
     said = read_said(seat, Right.ANSWER)
     return figures_of(said, seat.person_id, at_most=OWN_STEP)
 
 
 def confusion(seat: Seat, person_id: int) -> PersonConfusion | None:
-    """One person's confusion, where several have answered the same; None if no one shares an answer with them.
+    """Return one person's confusion, on places with several answers; None if no one shares an answer with them.
 
     Raises NotAllowed unless the seat's person reviews, NotFound.
     """
@@ -490,7 +501,7 @@ def _people(said: Said) -> list[int]:
 
 
 def _against(said: Said) -> str:
-    """In words."""
+    """Return the reference for blind checks in words."""
     asked = [one for one in said.votes if one.check]
     known = sum(one.known is not None for one in asked)
     if known and known == len(asked):

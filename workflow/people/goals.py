@@ -1,4 +1,4 @@
-"""A person's own goal and breaks at a project: a goal for each day, and breaks. No one else sees it."""
+"""A person's own daily goal and breaks at a project. No one else sees them."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from workflow.seat import Seat
 MOST_ANSWERS = 10_000
 MOST_MINUTES = 24 * 60
 BREAK_AFTER = 50
-"""Minutes after which a break is offered to anyone who has not said otherwise."""
+"""Minutes until a break is offered, by default."""
 
 REST = timedelta(minutes=5)
-"""A gap between two answers that is a pause, whether or not someone has said so."""
+"""A gap between two answers that counts as a pause, whether or not it was declared."""
 
 _MINUTE = 60_000_000
 _REST = REST // timedelta(microseconds=1)
 
 
 class GoalError(ValueError):
-    """A goal, or the minutes until a break, is not a number that is allowed."""
+    """A goal, or the minutes until a break, is not an allowed number."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """answers, minutes : of a day; None: no such goal      break_after : minutes; None: no break is offered
+    """A person's goal. answers, minutes : per day; None: no such goal      break_after : minutes; None: no break is
+    offered
 
     Raises GoalError.
     """
@@ -55,12 +56,13 @@ class Goal:
 
 @dataclass(frozen=True)
 class Day:
-    """One person's day at a project, by the clock of their place.
+    """One person's day at a project, by their local clock.
 
-    answers, minutes : given, and spent, since midnight; answers withdrawn do not count
-    reached : the goal is; of two goals both      told : they have been told so today
-    working : minutes since the latest pause, no more than are needed to offer a break      wants_break : one is offered
-    paused : their question is put away until they come back
+    answers, minutes : given, and spent, since midnight; withdrawn answers do not count
+    reached : whether the goal is reached; of two goals both      told : whether they have been notified today
+    working : minutes since the latest pause, at most those needed to offer a break      wants_break : whether a break
+        is offered
+    paused : whether their question is hidden until they resume
     """
 
     date: str
@@ -75,9 +77,9 @@ class Day:
 
 
 def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
-    """How far this person's day is. zone : IANA name of their time zone, as the browser gives it; else UTC
+    """Return the state of this person's day. zone : IANA name of their browser's time zone; else UTC
 
-    now : None, the present
+    now : None for the current time
     """
     with seat.learner(Right.ANSWER) as opened:
         question = questions.get(opened.session, opened.project_id, opened.person_id)
@@ -85,10 +87,10 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
 
 
 def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = None, *, paused: bool) -> Day:
-    """The same in a transaction of this person's. paused : whether their question is put away"""
+    """Return the same in an open transaction of this person. paused : whether their question is hidden"""
     now = now or datetime.now(UTC)
     here = now.astimezone(_zone(zone))
-    # Where there are two midnights, the first.
+    # If there are two midnights, the first.
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     place = opened.session, opened.project_id, opened.person_id
     before = opened.before
@@ -116,7 +118,7 @@ def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = Non
 
 
 def set_goal(seat: Seat, goal: Goal) -> None:
-    """Set this person's own goal and breaks at the project; another goal can be reached again today."""
+    """Set this person's own goal and breaks at the project. The new goal can be reached again today."""
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
         before = members.get(*here) or members.StoredGoal(None, None, None)
@@ -134,7 +136,7 @@ def set_goal(seat: Seat, goal: Goal) -> None:
 
 
 def note_reached(seat: Seat, date: str) -> None:
-    """They are told now that the goal of this day is reached: it is said once. date : `Day.date`"""
+    """Record that they were notified of reaching this day's goal, so that it happens once. date : `Day.date`"""
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
         if (stored := members.get(*here)) is not None:
@@ -142,7 +144,7 @@ def note_reached(seat: Seat, date: str) -> None:
 
 
 def _working(work: Work, now: datetime, since: datetime, rested: datetime | None) -> int:
-    """Minutes from the end of the latest pause until now, looking back to `since`; 0 while there is one."""
+    """Return the minutes from the end of the latest pause until now, looking back to `since`; 0 during a pause."""
     end = begin = microseconds(now)
     first = bisect_left(work.at, microseconds(since))
     if rested is not None:
@@ -160,5 +162,5 @@ def _working(work: Work, now: datetime, since: datetime, rested: datetime | None
 def _zone(name: str | None) -> tzinfo:
     try:
         return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # a browser can send anything
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a browser can send any text
         return UTC

@@ -1,4 +1,4 @@
-"""The people who may see a project, and what each may do there: listed and changed by its owners."""
+"""The members of a project and their roles: listed and changed by its owners."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from workflow.seat import Seat
 
 
 class MemberError(ValueError):
-    """A person, a group or a role does not fit, or a project would be left without an owner."""
+    """A person, a group or a role is invalid, or a project would be left without an owner."""
 
 
 @dataclass(frozen=True)
 class MemberLine:
-    """One who may see the project. ended : they cannot sign in now
+    """A person with access to the project. ended : whether they cannot sign in now
 
-    everywhere : an owner of this Winnow, whose role no one changes here
+    everywhere : whether they own this Winnow, so that their role cannot be changed here
     """
 
     person_id: int
@@ -42,9 +42,10 @@ class MemberLine:
 
 @dataclass(frozen=True)
 class Members:
-    """The people who may see a project.
+    """The people with access to a project.
 
-    others : (id, name) of anyone who can sign in and is no member      groups : (id, name, how many are no members)
+    others : (id, name) of everyone who can sign in and is not a member      groups : (id, name, how many are not
+        members)
     """
 
     members: tuple[MemberLine, ...]
@@ -53,7 +54,7 @@ class Members:
 
 
 def list_members(seat: Seat) -> Members:
-    """The people who may see the project, owners of this Winnow first, and who could be added.
+    """Return the people with access to the project, owners of this Winnow first, and those who could be added.
 
     Raises NotAllowed unless the person owns it, NotFound.
     """
@@ -87,10 +88,10 @@ def list_members(seat: Seat) -> Members:
 
 @dataclass(frozen=True)
 class TeamMember:
-    """One who may see the project, as its reviewers see them.
+    """A person with access to the project, as its reviewers see them.
 
     link : state of the latest sign-in link that an owner made for them      link_at : when it expires, or was used
-    waits : answers are expected of them
+    waits : whether they are expected to answer
     """
 
     person_id: int
@@ -102,8 +103,8 @@ class TeamMember:
 
 
 def list_team(seat: Seat) -> tuple[TeamMember, ...]:
-    """Everyone who may see the project, owners of this Winnow first. Raises NotAllowed unless the person reviews,
-    NotFound."""
+    """List everyone with access to the project, owners of this Winnow first. Raises NotAllowed unless the person
+    reviews, NotFound."""
     now = datetime.now(UTC)
     with seat.reading(Right.REVIEW) as reading:
         session = reading.session
@@ -129,11 +130,11 @@ def _link_state(
 
 
 def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
-    """Make these people members of the project, or give members another role: all of them, or no one.
+    """Make these people members of the project, or change their role: all of them, or no one.
 
     Raises
-    MemberError : There is no such role or person, one owns this Winnow, or the project would have no owner who can sign
-        in.
+    MemberError : The role or a person does not exist, a person owns this Winnow, or the project would have no owner who
+        can sign in.
     NotAllowed : The person of the seat does not own the project.
     """
     role = _checked(role)
@@ -147,8 +148,8 @@ def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
 
 
 def remove_member(seat: Seat, person_id: int) -> None:
-    """End a membership: the pages that this person has open at the project stop at their next press. Their answers
-    stay. Harmless for who is none.
+    """End a membership: pages that this person has open at the project stop working at the next click. Their answers
+    stay. Harmless if they are not a member.
 
     Raises as ``give_role``.
     """
@@ -161,7 +162,7 @@ def remove_member(seat: Seat, person_id: int) -> None:
 
 
 def invite_group(seat: Seat, group_id: int, role: str) -> int:
-    """Make everyone in a group a member who is none yet; how many those were. Who is a member keeps their role.
+    """Make everyone in a group a member; returns how many were new. Existing members keep their role.
 
     Raises as ``give_role``.
     """
@@ -183,7 +184,7 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
 
 def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> None:
     """Give the person of this name a role in several projects at once: in all, or in none. For owners of this Winnow,
-    at no project. No one's role is changed by it: where the person has another one already it is refused.
+    with a seat at no project. It changes no existing role: it is refused if the person already has another one.
 
     Raises as ``give_role``; NotFound if there is no such project.
     """
@@ -206,7 +207,7 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
 
 
 def rights_of(seat: Seat) -> frozenset[Right]:
-    """Rights of the person at the project of the seat; at none, whatever they may do in any project.
+    """Return the rights of the person at the project of the seat; without a project, their rights in any project.
 
     Raises NotAllowed if they are unknown or disabled, NotFound.
     """
@@ -218,15 +219,15 @@ def rights_of(seat: Seat) -> frozenset[Right]:
 
 
 def count_projects(seat: Seat) -> int:
-    """How many projects the person has to choose among, as `projects.list_projects` lists them. Raises NotAllowed where
-    they are unknown or disabled."""
+    """Count the projects that `projects.list_projects` lists for the person. Raises NotAllowed if they are unknown or
+    disabled."""
     with seat.reading() as reading:
         return sum(one.in_use for one, _ in access.visible_projects(reading.session, reading.person))
 
 
 def may_upload(seat: Seat) -> bool:
-    """Whether the person may send files: an owner of this Winnow makes projects of them, the owner of a project adds
-    rows to it. Raises NotAllowed if they are unknown or disabled."""
+    """Whether the person may send files: owners of this Winnow create projects from them, owners of a project add rows.
+    Raises NotAllowed if they are unknown or disabled."""
     return Right.OWN in rights_of(seat)
 
 
@@ -265,28 +266,27 @@ def _note(owning: Reading, project_id: int, person_id: int, role: str) -> None:
 
 
 def _let_go(owning: Reading, person_id: int) -> None:
-    """Others may be asked about the row that was on the screen of this person."""
+    """Release the row on this person's screen, so that others may be asked about it."""
     questions.close(owning.session, owning.project.id, person_id)
 
 
 def _check_owned(owning: Reading) -> None:
-    """Raises MemberError, so that nothing is stored, if no one who can sign in owns the project any more."""
+    """Raise MemberError, so that nothing is stored, if no one who can sign in owns the project any more."""
     if not members.owners(owning.session, owning.project.id):
         raise MemberError(
             "A project needs an owner who can sign in, and no one else is one. Fix: make someone else an owner first."
         )
 
 
-# Groups of people, to be invited to a project at once: made and changed by the owners of this Winnow.
+# Groups of people, to be invited to a project at once: created and changed by the owners of this Winnow.
 #
-# Being in a group gives no rights: each person invited with it becomes a member of the project, each for
-# themselves.
+# A group gives no rights: each person invited through it becomes a separate member of the project.
 
 NAME_LENGTH = 80
 
 
 class GroupError(ValueError):
-    """The name of a group is empty, too long or taken, or who is to be in it is unknown."""
+    """The name of a group is empty, too long or taken, or one of its people is unknown."""
 
 
 def list_groups(seat: Seat) -> list[Group]:
@@ -296,7 +296,7 @@ def list_groups(seat: Seat) -> list[Group]:
 
 
 def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
-    """Make a group of these people; its number.
+    """Create a group of these people; returns its id.
 
     Raises
     GroupError
@@ -309,8 +309,7 @@ def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
 
 
 def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[int]) -> None:
-    """Give a group another name and other people. Who was invited with it before stays a member. Raises as
-    ``make_group``."""
+    """Change a group's name and people. People invited through it before stay members. Raises as ``make_group``."""
     with seat.everywhere.owning() as owning:
         session = owning.session
         if members.find(session, group_id) is None:
@@ -319,7 +318,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
 
 
 def remove_group(seat: Seat, group_id: int) -> None:
-    """Take a group away; its people stay, and members of projects. Twice is harmless."""
+    """Remove a group; its people and their memberships stay. Idempotent."""
     with seat.everywhere.owning() as owning:
         members.remove_group(owning.session, group_id)
 

@@ -1,7 +1,7 @@
-"""Passwords for return visits: set by the person, cleared by an owner, seen by no one.
+"""Passwords for return visits: set by the person, cleared by an owner, visible to no one.
 
-Hashed by argon2id with the library's parameters (RFC 9106, low memory). Signing in takes as long, and is refused in the
-same words, whether there is no one of that name, they have no password, or it is another one.
+Hashed by argon2id with the library's parameters (RFC 9106, low memory). A refusal takes the same time and has the same
+words, whether the name is unknown, has no password, or the password is wrong.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from workflow.saving import NotSaved, saving
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Sign-ins that were refused, as the audit keeps them: this many an hour and no more.
+# Refused sign-ins, as the audit stores them: a limited number per hour.
 
 
 def note_refused(home: Home, why: str, visit: Visit, about_id: int | None = None) -> None:
-    """Note that no one was let in. why : in a few words of ours, never what was typed      about_id : whose name it was
+    """Record a refused sign-in. why : in a few fixed words, never what was typed      about_id : the person with the
+    name used
 
-    Strangers cause these lines, so that there are at most 20 an hour from one address and 500 from all. Where nothing
-    can be written none is: who was refused is refused all the same.
+    Strangers cause these lines, so there are at most 20 an hour from one address and 500 in total. If the line cannot
+    be written, the sign-in is refused all the same.
     """
     if not home.attempts.may_note(visit.address):
         return
@@ -62,19 +63,19 @@ LIMITED = (
 
 _HASHER = PasswordHasher()
 _ONE_AT_A_TIME = threading.Lock()
-"""A verification takes 64 MB: many at once would take the machine's memory."""
+"""A verification takes 64 MB: many at once would exhaust the machine's memory."""
 
 
 class PasswordError(ValueError):
-    """A password cannot be set: too short or too long, the name itself, or the present one is wrong."""
+    """A password cannot be set: it is too short, too long or the person's name, or the current one is wrong."""
 
 
 class WrongPassword(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """No one is signed in by this name and password."""
+    """The name or the password is wrong."""
 
 
 class TooManyAttempts(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """This name or this address has been tried too often lately. wait : seconds until it may be tried again"""
+    """Too many recent attempts with this name or from this address. wait : seconds until the next attempt"""
 
     def __init__(self, words: str, wait: int = 0) -> None:
         super().__init__(words)
@@ -82,10 +83,10 @@ class TooManyAttempts(PermissionError):  # noqa: N818 - what a page says, not a 
 
 
 def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOWHERE) -> str:
-    """The sign-in's secret, for a cookie.
+    """Return the sign-in's secret, for a cookie.
 
     Raises
-    WrongPassword : There is no one of this name, or they have no password or another one, or their access has ended.
+    WrongPassword : The name is unknown, has no password, the password is wrong, or their access has ended.
     TooManyAttempts : Five attempts with this name, or thirty from this address, within five minutes.
     NotSaved
     """
@@ -107,7 +108,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
             or now.disabled_at is not None
             or people.find_account(session, now.id).password_hash != stored
         ):
-            raise WrongPassword(WRONG)  # ended, or changed, in this moment
+            raise WrongPassword(WRONG)  # ended, or changed, just now
         if renewed != stored:
             people.change(session, now.id, password_hash=renewed)
         secret = open_browser(session, now.id, "password", visit)
@@ -122,14 +123,13 @@ def has_password(seat: Seat) -> bool:
 
 
 def set_password(seat: Seat, password: str, present: str = "", this: int = 0) -> None:
-    """Give this person a password, or another one; if it is another one, their other browsers are
-    signed out and their tokens end.
+    """Set or change this person's password; a change signs out their other browsers and ends their tokens.
 
-    present : the password they have, if they have one      this : the sign-in that stays
+    present : their current password, if any      this : the sign-in that stays
 
     Raises
-    PasswordError : It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
-    TooManyAttempts : The present one was wrong too often.
+    PasswordError : It has fewer than 12 characters or more than 256, is their name, or the current one is wrong.
+    TooManyAttempts : The current one was wrong too often.
     """
     with seat.reading() as reading:
         person = reading.person
@@ -155,7 +155,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
 
 
 def clear_password(seat: Seat, person_id: int) -> None:
-    """Take the password of a person away; harmless if they have none. Their browsers stay signed in.
+    """Remove the password of a person; harmless if they have none. Their browsers stay signed in.
 
     Raises NotSaved; NotAllowed unless the person of the seat is an owner.
     """
@@ -178,7 +178,7 @@ def _check(password: str, name: str) -> None:
 
 
 def _alike(password: str) -> str:
-    """The same characters, however a keyboard composes them."""
+    """Normalize the characters, however a keyboard composes them."""
     return unicodedata.normalize("NFKC", password)
 
 
@@ -197,5 +197,5 @@ def _fits(stored: str, password: str) -> bool:
 
 @cache
 def _nobodys() -> str:
-    """A hash that no password fits, so that no one's takes as long as someone's."""
+    """Return a hash that no password matches, so that an unknown name takes as long as a known one."""
     return _hash(new_secret())

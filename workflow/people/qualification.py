@@ -1,4 +1,4 @@
-"""The owner's side of qualification: what is asked, who has passed, and who is let in without."""
+"""Qualification: rules, questions and results, and who may start without it."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from workflow.people.examples import QUALIFICATION, ClassExample, standing_examp
 from workflow.rows.row import RowView
 from workflow.seat import Seat
 
-# Qualification: before their first question people answer a few known rows, where the owner wants it.
+# Qualification: if the owner requires it, annotators answer a few known rows before their first question.
 #
-# What they say there is stored in a table of its own: it is not an answer of the project's log, and nothing learns from
-# it. The rows are those that the owner has marked for it, whose label answers have decided; never test rows or blind
-# checks.
+# Their answers there are stored in a table of their own: they are not in the project's log, and never used for
+# training. The rows are those that the owner has marked for it, whose labels come from answers; never test rows or
+# blind checks.
 
 MOST_CHOICES = 60
-"""Classes that one question of a qualification offers at most."""
+"""Limit of the classes that one question of a qualification offers."""
 
 
 class NotQualified(NotAllowed):
-    """This person has known rows to answer before they may start."""
+    """This person must answer known rows before they may start."""
 
 
 @dataclass(frozen=True)
 class Qualifying:
-    """Where a person stands who may not start yet.
+    """Progress of a person who may not start yet.
 
     rows, needed : how many rows an attempt has, and how many must be right
-    token, view, choices : of the row that is asked now; None and () before an attempt, and after one that did not do
-    number, right : its number, from 1; how many were right so far, or in the attempt that is over
-    tried : attempts that are over
+    token, view, choices : of the row that is asked now; None and () before an attempt, and after a failed one
+    number, right : its number, from 1; how many were right so far, or in the finished attempt
+    tried : finished attempts
     """
 
     rows: int
@@ -60,9 +60,11 @@ class Qualifying:
 
 @dataclass(frozen=True)
 class Judged:
-    """The result of one answer. said : the class that the person named      label, note : the row's own, the owner's
+    """The result of one answer. said : the class that the person named      label, note : the row's label, and the
+    owner's note
 
-    over, passed : of the attempt      number, rows, n_right, needed : of its rows, with this one
+    over, passed : of the attempt      number, rows, n_right, needed : number of this row, rows, right answers so far,
+        right answers needed
     """
 
     view: RowView
@@ -89,13 +91,13 @@ class Judged:
 
 
 def require_qualified(opened: Opened[Learner]) -> None:
-    """Raises NotQualified where this person may not be asked yet."""
+    """Raise NotQualified if this person may not be asked yet."""
     if _needs(opened):
         raise NotQualified("Before you start here, you answer a few known rows on the Answer page.")
 
 
 def now(seat: Seat) -> Qualifying | None:
-    """Where this person stands, None if they may start."""
+    """Return this person's progress, None if they may start."""
     with seat.learner(Right.ANSWER) as opened:
         rule = rule_of(opened)
         if rule is None or not _needs(opened):
@@ -125,7 +127,7 @@ def now(seat: Seat) -> Qualifying | None:
 
 
 def begin(seat: Seat) -> None:
-    """Begin an attempt, with other rows than the earlier ones as far as there are others; one under way stays."""
+    """Begin an attempt, with rows not used in earlier ones as far as possible; a running attempt stays."""
     with seat.turn() as turn:
         opened, rule = turn.opened, rule_of(turn.opened)
         if rule is None or not _needs(opened):
@@ -136,7 +138,7 @@ def begin(seat: Seat) -> None:
         if attempts and not attempts[-1].over:
             if _asked(attempts[-1], known) is not None:
                 return
-            number -= 1  # it cannot continue, and so begins again
+            number -= 1  # it cannot continue, so it begins again
         seen = {row: one.attempt for one in attempts for row in one.rows}
         rows = [one.view.row for one in known]
         random.Random(f"{turn.project_id}.{turn.person_id}.{number}").shuffle(rows)  # noqa: S311 - no secret
@@ -153,10 +155,10 @@ def begin(seat: Seat) -> None:
 
 
 def judge(seat: Seat, token: str, label: str) -> Judged:
-    """Take an answer to a known row, and say whether it is right. token : `Qualifying.token`
+    """Store an answer to a known row, and return whether it is right. token : `Qualifying.token`
 
     Raises
-    StaleQuestion : That row is no longer asked: it was answered in another tab, or its mark was removed.
+    StaleQuestion : The row is no longer asked: it was answered in another tab, or its mark was removed.
     AnswerError : The label is none of the choices.
     """
     with seat.turn() as turn:
@@ -191,8 +193,8 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 
 
 def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
-    """Qualification before the first question; None if they start at once."""
-    # Most projects have none, and it is requested at every press.
+    """Return the qualification required before the first question; None if people start at once."""
+    # Most projects have none, and it is checked at every click.
     return (
         RoomSettings.from_json(room).qualification
         if (room := opened.project.room).get("qualification")
@@ -201,7 +203,8 @@ def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
 
 
 def _needs(opened: Opened[Learner]) -> bool:
-    """Whether this person has to qualify first: not the owner, nor who has answered here, was let in or has passed."""
+    """Whether this person has to qualify first: not if they are the owner, have answered here, were let in or have
+    passed."""
     if rule_of(opened) is None or opened.may(Right.OWN) or not opened.kind.CAN_QUALIFY:
         return False
     session, project_id, person_id = opened.session, opened.project_id, opened.person_id
@@ -209,7 +212,7 @@ def _needs(opened: Opened[Learner]) -> bool:
         return False
     if any(one.passed_at for one in members.of_person(session, project_id, person_id)):
         return False
-    return bool(standing_examples(opened, QUALIFICATION))  # without a row to ask, no one is kept out
+    return bool(standing_examples(opened, QUALIFICATION))  # without a row to ask, everyone may start
 
 
 def _needed(rule: QualificationRule, rows: int) -> int:
@@ -221,13 +224,14 @@ def _token(attempt: Attempt) -> str:
 
 
 def _asked(attempt: Attempt, known: list[ClassExample]) -> ClassExample | None:
-    """The row that is asked now; None if it can be asked no more."""
+    """Return the row that is asked now; None if it can no longer be asked."""
     row = attempt.rows[len(attempt.given)]
     return next((one for one in known if one.view.row == row), None)
 
 
 def _choices(opened: Opened[Learner], asked: ClassExample) -> tuple[str, ...]:
-    """Choices of a question about the row, with its class; all classes where that leaves nothing to choose."""
+    """Return the choices of a question about the row, including its class; all classes if there would be nothing to
+    choose."""
     classes = opened.learner.classes
     offered = {*opened.learner.state(asked.view.row).original, asked.label}
     listed = [one for one in classes if one in offered or len(offered) < 2]
@@ -237,7 +241,8 @@ def _choices(opened: Opened[Learner], asked: ClassExample) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PersonQualified:
-    """A person as the owner sees them. state : in words      may_start : without a qualification"""
+    """A person as the owner sees them. state : in words      may_start : whether they may start without a
+    qualification"""
 
     person_id: int
     name: str
@@ -249,7 +254,7 @@ class PersonQualified:
 class QualificationView:
     """Qualification data for the owner. possible : whether projects of this kind have qualifications
 
-    marked : rows marked for it that can be asked      rule : None if no one needs to qualify
+    marked : rows marked for it that can be asked      rule : None if there is no qualification
     """
 
     possible: bool
@@ -259,7 +264,7 @@ class QualificationView:
 
 
 def overview(seat: Seat) -> QualificationView:
-    """People who have qualified, and for which version, for the owner."""
+    """Return the people who have qualified, and for which version, for the owner."""
     with seat.learner(Right.OWN) as opened:
         if not opened.kind.CAN_QUALIFY:
             return QualificationView(False, None, 0, ())
@@ -278,9 +283,9 @@ def overview(seat: Seat) -> QualificationView:
 
 
 def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
-    """Want a qualification from everyone who has not answered here yet; None: from no one.
+    """Require a qualification from everyone who has not answered here yet; None: from no one.
 
-    Raises RoomError: fewer rows are marked for it than it asks; or projects of this kind have none.
+    Raises RoomError if it asks more rows than are marked for it, or projects of this kind have none.
     """
     with seat.learner(Right.OWN) as opened:
         if rule is not None and not opened.kind.CAN_QUALIFY:
@@ -300,7 +305,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
 
 
 def let_in(seat: Seat, person_id: int) -> None:
-    """Let a person start without a qualification; who may start already stays as they are."""
+    """Let a person start without a qualification; does nothing if they may start already."""
     with seat.owning() as owning:
         if people.find(owning.session, person_id) is None:
             raise NotFound(f"There is no person {person_id}. Fix: choose one from the list.")

@@ -1,7 +1,7 @@
 """The people of this Winnow: one-time sign-in links, and ending someone's access.
 
-A secret is 32 random bytes, shown once. Only its SHA-256 is stored, and a secret is looked up by that
-hash through a unique index: neither the database nor the time an answer takes gives it away.
+A secret is 32 random bytes, shown once. Only its SHA-256 is stored, and looked up through a unique index: neither the
+database nor the response time reveals the secret.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ START_LINK_LIFE = timedelta(hours=1)
 INVITATION_LIFE = timedelta(days=7)
 NAME_LENGTH = 80
 MOST_OPEN = 20
-"""Links of one person that can be open at once."""
+"""Limit of one person's unused links."""
 
 
 class LinkError(ValueError):
@@ -44,7 +44,7 @@ class PersonNameError(ValueError):
 
 
 def ensure_owner(home: Home) -> Person:
-    """The first owner; made, with the name 'owner', where this Winnow has none yet."""
+    """Return the first owner, who is created with the name 'owner' if this Winnow has none yet."""
     with saving(home) as session:
         owner = people.first_owner(session)
         if owner is None:
@@ -56,11 +56,10 @@ def ensure_owner(home: Home) -> Person:
 
 
 def make_start_link(home: Home) -> str:
-    """The secret of a link for the owner, to be printed when the server starts; lives an hour.
+    """Return the secret of a link for the owner, printed when the server starts; valid for an hour.
 
-    An owner who was disabled comes back with it: the operator who starts the server holds the data anyway, and no
-    one else
-    could let them in again.
+    It also restores a disabled owner: the operator who starts the server has the data anyway, and no one else could
+    restore them.
     """
     owner = ensure_owner(home)
     with saving(home) as session:
@@ -69,14 +68,14 @@ def make_start_link(home: Home) -> str:
 
 
 def make_link(seat: Seat, name: str) -> str:
-    """The secret of a link for the person of this name, who is added as an annotator if new; lives a week.
+    """Return the secret of a link for the person of this name, who is added as an annotator if new; valid for a week.
 
-    A disabled person is let in again. Earlier links of theirs stay open until one of them is used.
+    A disabled person gets access again. Their earlier links stay valid until one of them is used.
 
     Raises
     NotAllowed : The person is not an owner.
     PersonNameError : The name is empty, longer than 80 characters or not printable, or an owner's.
-    LinkError : 20 links of theirs are open.
+    LinkError : They already have 20 unused links.
     """
     name = checked_name(name)
     with seat.everywhere.owning() as owning:
@@ -88,13 +87,14 @@ def make_link(seat: Seat, name: str) -> str:
 
 
 def make_link_for(seat: Seat, person_id: int) -> str:
-    """As ``make_link``, for someone who is known: no one has to type the name again. NotFound if no one is."""
+    """Return a link like ``make_link``, for a known person, without typing the name. NotFound if there is no such
+    person."""
     with seat.everywhere.owning() as owning:
         return _invite(owning.session, _known(owning.session, person_id), seat.person_id)
 
 
 def end_links(seat: Seat, person_id: int) -> None:
-    """End the links of a person that can still be used. Raises NotAllowed unless an owner asks; NotSaved."""
+    """End the unused links of a person. Raises NotAllowed unless an owner asks; NotSaved."""
     now = datetime.now(UTC)
     with seat.everywhere.owning() as owning:
         count = people.open_counts(owning.session, now).get(person_id, 0)
@@ -110,7 +110,8 @@ def end_links(seat: Seat, person_id: int) -> None:
 
 
 def look_at_link(home: Home, secret: str) -> str | None:
-    """The name of the person a usable invitation is for; None for the link printed at the start. Uses nothing up.
+    """Return the name of the person that a valid link is for; None for the link printed at the start. Does not use it
+    up.
 
     Raises LinkError as `redeem_link` would.
     """
@@ -123,7 +124,7 @@ def look_at_link(home: Home, secret: str) -> str | None:
 
 
 def redeem_link(home: Home, secret: str, visit: Visit = NOWHERE) -> str:
-    """Use a link up and sign its person in; returns the sign-in's secret, for a cookie. Other links of theirs end.
+    """Use up a link and sign its person in; returns the sign-in's secret, for a cookie. Their other links end.
 
     Raises
     LinkError : The link is unknown, was used, has expired, or its person is disabled.
@@ -142,20 +143,21 @@ def redeem_link(home: Home, secret: str, visit: Visit = NOWHERE) -> str:
 
 
 def person_of_link(home: Home, secret: str) -> int | None:
-    """The id of the person a link was made for, used or over too; for the audit of those refused."""
+    """Return the id of the person a link was made for, even if it was used or has expired; for the audit of
+    refusals."""
     with home.database.read() as session:
         link = people.find_link(session, secret_hash(secret))
     return None if link is None else link.person_id
 
 
 def get_person(seat: Seat) -> Person:
-    """The person of the seat, asked again by every page. Raises NotAllowed when unknown or disabled."""
+    """Return the person of the seat, checked again by every page. Raises NotAllowed if they are unknown or disabled."""
     with seat.reading() as reading:
         return reading.person
 
 
 def list_people(seat: Seat) -> list[Person]:
-    """Everyone, disabled people too. Raises NotAllowed unless the person is an owner."""
+    """List everyone, including disabled people. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN) as reading:
         return people.listed(reading.session)
 
@@ -163,7 +165,7 @@ def list_people(seat: Seat) -> list[Person]:
 def disable_person(seat: Seat, person_id: int) -> None:
     """End a person's access: their browsers are signed out; their links, tokens and password end. Their answers stay.
 
-    Raises NotSaved; NotAllowed unless the person of the seat is an owner, and for one who would disable themselves.
+    Raises NotSaved; NotAllowed unless the person of the seat is an owner, and if they would disable themselves.
     """
     now = datetime.now(UTC)
     with seat.everywhere.owning() as owning:
@@ -182,7 +184,7 @@ def disable_person(seat: Seat, person_id: int) -> None:
 
 
 def checked_name(name: str) -> str:
-    """A person's name as it is stored, runs of spaces as one. Raises PersonNameError."""
+    """Return a person's name as it is stored, with single spaces. Raises PersonNameError."""
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH or not name.isprintable():
         raise PersonNameError(
@@ -193,13 +195,13 @@ def checked_name(name: str) -> str:
 
 
 def named(session: Session, name: str) -> Person | None:
-    """The person of this name, however it is spelt; None if there is none."""
+    """Return the person of this name, however it is spelled; None if there is none."""
     known = (one for one in people.listed(session) if one.name.casefold() == name.casefold())
     return next(known, None)
 
 
 def add_annotator(session: Session, name: str, by: int | None) -> Person:
-    """A new annotator. by : who adds them, None if they came by themselves"""
+    """Add a new annotator. by : who adds them, None if they came by themselves"""
     now = datetime.now(UTC)
     person_id = people.add(session, name, "annotator", now)
     audit.note(session, EventKind.PERSON_ADDED, person_id=by, about_id=person_id)
@@ -251,13 +253,14 @@ def _why_not(link: people.Link | None) -> str:
     return "This sign-in link has expired. Ask for a new one."
 
 
-# Figures of everyone, for owners: how they can sign in, and where they are.
+# Figures of everyone, for owners: how they can sign in, and where they are signed in.
 
 
 @dataclass(frozen=True)
 class PersonView:
-    """open_links : how many can still be used      known_as : by an OpenID provider or a proxy, '' for nothing
-    browsers : that are signed in, the one seen last first      tokens : that can be used, the oldest first"""
+    """A person as owners see them. open_links : number of unused links      known_as : their name at an OpenID provider
+    or a proxy, '' for none
+    browsers : signed-in browsers, the most recently active first      tokens : valid tokens, oldest first"""
 
     person: Person
     open_links: int
@@ -268,7 +271,8 @@ class PersonView:
 
 
 def overview(seat: Seat) -> list[PersonView]:
-    """Everyone, disabled people too, in the order they came. Raises NotAllowed unless the person is an owner."""
+    """List everyone, including disabled people, in the order they were added. Raises NotAllowed unless the person is an
+    owner."""
     now = datetime.now(UTC)
     with seat.everywhere.reading(Right.OWN) as reading:
         session = reading.session
@@ -287,15 +291,15 @@ def overview(seat: Seat) -> list[PersonView]:
         ]
 
 
-# Whether others can reach the address that a sign-in link begins with, and what to do if they cannot.
+# Whether others can reach the address of a sign-in link, and what to do if they cannot.
 
 _PROXY = "or put a reverse proxy with HTTPS in front of Winnow and name its host in WINNOW_ALLOWED_HOSTS"
 
 
 def why_out_of_reach(settings: Settings, host: str) -> str | None:
-    """Why a link with this host, without its port, works for no one on another machine; None if it does.
+    """Say why a link to this host (without port) cannot work on another machine; None if it can.
 
-    Known from the name alone: whether a network lets them through is for others to say.
+    It checks only the name, not whether the network lets people through.
     """
     if is_this_machine(host):
         others = [name for name in settings.allowed_hosts if not is_this_machine(name) and "*" not in name]
@@ -318,7 +322,7 @@ def why_out_of_reach(settings: Settings, host: str) -> str | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host name is the machine itself, no matter who asks."""
+    """Whether a host name always means the machine itself."""
     bare = host.strip("[]").casefold()
     if bare == "localhost" or bare.endswith(".localhost"):
         return True
@@ -329,7 +333,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def allows(allowed: tuple[str, ...], host: str) -> bool:
-    """Whether a host name is among those allowed, as the server uses them: `*.example.org` is every host below."""
+    """Whether a host name is among those allowed, by the server's rules: `*.example.org` is every host below."""
     wanted = host.casefold()
     return any(
         wanted.endswith(name[1:].casefold()) if name.startswith("*.") else wanted == name.casefold()

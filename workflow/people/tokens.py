@@ -1,8 +1,8 @@
-"""Tokens by which programs act as a person: made by the person for one purpose, shown once, ended at any time.
+"""API tokens, which act as a person: created by the person for one purpose, shown once, revocable at any time.
 
-A token has its person's rights, whatever these are when it is used. It stops with them, and with all that makes a
-person sign in again: where access ends, the password changes, other browsers are signed out together, or an account
-elsewhere becomes another's.
+A token has the rights that its person has when it is used. It ends with their access, and whenever they must sign in
+again: after a password change, when they sign out other browsers, or when their external account is given to another
+person.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
 
-# Secrets of links and cookies: 32 random bytes, shown once; stored is the SHA-256 alone.
+# Secrets of links and cookies: 32 random bytes, shown once; only the SHA-256 is stored.
 
 
 def new_secret() -> str:
-    """43 characters that no one can guess."""
+    """Return 43 characters that no one can guess."""
     return secrets.token_urlsafe(32)
 
 
 def secret_hash(secret: str) -> str:
-    """Stored hash of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
+    """Return the stored hash of a secret, 64 hex digits. It needs no salt: there are too many possible secrets to
+    try."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 PREFIX = "winnow_"
-"""The start of every token: people, and programs that look for secrets, know it if it does not belong."""
+"""Prefix of every token, so that people and secret scanners recognize a leaked one."""
 PURPOSE_LENGTH = 80
 MOST = 20
-"""Tokens of one person that can be used at once."""
+"""Limit of the valid tokens of one person."""
 LONGEST_LIFE = 3_650
-"""Days after which a token that expires does so at the latest."""
+"""Longest life of a token that expires, in days."""
 
 
 class TokenError(ValueError):
@@ -55,13 +56,13 @@ class TokenError(ValueError):
 
 
 def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
-    """A new token of this person, which is shown here and never again.
+    """Create a token of this person, which is shown only now.
 
-    purpose : what it is for, in the person's words; one of theirs at a time has it
-    days : until it expires; None: it lasts until it is revoked
+    purpose : its purpose, in the person's words; unique among their valid tokens
+    days : days until it expires; None: it lasts until it is revoked
 
-    Raises TokenError: the purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
-    person has as many as can be.
+    Raises TokenError if the purpose is empty, too long, taken or cannot be stored; the number of days is not allowed;
+    or the person has the most tokens allowed.
     """
     purpose = _checked(purpose)
     if days is not None and not 1 <= days <= LONGEST_LIFE:
@@ -88,7 +89,7 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
 
 
 def my_tokens(seat: Seat) -> list[ApiToken]:
-    """The tokens of this person that can be used, the oldest first."""
+    """List the valid tokens of this person, oldest first."""
     with seat.everywhere.reading() as reading:
         return people.list_tokens(reading.session, datetime.now(UTC), seat.person_id)
 
@@ -100,27 +101,27 @@ def end_my_token(seat: Seat, token_id: int) -> None:
 
 
 def end_token(seat: Seat, person_id: int, token_id: int) -> None:
-    """End a token of anyone; harmless if they have none of this number. Raises NotSaved; NotAllowed unless the
-    person of the seat is an owner."""
+    """End a token of any person; harmless if they have none with this id. Raises NotSaved; NotAllowed unless the person
+    of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, token_id)
 
 
 def end_tokens_of(session: Session, by: int, person_id: int) -> None:
-    """End all tokens of a person, in the caller's transaction, and note how many there were. by : who does it"""
+    """End all tokens of a person, in the caller's transaction, and record how many there were. by : who does it"""
     count = people.end_tokens_of(session, person_id, datetime.now(UTC))
     if count:
         audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, count=count)
 
 
 def user_of(home: Home, secret: str) -> TokenUse | None:
-    """Whose token this is; None when it is unknown or over, or the person disabled."""
+    """Return the person of a token; None if it is unknown or over, or the person is disabled."""
     with home.database.read(single=True) as session:
         return people.find_token(session, secret_hash(secret), datetime.now(UTC))
 
 
 def note_use(home: Home, token_id: int) -> None:
-    """Note that the token is used. Where nothing can be written it is not noted: no one waits for this."""
+    """Record that the token is used. Skipped if nothing can be written: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
         people.see_token(session, token_id, datetime.now(UTC))
 

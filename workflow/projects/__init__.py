@@ -1,1 +1,1 @@
-"""Projects: their making, settings, classes, progress."""
+"""Projects: creation, settings, classes, progress."""

@@ -1,7 +1,7 @@
-"""Groups of classes, as a genus is a group of its species: read from a file, and under the current classes.
+"""Groups of classes, as a genus is a group of its species: read from a file, and translated to the current classes.
 
-Groups are stored with the names that their classes had then. A name that was ever used belongs to its class for good
-(`plcore.loop.classes`), so that a rename, a merge and its withdrawal need not touch them.
+Groups are stored with the names that their classes had at that time. A name always belongs to its class
+(`plcore.loop.classes`), so renames and merges need not change the groups.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workflow.answering.room_settings import GROUP_LENGTH, MOST_GROUPED, Groups
 
 
 def groups_now(groups: Groups, class_map: ClassMap) -> dict[str, tuple[str, ...]]:
-    """The groups under the present names of their classes, each once; those left with two classes or more."""
+    """Return the groups under the present names of their classes, each once; only those with at least two classes."""
     known, called = class_map.known_names, class_map.now if class_map.changes else str
     found = {}
     for name, classes in groups.items():
@@ -27,8 +27,8 @@ def groups_now(groups: Groups, class_map: ClassMap) -> dict[str, tuple[str, ...]
 
 
 def among_candidates(groups: Groups, candidates: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """For each group that holds some of the candidates and not all of them, those that it holds, in their order; groups
-    that leave several before those that leave one."""
+    """Return, for each group with some but not all of the candidates, its candidates in order; groups with several
+    candidates first."""
     found = {}
     for name, classes in groups.items():
         inside = set(classes)
@@ -39,17 +39,17 @@ def among_candidates(groups: Groups, candidates: Sequence[str]) -> dict[str, tup
 
 
 def of_these_classes(groups: Groups, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The groups with those of their classes that are among these, none without any."""
+    """Return the groups with only those of their classes that are given, without empty groups."""
     known = set(classes)
     kept = {name: tuple(one for one in members if one in known) for name, members in groups.items()}
     return {name: members for name, members in kept.items() if members and name not in known}
 
 
 def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[str, ...]]:
-    """The groups of a file: those of its taxonomy if it has one, else by its columns: the first names a class, every
-    further one a group that it is in, such as its genus and its family. A cell may be empty, a row of them not.
+    """Read the groups of a file, from its taxonomy if it has one, else from its columns: the first names a class, the
+    others its groups, such as its genus and its family. A cell may be empty, but not a whole row.
 
-    Raises TableError where a class is none of the project's, a group is named like a class, or something is missing.
+    Raises TableError if a class is not in the project, a group is named like a class, or something is missing.
     """
     if reading.groups:
         found = of_these_classes(reading.groups, list(class_map.known_names))
@@ -73,7 +73,7 @@ def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[s
 
 
 def _pairs(reading: TableReading, class_map: ClassMap) -> list[tuple[str, str]]:
-    """Each class with each group it is in, by present names."""
+    """Return each class with each group it is in, by present names."""
     cells = reading.cells
     columns = [str(name) for name in cells.columns]
     if len(columns) < 2:
@@ -109,7 +109,7 @@ def _pairs(reading: TableReading, class_map: ClassMap) -> list[tuple[str, str]]:
 def _wrong(
     name: str, groups: Mapping[str, str], first: str, class_map: ClassMap
 ) -> Iterator[tuple[str, str, str]]:
-    """(column, what is wrong, fix) of a row. groups : column -> the group that it names, '' for none"""
+    """Yield (column, problem, fix) for a row. groups : {column: name of the group, '' for none}"""
     if not name:
         yield first, "No class is named.", "Name one, or remove the row."
     elif name not in class_map.known_names:
@@ -138,7 +138,7 @@ def _wrong(
 
 
 def _composed(text: str) -> str:
-    """As the names of classes are written (`plcore.tables.roles.cells`)."""
+    """Normalize the text as class names are (`plcore.tables.roles.cells`)."""
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -146,11 +146,11 @@ def _whole(message: str, fix: str) -> Problem:
     return Problem(None, None, None, message, fix)
 
 
-# Classes by the names that they have now.
+# Classes by their present names.
 
 
 def names_now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
-    """The present names of classes, each once, from names of any time; a class that was withdrawn keeps its own."""
+    """Return the present names of classes, each once, from names of any time; a withdrawn class keeps its own name."""
     known = []
     for name in names:
         try:

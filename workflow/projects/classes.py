@@ -1,8 +1,8 @@
-"""The classes of a project: added, renamed, merged by the owner, each change an entry of the log.
+"""The classes of a project: added, renamed or merged by the owner; each change is an entry of the log.
 
-The uploaded table stays as it was; what its cells and earlier answers mean now is `plcore.loop.classes`.
-A change is based on the classes the owner saw: its token names their version, so that a double press or a second
-tab stores nothing twice and nothing by mistake.
+The uploaded table stays as it was; `plcore.loop.classes` translates its cells and earlier answers. A change is based on
+the classes the owner saw: its token names their version, so that a double click or a second tab stores nothing twice,
+and nothing by mistake.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ NAME_LENGTH = 200
 
 @dataclass(frozen=True)
 class ClassCount:
-    """One class. earlier : names it had before      open, decided : rows that have it among others, or alone"""
+    """One class. earlier : names it had before      open, decided : rows with it as one of several candidates, or as
+    the only one"""
 
     name: str
     earlier: tuple[str, ...]
@@ -47,7 +48,7 @@ class ClassCount:
 class ClassesView:
     """The classes in order.
 
-    version : seq of the latest change, 0 before the first; `change_classes` wants it back
+    version : seq of the latest change, 0 before the first; passed back to `change_classes`
     latest : the change that can be withdrawn, as (kind, *names); None if there is none
     """
 
@@ -58,19 +59,19 @@ class ClassesView:
 
 @dataclass(frozen=True)
 class Touched:
-    """Effects of renaming or merging a class: rows that carry it in the table, answers that name it."""
+    """Effects of renaming or merging a class: rows with it in the table, answers that name it."""
 
     rows: int
     answers: int
 
 
 def read_class_map(session: Session, project_id: int, imported: Sequence[str]) -> ClassMap:
-    """The project's classes after every change in its log. imported : the class names of its table, in order"""
+    """Return the project's classes after every change in its log. imported : the class names of its table, in order"""
     return ClassMap(imported, read_class_changes(session, project_id))
 
 
 def classes_view(seat: Seat) -> ClassesView:
-    """The classes with their counts.
+    """Return the classes with their counts.
 
     Raises
     ClassError : Classes cannot be changed in a project of this kind.
@@ -91,7 +92,8 @@ def classes_view(seat: Seat) -> ClassesView:
 
 
 def touched(seat: Seat, name: str) -> Touched:
-    """Effects of a change of this class. Raises ClassError where there is no such class, and as `classes_view`."""
+    """Describe the effects of changing this class. Raises ClassError if there is no such class, and as
+    `classes_view`."""
     with seat.learner(Right.OWN) as opened:
         pool = _changing(opened)
         if name not in pool.classes:
@@ -106,7 +108,7 @@ def touched(seat: Seat, name: str) -> Touched:
 def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) -> tuple[str, ...]:
     """Store one change, exactly once; returns the classes after it.
 
-    version : `ClassesView.version` of what the owner saw
+    version : `ClassesView.version` of the view that the owner saw
     kind, names : "add", "rename" or "merge" with the names that a `plcore.loop.ClassChange` takes
 
     Raises
@@ -120,14 +122,14 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
         raise ClassError(
             f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
         )
-    # Existing files are not asked about: tables from before may name it so.
+    # Existing names are not checked: older tables may have them.
     if kind != "merge" and (found := forbidden_in_name(names[-1] if names else "")) is not None:
         raise ClassError(f"A class's name cannot be stored with {found}. Fix: type another.")
     return _store(seat, version, kind, names)
 
 
 def take_back(seat: Seat, version: int) -> tuple[str, ...]:
-    """Withdraw the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
+    """Withdraw the latest change, by a new entry. Refused if answers have named the class since: merge it instead.
 
     Raises as `change_classes`.
     """
@@ -168,12 +170,12 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
             room = _room_after(project.room, after)
             projects.change(session, project_id, n_classes=len(after.classes), room=room)
             if kind == "back":
-                # A merged class on a screen meant more than its name does now. After any other change the names on a
-                # screen still mean what they meant.
+                # A merged class on a screen covers more than its name does now. After any other change the names on a
+                # screen keep their meaning.
                 questions.close_reservations(session, project_id)
     except DuplicateEntry as error:
         raise _stale() from error
-    # How many rows were ambiguous at first depends on what the classes are.
+    # The number of initially ambiguous rows depends on the classes.
     with seat.learner() as opened:
         held_out = opened.learner.pool.test_rows
         n_to_ask = int((_changing(opened).first[~held_out].sum(axis=1) >= 2).sum())
@@ -181,13 +183,13 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
         with seat.owning() as owning:
             projects.change(owning.session, project_id, n_to_ask=n_to_ask)
     except NotSaved:
-        # The change itself is stored; that must not be taken for a failure of it.
+        # The change itself is stored, so a failure here must not look like a failed change.
         logger.warning("Home counts the rows of project %d as before its classes changed.", project_id)
     return after.classes
 
 
 def _changing(opened: Opened[Learner]) -> CandidatePool:
-    """The pool whose classes can change. Raises ClassError."""
+    """Return the pool whose classes can change. Raises ClassError."""
     classes = opened.kind.CLASSES
     if classes is None:
         raise ClassError("The labels of this project stay as its file has them.")
@@ -195,7 +197,8 @@ def _changing(opened: Opened[Learner]) -> CandidatePool:
 
 
 def _room_after(room: dict[str, Any], after: ClassMap) -> dict[str, Any]:
-    """The answering room, each class's description under the name it has now; a merged class keeps its own."""
+    """Return the question page's settings, with each class's description under its present name; a merged class keeps
+    its own."""
     described: dict[str, str] = dict(room.get("descriptions", {}))
     kept = {name: text for name, text in described.items() if name in after.classes}
     for label in after.classes:
@@ -213,7 +216,7 @@ def _stale() -> ClassError:
 
 
 def _check_unused(session: Session, project_id: int, after: ClassMap, target: int) -> None:
-    """Raise ClassError where an answer given after the change names only a class that would go with it.
+    """Raise ClassError if an answer given after the change names only a class that would be removed with it.
 
     after : the classes without the change      target : seq of the change
     """

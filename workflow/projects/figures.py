@@ -1,4 +1,4 @@
-"""Figures that the Progress pages of all kinds show alike."""
+"""Figures that the Progress pages of all kinds share."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 PointT = TypeVar("PointT")
 
 PACE_WINDOW = 20
-"""Answers over which the pace is the median, so that one coffee break does not count."""
+"""Number of answers whose median is the pace, so that one coffee break does not count."""
 
 FEWEST_MEASURED = 10
-"""Rows, or labels, below which a figure measured on them would mislead: its place says so instead."""
+"""Fewest rows, or labels, for a meaningful figure; with fewer, the page says so instead."""
 
 SIMULATED = "simulated"
-"""The note of every entry that the simulated oracle makes (`workflow.answering.oracle`)."""
+"""Note of every entry that a dry run's simulated person makes (`workflow.answering.oracle`)."""
 
 
 @dataclass(frozen=True)
 class LabelCount:
-    """How many rows have a label. answered : by answers      given : since the import"""
+    """The number of rows with a label. answered : by answers      given : since the import"""
 
     label: str
     answered: int
@@ -44,7 +44,7 @@ class LabelCount:
 class StopView:
     """The owner's stop rules, and the verdict of each that is switched on.
 
-    by_truth : whether the "flat" rule looks at accuracy on test rows; else at that by control answers
+    by_truth : whether the "flat" rule uses accuracy on test rows; else that by control answers
     """
 
     rules: StopRules
@@ -53,12 +53,12 @@ class StopView:
 
     @property
     def reached(self) -> tuple[Verdict, ...]:
-        """The rules that say stop; one is enough."""
+        """The rules that say stop; one is enough to stop."""
         return tuple(one for one in self.verdicts if one.reached)
 
 
 def pace(session: Session, project_id: int) -> float | None:
-    """Median seconds for each of the latest answers by people; None before the first."""
+    """Return the median seconds per answer over people's latest answers; None before the first."""
     seconds = answers.seconds_of_latest(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
@@ -66,23 +66,24 @@ def pace(session: Session, project_id: int) -> float | None:
 
 
 def time_left(seconds_per_answer: float | None, left: int) -> timedelta | None:
-    """The pace times what is left: an upper bound, for seldom all of it needs asking. None without a pace."""
+    """Estimate the time left, the pace times what is left: an upper bound, because rarely all of it needs asking. None
+    without a pace."""
     return None if seconds_per_answer is None else timedelta(seconds=seconds_per_answer * left)
 
 
 def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:
-    """The labels in the order of the Progress page."""
+    """Sort the labels in the order of the Progress page."""
     return tuple(sorted(counts, key=lambda one: (-one.answered, -one.given)))
 
 
 def standing_points(
     curve: Sequence[PointT], latest: int | None = None, count: Callable[[PointT], int] = attrgetter("answers")
 ) -> list[PointT]:
-    """The curve without the points of answers that were withdrawn since: for each number of answers the latest point,
-    and none with more answers than the last point has.
+    """Return the curve without the points of withdrawn answers: for each number of answers the latest point, and none
+    with more answers than the last point.
 
     latest : only the points of this many latest answers, and the one before them; None: the whole curve
-    count : gives the number of answers of a point
+    count : returns the number of answers of a point
     """
     points: list[PointT] = []
     for point in reversed(curve):
@@ -94,10 +95,10 @@ def standing_points(
     return points[::-1]
 
 
-# How good a project is at a glance: one line of a list of projects.
+# The quality of a project at a glance: one line of a list of projects.
 
 MOST_POINTS = 24
-"""Points of the small curve; what lies between them cannot be told apart at its size."""
+"""Points of the small curve: more could not be distinguished at its size."""
 RIGHT, F1 = "right", "F1"
 
 
@@ -105,14 +106,14 @@ RIGHT, F1 = "right", "F1"
 class Glance:
     """Figures on rows that no model learns from, as shown in a list of projects.
 
-    seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
+    seq : of the last entry it includes      version : of the model      state : key of everything else it depends on
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
     curve : values over the answers, the last one now; empty if nothing is measured
-    lows, highs : the 95% interval of each, None if it is not known
-    goal : the owner's, None if none is set      reached : whether it is
-    more : about how many answers it still takes, None if nothing can be said
-    pace : median seconds of the latest answers, known where `more` is
-    picture : a data URL of the first row's picture, or of what it sounds like, "" if it has neither
+    lows, highs : the 95% interval of each, None if unknown
+    goal : the owner's goal, None if none is set      reached : whether it is reached
+    more : estimated answers until then, None if there is no estimate
+    pace : median seconds of the latest answers, known if `more` is
+    picture : a data URL of the first row's image or spectrogram, "" if it has neither
     """
 
     seq: int
@@ -137,10 +138,10 @@ class Glance:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Glance:
-        """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
+        """Read what was written with `vars`. Raises KeyError, TypeError, ValueError for anything else."""
         stored, curve = dict(stored), tuple(float(value) for value in stored["curve"])
         for edge in ("low", "high"):
-            if edge in stored:  # written by a Winnow that kept the interval of the last value alone
+            if edge in stored:  # written by an older Winnow, which stored only the last value's interval
                 stored[f"{edge}s"] = (*[None] * (len(curve) - 1), stored.pop(edge))[: len(curve)]
         lows, highs = (
             tuple(None if part is None else float(part) for part in stored[edge])
@@ -152,7 +153,7 @@ class Glance:
 
 
 class Thinned(NamedTuple):
-    """Values, and the 95% interval of each, None if it is not known: of one length."""
+    """Values, and the 95% interval of each, None if unknown: of equal length."""
 
     curve: tuple[float, ...]
     lows: tuple[float | None, ...]
@@ -160,8 +161,8 @@ class Thinned(NamedTuple):
 
 
 def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
-    """The known ones of these values with their intervals, (n,) each, NaN if there is none: at most MOST_POINTS of
-    them, evenly spread, the first and the last among them."""
+    """Thin out the known values with their intervals, (n,) each, NaN if there is none: at most MOST_POINTS of them,
+    evenly spread, including the first and the last."""
     known = np.flatnonzero(~np.isnan(values))
     if len(known) > MOST_POINTS:
         known = known[np.linspace(0, len(known) - 1, MOST_POINTS).round().astype(int)]
@@ -170,5 +171,5 @@ def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
 
 
 def number(value: float | None) -> float | None:
-    """A number that can be written as JSON; None for one that is not finite."""
+    """Return a number that can be written as JSON; None for one that is not finite."""
     return None if value is None or not math.isfinite(value) else round(float(value), 4)

@@ -1,4 +1,4 @@
-"""Projects: making one from a checked table, listing them with their counts."""
+"""Projects: creating one from a checked table, and listing them with their counts."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
 
-# One project as a line in a list of projects.
+# A project as a line in a list of projects.
 
 
 @dataclass(frozen=True)
 class ProjectSummary:
     """One project as Home lists it.
 
-    kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
-    n_to_ask : rows, or labels of rows where these are asked one by one, that were open at import
-    answered, left : what is answered and what is open, as the pool of its learner counts it
-    disputes : rows that people disagree on, told to who reviews; to others 0
-    last_answer, last_by : when someone last said something of a row, and who, told to who reviews; else None
-    begun : whether the person for whom this was made ever answered here
-    answers : the answers of all people, in projects that ask several about a row; else None
-    by_row : whether answered and left count rows, not labels of rows      role : what the person is in it
-    pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what is shown of them
+    kind : the name of its kind in `workflow.kinds.KINDS`      words : the words for such projects on pages
+    n_to_ask : rows, or labels if these are asked one by one, that were open at import
+    answered, left : answered and open, as its learner's pool counts them
+    disputes : disputed rows, for reviewers; 0 for others
+    last_answer, last_by : time and person of the last answer, for reviewers; else None
+    begun : whether the person who sees this ever answered here
+    answers : number of answers by all people, in projects with several annotators per row; else None
+    by_row : whether answered and left count rows, not labels of rows      role : the person's role in it
+    pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what their questions show
     sourced : whether its table names the source of each row
     """
 
@@ -68,11 +68,11 @@ class ProjectSummary:
     sourced: bool
 
     def may(self, right: Right) -> bool:
-        """Whether the person for whom this was made has this right in the project."""
+        """Whether the person who sees this has this right in the project."""
         return right in RIGHTS[self.role]
 
     def to_json(self) -> dict[str, object]:
-        """It for programs, in the words that the commands use."""
+        """Return it for programs, in the words that the commands use."""
         return {
             "id": self.id,
             "name": self.name,
@@ -88,7 +88,8 @@ class ProjectSummary:
 
 
 def summarised(home: Home, session: Session, project: Project, person_id: int, role: Role) -> ProjectSummary:
-    """The project with its counts, by its log alone: no learner is built for it. person_id, role : of the reader"""
+    """Return the project with its counts, from its log only: no learner is built for it. person_id, role : of the
+    reader"""
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
@@ -119,7 +120,7 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
 
 
 def _pictured(roles: Mapping[str, object]) -> str:
-    """Start of a row's content. roles : of the columns, as stored"""
+    """Return the kind of content that rows show. roles : of the columns, as stored"""
     for role, words in (("image", "pictures"), ("audio", "recordings"), ("text", "texts")):
         if roles.get(role):
             return words
@@ -141,7 +142,7 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 
 
 Also: TypeAlias = "Callable[[Reading, int], None]"
-"""Called with the transaction in which a project is made, and its number."""
+"""Called in the transaction that creates a project, with the project's id."""
 
 
 def create_project(
@@ -156,31 +157,31 @@ def create_project(
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
 
-    source_hash : of the file that the table was read from, by which it is known again
-    groups : of classes, any of which may be an answer where the kind of project takes such answers
-    also : what is stored with the project, in its transaction
+    source_hash : of the file that the table was read from, to recognize it again
+    groups : of classes, which may be answers if the kind of project allows it
+    also : stores further data with the project, in its transaction
 
     Raises
     ProjectNameError : The name is empty, longer than 80 characters or in use; or the description is too long.
     CannotLearn : No learner can be built from the table with these settings.
     NotAllowed : The person is not an owner.
-    NotSaved : The disk is full, or the database cannot be written. No project was made.
+    NotSaved : The disk is full, or the database cannot be written. No project is created.
     """
     name, description, home = checked_name(name), checked_description(description), seat.home
     with seat.everywhere.reading(Right.OWN) as reading:
-        check_free(reading, name)  # before a table is written that nothing would name
-    from workflow.projects.class_names import of_these_classes  # with all that reads tables
+        check_free(reading, name)  # before a table is written that no project would use
+    from workflow.projects.class_names import of_these_classes  # imports all table readers
 
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
-    # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
+    # Build the learner before storing anything: a table it cannot learn from leaves nothing behind.
     try:
         with saying_why():
             learner = kind.first_learner(table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
-    # The file first: should the process die before the commit, an unnamed file is left, never a project
-    # without its table.
+    # The file first: if the process dies before the commit, it leaves an unused file, never a project without its
+    # table.
     with saving_files():
         table_hash = home.store_table(table)
     with seat.everywhere.owning() as owning:
@@ -211,14 +212,14 @@ def create_project(
 
 
 def default_settings(table: LabelTable) -> kinds.KindSettings:
-    """How a project of this table learns and asks if no one says more: blind checks if no truth can be held out."""
+    """Return the default settings of a project of this table, with blind checks if no true labels can be held out."""
     settings: kinds.KindSettings = kinds.default_settings(table, CONTROL_SHARE)
     return settings
 
 
 def list_projects(seat: Seat) -> list[ProjectSummary]:
-    """Every project in use that the person is a member of, the one with the latest answer first. Reads the log's counts
-    only, builds no learner."""
+    """List every project in use that the person is a member of, the one with the latest answer first. Reads only the
+    log's counts and builds no learner."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         glances.keep_only(home, {project.id for project in projects.listed(session)})
@@ -228,14 +229,15 @@ def list_projects(seat: Seat) -> list[ProjectSummary]:
 
 
 def project_names(seat: Seat) -> dict[int, str]:
-    """The names of the same projects, by id, in the order of the alphabet: no log is counted. Raises NotAllowed."""
+    """Return the names of the same projects by id, in alphabetical order, without counting their logs. Raises
+    NotAllowed."""
     with seat.reading() as reading:
         seen = [one for one, _ in visible_projects(reading.session, reading.person) if one.in_use]
     return {one.id: one.name for one in sorted(seen, key=lambda one: (one.name.casefold(), one.id))}
 
 
 def get_project(seat: Seat) -> ProjectSummary:
-    """The project of the seat with its counts.
+    """Return the project of the seat with its counts.
 
     Raises
     NotFound : There is no such project, or it is archived.
@@ -247,18 +249,17 @@ def get_project(seat: Seat) -> ProjectSummary:
 
 
 class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
-    """The latest of several people's answers is to count: the owner is asked first."""
+    """The latest of several people's answers would count, which the owner must confirm first."""
 
 
 def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) -> None:
-    """Learn and ask by other settings from now on: fields of the project's settings with their new values.
+    """Change settings of the project from now on, given as fields with their new values.
 
-    keep_latest : the owner was asked, and wants the latest of several people's answers to count
+    keep_latest : whether the owner has confirmed that the latest of several people's answers counts
 
     Raises
     LatestOfSeveral : The change makes the latest of several people's answers count, and `keep_latest` is not set.
-    ValueError : A value is not allowed, or the setting belongs to the project for good: what was drawn when it was
-        made.
+    ValueError : A value is not allowed, or the setting can never change, because rows were drawn by it at the start.
     NotAllowed : The person is not an owner.
     """
     with seat.owning() as owning:
@@ -270,14 +271,14 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
         change_settings(session, project, settings, person_id=seat.person_id)
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings=", ".join(sorted(changes)))
         if kinds.read_settings(project).by_row != settings.by_row:
-            # Anyone who changes it sees it at once; what lies before the others stays theirs to answer.
+            # Anyone who changes the settings sees the effect at once; others still answer the question on their screen.
             questions.delete_question(session, project.id, seat.person_id)
 
 
 def learner_settings(seat: Seat) -> dict[str, object]:
-    """How the project learns and asks: every field of its settings.
+    """Return every field of the project's settings.
 
-    Raises NotAllowed: the person is not an owner.
+    Raises NotAllowed if the person is not an owner.
     """
     with seat.reading(Right.OWN) as reading:
         found: dict[str, object] = kinds.read_settings(reading.project).to_json()
@@ -285,7 +286,8 @@ def learner_settings(seat: Seat) -> dict[str, object]:
 
 
 def checked_description(description: str) -> str:
-    """It without blanks around it. Raises ProjectNameError where it is too long or cannot be stored."""
+    """Return the description without surrounding blanks. Raises ProjectNameError if it is too long or cannot be
+    stored."""
     description = description.strip()
     if (found := forbidden_in_text(description)) is not None:
         raise ProjectNameError(f"A description cannot be stored with {found}. Fix: take it out.")
@@ -314,9 +316,9 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
 
 
 def archive_project(seat: Seat) -> None:
-    """Put a finished project away: no one is asked about it; table and log stay. Twice is harmless.
+    """Archive a finished project: no one is asked about it any more; table and log stay. Idempotent.
 
-    Raises NotAllowed: the person is not an owner.
+    Raises NotAllowed if the person is not an owner.
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.archived_at is None:
@@ -325,7 +327,7 @@ def archive_project(seat: Seat) -> None:
 
 
 def bin_project(seat: Seat) -> None:
-    """Put a project into the bin, in use or archived; table and log stay, and it can be restored.
+    """Move a project to the bin, whether in use or archived; table and log stay, and it can be restored.
 
     Raises as ``archive_project``.
     """
@@ -336,10 +338,10 @@ def bin_project(seat: Seat) -> None:
 
 
 def restore_project(seat: Seat) -> None:
-    """Put a project from the bin or the archive back to use. Twice is harmless.
+    """Restore a project from the bin or the archive. Idempotent.
 
     Raises
-    ProjectNameError : Another project has its name meanwhile.
+    ProjectNameError : Another project has taken its name meanwhile.
     NotAllowed : The person is not an owner.
     """
     with seat.owning(anywhere=True) as owning:
@@ -352,14 +354,14 @@ def restore_project(seat: Seat) -> None:
 
 @dataclass(frozen=True)
 class PutAway:
-    """The projects not in use, the one put away last first."""
+    """The projects not in use, most recently archived or deleted first."""
 
     archived: tuple[ProjectSummary, ...]
     binned: tuple[ProjectSummary, ...]
 
 
 def put_away(seat: Seat) -> PutAway:
-    """Archived and deleted projects that this person owns."""
+    """List the archived and deleted projects that this person owns."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]
@@ -374,7 +376,7 @@ def put_away(seat: Seat) -> PutAway:
 
 
 def checked_name(name: str) -> str:
-    """The name without blanks around it. Raises ProjectNameError where no project may be called so."""
+    """Return the name without surrounding blanks. Raises ProjectNameError if it is not allowed."""
     name = name.strip()
     if not name:
         raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
@@ -388,8 +390,8 @@ def checked_name(name: str) -> str:
 
 
 def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
-    """Raises ProjectNameError where a project in use has the name, of those that this person may see: of others they
-    are not to learn in this way, either."""
+    """Raise ProjectNameError if a project in use, among those that this person may see, has the name. Other projects
+    are not checked, so that the person does not learn of them."""
     seen = visible_projects(reading.session, reading.person)
     if any(one.in_use and one.name == name and one.id != except_for for one, _ in seen):
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

@@ -1,4 +1,4 @@
-"""Progress page data: accuracy, settled and left rows, and pace; and what Home shows of each project."""
+"""Progress page data: accuracy, settled and open rows, and pace; and what Home shows of each project."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from workflow.seat import Seat
 
 
 class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
-    """Nothing replays projects of this kind in random order."""
+    """Projects of this kind are not replayed in random order."""
 
 
 def at_a_glance(seat: Seat) -> dict[int, Glance]:
-    """{number: glance} of the projects in use that the person may see, where anything is known of them. No one waits
-    for it, and no learner is built.
+    """Return {id: glance} of the projects in use that the person may see, if anything is known about them. Waits for no
+    learner, and builds none.
 
-    Raises NotAllowed: the person is unknown or disabled.
+    Raises NotAllowed if the person is unknown or disabled.
     """
     with seat.reading() as reading:
         session = reading.session
@@ -39,19 +39,19 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
             return pace(reading.session, project_id)
 
     found = {one.id: glances.glance_of(seat.home, one, read_pace) for one in seen}
-    # One of a log that is longer than this is of a database that another one has replaced.
+    # A glance beyond the end of the log comes from a database that has been replaced.
     return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
 
 
 def read_progress(seat: Seat) -> Any:
-    """Everything the page draws, as the project's kind measures it (`progress` in its folder), from the learner, caught
-    up with the log, and the log itself."""
+    """Return everything the page draws, as the project's kind measures it (`progress` in its folder), from the learner,
+    caught up with the log, and the log itself."""
     with seat.learner() as opened:
         return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
 
 
 def watched(seat: Seat) -> tuple[object, ...]:
-    """Values that change whenever there is something new to draw; the log's latest seq comes first."""
+    """Return values that change whenever there is something new to draw; the log's latest seq first."""
     with seat.reading() as reading:
         waits = (
             kinds.finding(seat.home, reading.project) is not None
@@ -61,8 +61,8 @@ def watched(seat: Seat) -> tuple[object, ...]:
 
 
 def estimate_random_order(seat: Seat) -> None:
-    """Have a worker estimate what random order would have reached; where that is asked for or under way already,
-    nothing changes.
+    """Have a worker estimate what random order would have reached; does nothing if an estimate was already requested or
+    is running.
 
     Raises
     CannotReplay : Projects of this kind are not replayed.
@@ -76,19 +76,20 @@ def estimate_random_order(seat: Seat) -> None:
         random_order.ask(owning.session, owning.project, seat.person_id)
 
 
-# The stop panel: the owner's rules, and what they say of the project now.
+# The stop panel: the owner's rules, and their current verdicts.
 
 
 def stop_view(seat: Seat) -> StopView:
-    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Return the current state of the rules. Reads only the end of the curve: cheap enough to call after every
+    answer."""
     with seat.learner() as opened:
         return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
 
 
 def change_stop_rules(seat: Seat, rules: StopRules) -> None:
-    """Set the rules again, for everyone.
+    """Set new rules, for everyone.
 
-    Raises NotAllowed: the person is not an owner.
+    Raises NotAllowed if the person is not an owner.
     """
     with seat.owning() as owning:
         projects.change(owning.session, owning.project.id, stop_rules=rules.to_json())

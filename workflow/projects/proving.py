@@ -1,4 +1,4 @@
-"""Evidence of progress: how far the owner's goal is, what random order would have reached, what is saved so far."""
+"""Evidence of progress: the distance to the owner's goal, an estimate of random order, and the answers saved so far."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from plcore.loop.one_label import TRUTH, RandomOrderFound
 from workflow.projects.figures import StopView
 
 LATEST = 5
-"""Answers over which what the test rows read now is the mean: it moves by a row or two with each."""
+"""Number of latest answers whose mean is the current value on the test rows, which moves by a row or two with each
+answer."""
 
 ROUGH = 5
-"""Where the least is this many times less than what is likeliest, and there is no most, no number is likely."""
+"""If the lower bound is this many times below the estimate, and there is no upper bound, no number is shown."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The honest curve that leads the page. Arrays of one length.
+    """The held-out curve at the top of the page. Arrays of equal length.
 
-    accuracy : NaN if it is unknown      rows : that each point is measured on
+    accuracy : NaN if unknown      rows : number of rows that each point is measured on
     fixed : whether these are the same rows from the first answer to the last, as test rows are
     """
 
@@ -35,10 +36,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class RandomLine:
-    """Estimate of random order, over answers of the project: blind checks are counted as they were asked.
+    """An estimate of random order, over the project's answers, including those to blind checks.
 
-    answers, value, low, high : the line and its interval      at : answers that were given when it was estimated
-    saved : answers that random order would have needed beyond these to come as far; infinite where it never would
+    answers, value, low, high : the line and its interval      at : number of answers given when it was estimated
+    saved : further answers that random order would have needed to get as far; infinite if it never would
     """
 
     answers: np.ndarray
@@ -51,24 +52,24 @@ class RandomLine:
 
     @property
     def by_truth(self) -> bool:
-        """Whether it was replayed on the truth that the table hides; else it is carried on from blind checks."""
+        """Whether it was replayed on the hidden true labels of the table; else it is extrapolated from blind checks."""
         return self.found.how == TRUTH
 
     @property
     def surely_saved(self) -> bool:
-        """Whether the interval holds no order of questions that saves nothing. Never by blind checks: their line lies
-        too low, by five points where it was measured, and would show savings that are none."""
+        """Whether the interval excludes orders of questions that save nothing. Never True by blind checks: their line
+        is too low, by five points where it was measured, and would show savings that do not exist."""
         return self.by_truth and self.saved.low > 0
 
 
 @dataclass(frozen=True)
 class Proof:
-    """goal : the owner's, None if none is set      reached : whether the rule of the goal says so
+    """goal : the owner's goal, None if none is set      reached : whether the goal's rule is met
 
-    more : answers until it has, from now on; None: nothing can be said yet
-    fixed : whether that is about the figure on the page, which uses the same rows to the end; else about all rows
-    random : None if it is not estimated, or could not be; then `missing` says what is missing, if anything is known
-    running : whether an estimate is under way, or waits; if no worker takes it for now, `missing` says why
+    more : further answers until then; None: no estimate yet
+    fixed : whether that refers to the figure on the page, which uses the same rows to the end; else to all rows
+    random : None if it is not estimated, or could not be; then `missing` says why, if known
+    running : whether an estimate runs or waits; if no worker can take it now, `missing` says why
     """
 
     goal: float | None
@@ -81,7 +82,7 @@ class Proof:
 
 
 def read_proof(session: Session, project_id: int, stop: StopView, measured: Measured) -> Proof:
-    """Everything that the page says of it. The curve is fitted now; random order was estimated by a worker."""
+    """Read everything that the page shows about it. The curve is fitted now; a worker has estimated random order."""
     last = trained.RANDOM_ORDERS.latest(session, project_id)
     done = trained.RANDOM_ORDERS.latest(session, project_id, trained.DONE)
     report = {} if done is None or done.report is None else done.report
@@ -107,7 +108,7 @@ def read_proof(session: Session, project_id: int, stop: StopView, measured: Meas
 
 
 def answers_to(goal: float, measured: Measured) -> Reach | None:
-    """Answers from now on until accuracy is the goal; None if the curve is too short to be carried on."""
+    """Estimate the further answers until accuracy reaches the goal; None if the curve is too short to extrapolate."""
     curve = fit_learning_curve(measured.answers, measured.accuracy, measured.rows)
     if curve is None:
         return None
@@ -121,12 +122,12 @@ def answers_to(goal: float, measured: Measured) -> Reach | None:
 
 
 def is_rough(more: Reach) -> bool:
-    """Whether a number of answers that is known no better than this would mislead."""
+    """Whether an estimate this uncertain would mislead."""
     return not np.isfinite(more.high) and more.low < more.value / ROUGH
 
 
 def random_line(found: RandomOrderFound, at: int) -> RandomLine:
-    """Estimates, over all answers. at : how many there were, those to blind checks too"""
+    """Return the estimates over all answers. at : number of answers then, including those to blind checks"""
     each = at / found.given  # blind checks are spread evenly over the questions
     line = found.line
     value, low, high = (np.array(part, dtype=np.float64) for part in (line.value, line.low, line.high))

@@ -1,4 +1,4 @@
-"""Where a project stands for one person: the counts, and what they saved last."""
+"""The state of a project for one person: the counts, and their last answer."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from workflow.seat import Seat
 __all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
 
 LAST = 10
-"""Answers that the history shows with their rows."""
+"""Number of answers that the history shows with their rows."""
 
 
 @dataclass(frozen=True)
 class Standing:
     """The state of a project as one person's question card shows it.
 
-    answered, left : what is answered and what is open: rows, or labels of rows where questions are about these
-    elsewhere : rows that are on the screen of other people now
-    settled : the share, in [0, 1], that the Progress page calls "Settled", or "Known or sure"
-    has_proof : whether `settled` is proved about predictions; else it is a share of rows or labels
-    done : no answer can change a decision any more
-    stop : the sentences of the owner's stop rules that are reached; empty if none is
+    answered, left : answered and open rows, or labels if questions are about these
+    elsewhere : rows that are on other people's screens now
+    settled : the share, in [0, 1], shown on the Progress page as "Settled", or "Known or sure"
+    has_proof : whether `settled` is proven about predictions; else it is a share of rows or labels
+    done : whether no answer can change a decision any more
+    stop : the sentences of the owner's stop rules that are met; empty if none is
     last : this person's latest entry      history : their answers, newest first
-    undoable, redoable : seq of the answer that undo would withdraw, that redo would give again; None: there is none
+    undoable, redoable : seq of the answer that undo would withdraw, or redo restore; None: there is none
     classes : every class of the project, in its order
-    height : seq of the log's latest entry; of two standings the one with more is the newer
-    frame : a stamp of what stands around the card: classes, and all that the owner has set about answering
+    height : seq of the log's latest entry; of two states the one with the higher is newer
+    frame : a stamp of what surrounds the card: classes, and all of the owner's settings for answering
     """
 
     answered: int
@@ -59,7 +59,7 @@ class Standing:
 
 
 def standing(seat: Seat) -> Standing:
-    """The counts, the rows open before other people, and this person's latest entry."""
+    """Return the counts, the rows on other people's screens, and this person's latest entry."""
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
         here = opened.session, opened.project_id, opened.person_id
@@ -67,10 +67,10 @@ def standing(seat: Seat) -> Standing:
 
 
 def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | None]]) -> Standing:
-    """The same of a project that is open for this person, or was a moment ago in a thread that still has its learner:
-    the database is asked only where `Opened.own_log` was not read before.
+    """Return the same for a project that is open for this person, or just was, in a thread that still has its learner.
+    Reads the database only if `Opened.own_log` was not read before.
 
-    reserved : places that others have before them
+    reserved : places on other people's screens
     """
     learner, kind = opened.learner, opened.kind
     history = own_answers(opened)
@@ -95,7 +95,7 @@ def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | N
 
 @lru_cache(maxsize=64)
 def _of_classes(classes: tuple[str, ...]) -> str:
-    """The stamp of all names, of which there may be many: it is wanted with every press."""
+    """Return a stamp of all names, cached because there may be many and every click needs it."""
     return _stamp(classes)
 
 
@@ -104,14 +104,14 @@ def _stamp(*parts: object) -> str:
 
 
 def _last(opened: Opened[Learner]) -> Saved | None:
-    """Result of the person's latest click."""
+    """Return the result of the person's latest click."""
     own = opened.own_log
     return None if own.last is None else replace(saved_of(opened.learner, own.last), rows=len(own.rows))
 
 
 def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
-    """The rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand: most
-    questions are answered without a look back."""
+    """Return the rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand:
+    most questions are answered without looking back."""
     with seat.learner(Right.ANSWER) as opened:
         table = opened.learner.table
         return tuple((one.seq, row_view(table, one.row)) for one in own_answers(opened)[:LAST])

@@ -1,4 +1,4 @@
-"""Names of columns that tell of the run, the file or the worker, and not of the item."""
+"""Names of columns that describe the run, the file or the worker, and not the item."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ WHO_ABROAD = (
     "|(?:标注|標註|标记|审核|审阅|评估|评审|注释|注釋|操作)(?:者|员|員|人)|用户(?:名)?"
     "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|(?:작업|평가|검수|주석|응답)자|라벨러|аннотатор|разметчик|эксперт|оценщик"
 )
-"""Who did the work, as columns are called in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean
-and Russian."""
+"""Column names for the worker in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean and Russian."""
 _WHO = (
     f"{WHO_ABROAD}|annotator|annotation|worker|participant|rater|coder|labell?er|reader|radiologist|pathologist|grader|judge|user"
     "|turker|respondent|subject|assignment"
@@ -107,7 +106,7 @@ _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
 
 
 def is_fact(key: str) -> bool:
-    """Whether a column of this key tells of the run, the file or the worker, whatever the table is about.
+    """Whether a column with this key describes the run, the file or the worker, whatever the table is about.
 
     key : as `ColumnSample.key`, words joined by underscores
     """
@@ -115,48 +114,50 @@ def is_fact(key: str) -> bool:
 
 
 def may_be_fact(key: str) -> bool:
-    """Whether it is likely to: such a name (a duration, a model) describes the item only of tables of measurements."""
+    """Whether it is likely to: such a name (a duration, a model) describes the item only in tables of measurements."""
     return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
 
 
 def never_labels(key: str) -> bool:
-    """Whether cells of a column of this key, whatever they look like, hold no labels: lists of files, ids or people."""
+    """Whether a column with this key never holds labels, whatever its cells look like: lists of files, ids or
+    people."""
     return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
 
 
 def no_list(key: str) -> bool:
-    """Whether a column of this key lists something else than labels: people, words, boxes, parts of an address."""
+    """Whether a column with this key lists something other than labels: people, words, boxes, parts of an address."""
     return never_labels(key) or _NO_LISTS.fullmatch(key) is not None
 
 
 def is_from_votes(key: str) -> bool:
-    """Whether a column of this key holds what someone made of the votes: neither a vote nor a true label."""
+    """Whether a column with this key holds a result computed from votes: neither a vote nor a true label."""
     return _FROM_VOTES.fullmatch(key) is not None
 
 
 def is_reference(key: str) -> bool:
-    """Whether a column of this key holds what was decided after the votes, by someone who knows: a true label."""
+    """Whether a column with this key holds an expert's decision after the votes: a true label."""
     return _REFERENCE.fullmatch(key) is not None
 
 
 def is_from_model(key: str) -> bool:
-    """Whether a column of this key holds the answer of a model, or an earlier label: no true label."""
+    """Whether a column with this key holds the answer of a model, or an earlier label: not a true label."""
     return _FROM_MODEL.fullmatch(key) is not None
 
 
 def is_about_answer(key: str) -> bool:
-    """Whether a text in a column of this key was written about an answer, or to get one: it names the label."""
+    """Whether a text in a column with this key was written about an answer, or to get one, so that it names the
+    label."""
     return _THOUGHTS.fullmatch(key) is not None
 
 
 def never_learnt(key: str) -> bool:
-    """Whether a column of this key tells the label, or nothing of the item: no model may learn from it."""
+    """Whether a column with this key reveals the label, or does not describe the item: no model may learn from it."""
     facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
     return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
 
 
 def names_worker(key: str) -> bool:
-    """Whether a column of this key names who did the work."""
+    """Whether a column with this key names the worker."""
     return (
         _WORKER.fullmatch(key) is not None
         or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None
@@ -164,7 +165,7 @@ def names_worker(key: str) -> bool:
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
-    """The ones of the keys that describe a person, if another of them names the person who did the work."""
+    """Return the keys that describe a person, if another key names the worker."""
     known = frozenset(keys)
     if not any(_WORKER.fullmatch(key) for key in known):
         return frozenset()

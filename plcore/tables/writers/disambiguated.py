@@ -1,4 +1,4 @@
-"""A table with what has become of each row or cell, as plain arrays: what every writer of a format takes."""
+"""A table with the result for each row or cell, as plain arrays: the input of every writer."""
 
 from __future__ import annotations
 
@@ -25,25 +25,26 @@ VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""
 
 VERDICT = "verdict"
-"""Kind of an answer by which a reviewer settled a row; labels that it may have, or none: a bad item."""
+"""Kind of an answer by which a reviewer settled a row; it names the possible labels, or none for a bad item."""
 
 DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
-"""Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
+"""Kinds of answers that change a row's candidates; the latest of a row decides, and a verdict before all others."""
 
 SOURCES_OF_LABELS = (
     "given", "person", "verdict", "necessary", "model", "file", "truth", "bad", "open", "pending", "combined",
     "disputed",
 )  # fmt: skip
-"""Where the label of a row can come from."""
+"""Possible sources of a row's label."""
 
 UNDECIDED = ("pending", "disputed")
-"""Sources of rows that wait for another answer, or on which people differ."""
+"""Sources of rows that wait for another answer, or are disputed."""
 
 SAYS = {"yes": 1, "no": 0, "right": 1, "wrong": 0}
-"""Kinds of answers about labels of a vector, with the value of the cells that they name; the last two a reviewer's."""
+"""Kinds of answers about labels of a vector, with the value of the cells that they name; the last two are a
+reviewer's."""
 
 OWN_ID = "winnow_id"
-"""Where files carry the name of a row, if no column of the table does."""
+"""Column of the row's name in files, if no column of the table has it."""
 
 BEFORE, CANDIDATES, WEIGHTS = "winnow_candidates_before", "winnow_candidates", "winnow_weights"
 LABEL, SOURCE, CONFIDENCE = "winnow_label", "winnow_source", "winnow_confidence"
@@ -53,24 +54,24 @@ VERSION, OUTSIDE, PEOPLE, ANSWERS = (
     "winnow_people",
     "winnow_answers",
 )
-"""Names in files for the result of a row."""
+"""Column names in files for the result of a row."""
 
 OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
-"""Where files carry the true label that came with the table, and, as JSON, who named which label before the import:
+"""Columns of the imported true label in files, and, as JSON, of the people who named each label before the import:
 `{label: voters}`."""
 
 PIECE_ROWS = 2_000
 """Rows that are written at once."""
 
 _FEW = 100
-"""Rows by which nearly every column shows that it holds no ids."""
+"""Rows that are enough to show that most columns hold no ids."""
 
 Tell = Callable[[int], None]
-"""Called with the number of rows written so far, never fewer than before; what it raises stops the writing."""
+"""Called with the number of rows written so far, never decreasing; an exception in it stops the writing."""
 
 
 def silent(_rows: int) -> None:
-    """For writing that no one follows."""
+    """Ignore the progress."""
 
 
 def names_labels(answer: Mapping[str, Any]) -> bool:
@@ -79,7 +80,7 @@ def names_labels(answer: Mapping[str, Any]) -> bool:
 
 
 class RowShares(Protocol):
-    """(n, m) numbers, found as far as they are looked at; an array is one."""
+    """(n, m) numbers, computed when accessed; an array also qualifies."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -88,37 +89,37 @@ class RowShares(Protocol):
 
 @dataclass(frozen=True)
 class Disambiguated:
-    """Rows with their candidates before and after, their labels and every answer about them. In place of the arrays of
-    labels there may be what gives them slice by slice (`plcore.loop.one_label.TakenLabels.column`).
+    """Rows with their candidates before and after, their labels and every answer about them. Arrays of labels may be
+    replaced by objects that return them slice by slice (`plcore.loop.one_label.TakenLabels.column`).
 
     Attributes
     ----------
     ids : (n,) str
-    cells : (n, n_columns) DataFrame of str, the columns as they came
+    cells : (n, n_columns) DataFrame of str, the imported columns
     classes : the m class names
-    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large;
-        a row that was excluded may have none after
-    weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None if
-        nothing was weighed
+    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` if that is large;
+        an excluded row may have none after
+    weights : (n, m) float, the imported weight of each candidate, above 0, and 0 for all other classes; None if
+        there were no weights
     label : (n,) int, class numbers; -1 if it is open
     source : (n,) str, where the label comes from, one of `SOURCES_OF_LABELS`; `file` are its scores; the last three
         occur if several people answer a row
     probability : (n,) float, of the label; NaN if none is known
     answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
-        ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
-        that were withdrawn are not among them
-    model_version : of the model whose labels have the source `model`; None if there is none
-    renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
-    several : whether several people were to answer a row, each for themselves
-    outside : (n,) float, how likely the truth is none of the row's candidates; NaN if nothing tells, None if it
-        is not known for any row
+        ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; withdrawn
+        answers are left out
+    model_version : version of the model that gave the labels with source `model`; None if there is none
+    renamed : {former name of a class: its present name}, of renamed or merged classes
+    several : whether rows have several independent annotators
+    outside : (n,) float, how likely the truth is not a candidate of the row; NaN if unknown, None if unknown for all
+        rows
     likeliest, likelihood : (n,) as label and probability, but disputed rows have their most likely class; None if no
         row can be disputed
-    probabilities : (n, m) how likely each class of each row is, or what gives it slice by slice; rows sum to 1; None if
-        it is not known
+    probabilities : (n, m) probability of each class of each row, or an object that returns them slice by slice; rows
+        sum to 1; None if unknown
     types : of columns of `cells` that are not text in their source; each cell of them is one of that type
-    truth : (n,) int, class numbers of the true labels that came with the table; -1 if unknown; None without any
-    votes : who named which label before the import; None if nothing says so
+    truth : (n,) int, class numbers of the imported true labels; -1 if unknown; None if there are none
+    votes : who named which label before the import; None if unknown
     """
 
     ids: npt.NDArray[np.object_]
@@ -143,19 +144,19 @@ class Disambiguated:
     votes: NamedVotes | None = None
 
     def with_disputed(self) -> Disambiguated:
-        """The same, in which disputed rows have their most likely class as label. Their source stays `disputed`."""
+        """Return the same with the most likely class as the label of disputed rows. Their source stays `disputed`."""
         if self.likeliest is None or self.likelihood is None:
             return self
         return replace(self, label=self.likeliest, probability=self.likelihood)
 
     def chosen(self, rows: IntArray) -> Disambiguated:
-        """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
+        """Return only these rows, each once, in this order; their answers follow, renumbered."""
         if np.array_equal(rows, np.arange(len(self.ids))):
-            return self  # and not a second copy of all candidates
+            return self  # without a second copy of all candidates
         return self._part(rows, _chosen(self.answers, rows))
 
     def pieces(self, size: int = PIECE_ROWS) -> Iterator[Disambiguated]:
-        """All rows, `size` at a time; no array is copied. The answers of a piece stand row by row."""
+        """Yield all rows, `size` at a time; no array is copied. The answers of a piece are in the order of its rows."""
         given = self.answers_by_row()
         for start in range(0, len(self.ids), size):
             stop = min(start + size, len(self.ids))
@@ -183,16 +184,16 @@ class Disambiguated:
         )
 
     def kept(self) -> pd.DataFrame:
-        """The columns that go along, which are all."""
+        """The columns to export: all of them."""
         return self.cells
 
     def records(self) -> list[dict[str, str]]:
-        """The cells of each row, by column."""
+        """Return the cells of each row, by column."""
         return _records(self.cells)
 
     def left(self, rows: slice = slice(None)) -> BoolArray:
-        """(r, m) the candidates that are exported for these rows: those left, but all that came if a row waits for
-        another answer or is disputed, for one candidate would be read as certain."""
+        """Return (r, m) the candidates to export for these rows: the remaining ones, but all imported ones if a row
+        waits for another answer or is disputed, because a single candidate would be read as certain."""
         after = np.asarray(self.candidates_after[rows])
         undecided = np.isin(np.asarray(self.source[rows]).astype(str), UNDECIDED)
         if not undecided.any():
@@ -200,9 +201,9 @@ class Disambiguated:
         return np.where(undecided[:, None], np.asarray(self.candidates_before[rows]), after)
 
     def weights_left(self, rows: slice = slice(None)) -> FloatArray | None:
-        """(r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None if nothing was weighed.
+        """Return (r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None if there were no weights.
 
-        A candidate that came by an answer weighs as much as the heaviest that the row came with: so the models take it
+        A candidate added by an answer weighs as much as the heaviest imported one of the row, as in the models
         (`plcore.labels.weights.weights_after_answers`).
         """
         if self.weights is None:
@@ -217,8 +218,8 @@ class Disambiguated:
         return 1.0 if self.weights is None else float(self.weights.max(initial=1.0))
 
     def weighted(self, *, before: bool = False) -> list[dict[str, float | None]]:
-        """The candidates `left` of each row, or those that came, in class order, with their weights, None if nothing
-        was weighed; to be asked of a piece."""
+        """Return, for each row of a piece, the candidates `left`, or the imported ones, in class order, with their
+        weights, None if there were no weights."""
         candidates = self.candidates_before if before else self.left()
         weights = self.weights if before else self.weights_left()
         rows, places = np.nonzero(candidates)
@@ -230,7 +231,7 @@ class Disambiguated:
     def voters(self, *, all_labels: bool = False) -> list[dict[str, list[str]]]:
         """Return the labels that each person named before the import, {voter: labels} for each row of a piece.
 
-        all_labels : also those that are no longer among the candidates `left`
+        all_labels : include labels that are no longer among the candidates `left`
         """
         found: list[dict[str, list[str]]] = [{} for _ in self.ids]
         if self.votes is not None:
@@ -242,8 +243,8 @@ class Disambiguated:
         return found
 
     def carried(self) -> list[dict[str, str]]:
-        """Extra fields for formats without a place for them (`add_own`): the true label that came with each
-        row, and who named which label before the import; to be asked of a piece."""
+        """Return extra fields for formats without a place for them (`add_own`), for each row of a piece: the imported
+        true label, and who named which label before the import."""
         found: list[dict[str, str]] = [{} for _ in self.ids]
         for own, truth, voters in zip(found, self.truths(), self.voters(), strict=True):
             own |= {} if truth is None else {OWN_TRUTH: truth}
@@ -255,13 +256,13 @@ class Disambiguated:
         return found
 
     def truths(self) -> list[str | None]:
-        """The true label of each row, None if it is unknown; to be asked of a piece."""
+        """Return the true label of each row of a piece, None if unknown."""
         numbers = [-1] * len(self.ids) if self.truth is None else self.truth.tolist()
         return [None if number < 0 else self.classes[number] for number in numbers]
 
     def listed(self, of: Callable[[Collection[str]], str], *, before: bool = False) -> pa.LargeStringArray:
-        """A cell of the candidates `left` of each row, or of those that came, in class order, as `of` writes it; equal
-        ones are written once."""
+        """Return a cell with the candidates `left` of each row, or the imported ones, in class order, formatted by
+        `of`; equal cells are formatted once."""
         candidates = self.candidates_before if before else self.left()
         _, first, which = np.unique(
             np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True
@@ -270,24 +271,24 @@ class Disambiguated:
         return pa.array(cells, pa.large_string()).take(pa.array(which.ravel()))
 
     def label_name(self, row: int) -> str | None:
-        """The label of one row; None if it is open."""
+        """Return the label of one row; None if it is open."""
         return None if self.label[row] < 0 else self.classes[self.label[row]]
 
     def known_probability(self, row: int) -> float | None:
-        """The probability of the row's label; None if none is known."""
+        """Return the probability of the row's label; None if unknown."""
         return None if np.isnan(self.probability[row]) else float(self.probability[row])
 
     def version_of(self, row: int) -> str | None:
-        """The version of the model that gave the row its label; None if no model did."""
+        """Return the version of the model that gave the row its label; None if no model did."""
         return self.model_version if self.source[row] == "model" else None
 
     def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
-        """The answers about each row that has any."""
+        """Return the answers about each row that has any."""
         return _by_row(self.answers)
 
     def deciding(self) -> list[dict[str, Any] | None]:
-        """The answer of each row that decided what the row may be: the latest verdict, else the latest that changed it;
-        None if there is none."""
+        """Return the deciding answer of each row: the latest verdict, else the latest that changed the candidates; None
+        if there is none."""
         found: list[dict[str, Any] | None] = [None] * len(self.ids)
         for answer in self.answers:
             before = found[answer["row"]]
@@ -297,12 +298,12 @@ class Disambiguated:
         return found
 
     def id_column(self) -> str | None:
-        """The first column that holds the ids; None if the rows are only numbered."""
+        """Return the first column that holds the ids; None if the rows are only numbered."""
         return column_of_ids(self.cells, self.ids)
 
 
 def absent_columns(table: Disambiguated, *, without_id: bool) -> set[str]:
-    """The columns that files add to the table only if it has something for them and now has not.
+    """Return the columns that files add only if there are values for them, and that this table does not need.
 
     without_id : whether a column of the table names its rows
     """
@@ -318,7 +319,7 @@ def absent_columns(table: Disambiguated, *, without_id: bool) -> set[str]:
 
 
 class _SomeShares:
-    """Some rows of shares, not looked at before they are requested: few formats do."""
+    """Some rows of shares, computed only on request: few formats need them."""
 
     def __init__(self, whole: RowShares, rows: IntArray | slice) -> None:
         n, m = whole.shape
@@ -330,7 +331,7 @@ class _SomeShares:
 
 
 def column_of_ids(cells: pd.DataFrame, ids: Sequence[str] | npt.NDArray[np.object_]) -> str | None:
-    """The first column whose cells are these ids, but for white space around them; None if there is none."""
+    """Return the first column whose cells are these ids, except for surrounding white space; None if there is none."""
     wanted, few = pa.array(ids, pa.large_string()), slice(0, _FEW)
 
     def holds(some: pd.DataFrame, name: str, ids_of: pa.LargeStringArray) -> bool:
@@ -341,8 +342,8 @@ def column_of_ids(cells: pd.DataFrame, ids: Sequence[str] | npt.NDArray[np.objec
 
 
 def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, str]:
-    """New names for the columns that are called like one of those `added`, as when an earlier export came round again:
-    `before_` in front, as often as it takes."""
+    """Return new names for columns with the name of one of those `added`, as in a reimported export: `before_` in
+    front, as often as needed."""
     taken = {*columns, *added}
     names: dict[str, str] = {}
     for name in added:
@@ -372,30 +373,31 @@ def _by_row(answers: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]
 
 
 def _chosen(answers: Sequence[dict[str, Any]], rows: IntArray) -> list[dict[str, Any]]:
-    """The answers about these rows, numbered as the rows then are."""
+    """Return the answers about these rows, renumbered."""
     place = {int(row): new for new, row in enumerate(rows)}
     return [{**one, "row": place[one["row"]]} for one in answers if one["row"] in place]
 
 
 def _of_piece(given: Mapping[int, Sequence[dict[str, Any]]], start: int, stop: int) -> list[dict[str, Any]]:
-    """The answers about the rows from `start` on, row by row."""
+    """Return the answers about the rows from `start` on, in the order of rows."""
     return [{**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())]
 
 
 def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
-    """The ones of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
+    """Return the candidates of a piece as a matrix; of a selection, which may be nearly all rows, as they are
+    stored."""
     return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)
 
 
 CELLS_AT_ONCE = 400_000
-"""Cells of label vectors that are written at once, at most."""
+"""Limit of the cells of label vectors that are written at once."""
 
 
 class VectorCells(Protocol):
-    """All cells as they are returned (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
+    """All cells for export (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
 
-    cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN if nothing is said
-    predicted (n, L) int8 : what the model says of cells not asked, -1 elsewhere      sources (n, L) str
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN if unknown
+    predicted (n, L) int8 : predictions for cells not asked, -1 elsewhere      sources (n, L) str
     """
 
     @property
@@ -412,33 +414,33 @@ class VectorCells(Protocol):
     def sources(self) -> AnyArray: ...
 
     def part(self, rows: slice | IntArray) -> VectorCells:
-        """The same of these rows alone."""
+        """Return the same for only these rows."""
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
-        """A row for each row: columns for each label, none of them named like those that are taken."""
+        """Return one line per row: columns for each label, without the names in `taken`."""
 
     def long(self) -> pd.DataFrame:
-        """A row for each cell."""
+        """Return one line per cell."""
 
 
 _WORDS = {"1": frozenset(YES.to_pylist()), "0": frozenset(NO.to_pylist())}
-"""In lower case, the words of cells for yes and for no."""
+"""The words of cells for yes and for no, in lower case."""
 _VALUES = {word: value for value, words in _WORDS.items() for word in words}
 
 
 @dataclass(frozen=True)
 class LabelVectorTable:
-    """Label vectors, and the table they came in.
+    """Label vectors, and the table they were imported from.
 
     Attributes
     ----------
-    found : the cells as they are now
-    original : (n, n_columns) DataFrame of str, the columns as they came
-    replaced : those of these columns in whose place the cells found stand, in the order of the labels; none where the
-        labels came as lists
+    found : the current cells
+    original : (n, n_columns) DataFrame of str, the imported columns
+    replaced : those of these columns that `found` replaces, in the order of the labels; none if the
+        labels were imported as lists
     types : of the columns of `original` that are not text in their source
-    answers : as of `Disambiguated`, of the kinds in `SAYS` and those that name no labels
-    words : how the cells of the whole table say 1 and 0, of a part of one
+    answers : as in `Disambiguated`, of the kinds in `SAYS` and those that name no labels
+    words : for a part of a table, the words for 1 and 0 in the whole table
     """
 
     found: VectorCells
@@ -455,7 +457,7 @@ class LabelVectorTable:
 
     @cached_property
     def _words(self) -> Mapping[str, str]:
-        """How most cells of labels say 1 and 0: yes and no, or 1.0 and 0.0."""
+        """Return how most cells of labels write 1 and 0: yes and no, or 1.0 and 0.0."""
         if self.words is not None or not self.replaced:
             return self.words or {}
         counts: Counter[str] = Counter()
@@ -468,14 +470,14 @@ class LabelVectorTable:
         }
 
     def chosen(self, rows: IntArray) -> LabelVectorTable:
-        """These rows alone, in this order."""
+        """Return only these rows, in this order."""
         if np.array_equal(rows, np.arange(len(self.original))):
             return self
         return self._part(rows, _chosen(self.answers, rows))
 
     def pieces(self, size: int | None = None) -> Iterator[LabelVectorTable]:
-        """All rows, `size` at a time, of a table without rows one empty piece; None: as many as have some hundred
-        thousand cells."""
+        """Yield all rows, `size` at a time, or one empty piece if there are none; None: as many rows as have some
+        hundred thousand cells."""
         if size is None:
             size = max(1, min(PIECE_ROWS, CELLS_AT_ONCE // max(1, len(self.found.labels))))
         given = _by_row(self.answers)
@@ -488,7 +490,7 @@ class LabelVectorTable:
         )
 
     def id_column(self) -> str | None:
-        """The first column that holds the ids; None if the rows are only numbered."""
+        """Return the first column that holds the ids; None if the rows are only numbered."""
         return column_of_ids(self.kept(), self.found.ids)
 
     def kept(self) -> pd.DataFrame:
@@ -496,10 +498,10 @@ class LabelVectorTable:
         return self.original[[name for name in self.original.columns if name not in self.replaced]]
 
     def wide(self) -> pd.DataFrame:
-        """A row for each row, all text: the original columns, the cells found instead of those that are replaced,
-        else behind them; then what else is known of each label.
+        """Return one line per row, all text: the original columns, with the resulting cells in place of those they
+        replace, else after them; then further facts about each label.
 
-        A cell of which nothing new is known stays as it was written, and others say yes and no in the words of these.
+        An unchanged cell stays as it was written, and others use the same words for yes and no.
         """
         kept = self.kept()
         added = self.found.wide(kept.columns).set_axis(self.original.index)
@@ -516,21 +518,21 @@ class LabelVectorTable:
         return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
 
     def records(self) -> list[dict[str, str]]:
-        """The cells of each row without those that are replaced, by column; its id if that leaves none."""
+        """Return the cells of each row without those that are replaced, by column; the id if there would be none."""
         kept = self.kept()
         return _records(kept) if len(kept.columns) else [{OWN_ID: name} for name in self.ids]
 
     def known(self) -> list[dict[str, int | None]]:
-        """Known facts about each label of each row: 1, 0, or None; to be asked of a piece."""
+        """Return the value of each label, for each row of a piece: 1, 0, or None."""
         names = list(self.found.labels)
         return [dict(zip(names, map(_known, row), strict=True)) for row in self.found.cells.tolist()]
 
     def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
-        """The answers about each row that has any."""
+        """Return the answers about each row that has any."""
         return _by_row(self.answers)
 
     def said(self) -> list[dict[str, dict[str, int]]]:
-        """Latest labels of each row by person, {person: {label: 1 or 0}}; to be asked of a piece."""
+        """Return the latest labels by person, for each row of a piece: {person: {label: 1 or 0}}."""
         found: list[dict[str, dict[str, int]]] = [{} for _ in self.ids]
         for answer in self.answers:
             if (value := SAYS.get(answer["kind"])) is not None:
@@ -539,8 +541,8 @@ class LabelVectorTable:
         return found
 
     def lists(self) -> list[dict[str, Any]]:
-        """For each row `labels`, those that are right, `not_labels`, those that are not, and `cells`, for each label
-        its value, probability, prediction and source, None if nothing is said; to be asked of a piece."""
+        """Return, for each row of a piece, `labels`, those that are right, `not_labels`, those that are not, and
+        `cells`: for each label its value, probability, prediction and source, None if unknown."""
         found, names = self.found, list(self.found.labels)
         lists = []
         for values, shares, predicted, sources in zip(

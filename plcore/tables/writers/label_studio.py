@@ -1,4 +1,4 @@
-"""Tasks to be opened in Label Studio: one annotation for each answer, a prediction for each candidate left."""
+"""Tasks for Label Studio: one annotation for each answer, one prediction for each remaining candidate."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _ASKED = {QUESTION: "Right", NOT_QUESTION: "Not right"}
 
 
 def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
-    """The JSON of all tasks, piece by piece.
+    """Yield the JSON of all tasks, piece by piece.
 
-    `data` is the row as it came, `meta` its id, the candidates left, the true label and the votes that came. Answers
-    that name labels are annotations with these labels; all others (not, none, skip, ...) have no form there and are
-    written as cancelled. The person is in `winnow_person`, of the annotation and in the `meta` of its result: Label
-    Studio refuses a `completed_by` that is no member there. A label known has its probability as score, and its weight
-    as that of its result. Each other candidate left is a prediction of its own with its weight as score. Scores are in
-    [0, 1] there: if weights are above 1, as counts of votes are, all are divided by the largest.
+    `data` is the imported row; `meta` has its id, the remaining candidates, the true label and the imported votes.
+    Answers that name labels are annotations with these labels; all others (not, none, skip, ...) cannot be expressed
+    and are written as cancelled. The person is in `winnow_person` of the annotation and in the `meta` of its result:
+    Label Studio refuses a `completed_by` that is not a member. A known label has its probability as score, and its
+    weight as the score of its result. Each other remaining candidate is a prediction with its weight as score. Scores
+    must be in [0, 1]: if weights are above 1, like counts of votes, all are divided by the largest.
     """
     return json_list(_tasks(table, tell))
 
@@ -70,12 +70,11 @@ def _tasks(table: Disambiguated, tell: Tell) -> Iterator[dict[str, object]]:
 
 
 def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
-    """The JSON of tasks with label vectors, piece by piece.
+    """Yield the JSON of tasks with label vectors, piece by piece.
 
-    `meta` holds the id and the vector, which Label Studio keeps. What each person said is an annotation, with the right
-    labels in one question and those that are not right in another; one that names no label is cancelled. What is known,
-    and what the model says of the rest, is a prediction each; the score of the latter is how likely its least certain
-    label is right.
+    `meta` holds the id and the vector, which Label Studio keeps. Each person's answers are an annotation, with the
+    right labels in one question and the others in a second; an annotation without labels is cancelled. The known labels
+    are one prediction, and the model's another; the score of the latter is how likely its least certain label is right.
     """
     return json_list(_vector_tasks(table, tell))
 
@@ -107,7 +106,7 @@ def _vector_tasks(table: LabelVectorTable, tell: Tell) -> Iterator[dict[str, obj
 
 
 def _sureness(piece: LabelVectorTable) -> list[float | None]:
-    """How likely the least certain of the model's guesses about each row is right; None if it guesses none."""
+    """Return how likely the least certain prediction about each row is right; None if there is none."""
     shares, guessed = piece.found.probabilities, piece.found.predicted >= 0
     likely = np.where(
         guessed & ~np.isnan(shares), np.where(piece.found.predicted == 1, shares, 1 - shares), np.inf
@@ -136,7 +135,7 @@ def _vector_annotation(person: str, given: list[dict[str, Any]], said: dict[str,
 
 
 def _vector_result(values: Mapping[str, int | None], person: str | None = None) -> list[dict[str, object]]:
-    """The results of both questions; of a person with what was said, so that a later change can be reported."""
+    """Return the results of both questions; for a person with their answers, so that a later change can be detected."""
     found = []
     for question, wanted in ((QUESTION, 1), (NOT_QUESTION, 0)):
         if labels := [label for label, value in values.items() if value == wanted]:
@@ -149,9 +148,10 @@ def _vector_result(values: Mapping[str, int | None], person: str | None = None) 
 def label_studio_config(
     classes: Sequence[str], shown: str, tag: Tag = "Text", questions: Sequence[str] = (QUESTION,)
 ) -> str:
-    """The labelling interface for these tasks: what is shown of a row, and in each question a choice for each class.
+    """Return the labelling interface for these tasks: the displayed part of a row, and in each question a choice for
+    each class.
 
-    shown : the column that is shown; tag : how
+    shown : the displayed column; tag : how it is displayed
     """
     names = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in classes)
     heads = {one: f'  <Header value="{_ASKED[one]}"/>\n' if len(questions) > 1 else "" for one in questions}
@@ -163,7 +163,7 @@ def label_studio_config(
 
 
 def write_label_studio_config(table: Disambiguated | LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """The labelling interface for the tasks of the table: it shows its picture, its recording, or else its text."""
+    """Write the labelling interface for the table's tasks: it shows the picture, the recording, or else the text."""
     questions: tuple[str, ...] = (QUESTION,)
     if isinstance(table, LabelVectorTable):
         cells, classes, questions = table.kept(), table.found.labels, (QUESTION, NOT_QUESTION)
@@ -187,7 +187,7 @@ def _result(
 ) -> list[dict[str, object]]:
     value = {"choices": labels}
     result: dict[str, object] = {"from_name": question, "to_name": SHOWN, "type": "choices", "value": value}
-    # Label Studio drops what it does not know of an annotation, but keeps its results as they are.
+    # Label Studio drops unknown fields of an annotation, but keeps its results unchanged.
     return [result if person is None else {**result, "meta": {OWN_PERSON: person}}]
 
 

@@ -1,4 +1,4 @@
-"""The formats in which label vectors are exported, each written some rows at a time."""
+"""The formats in which label vectors are exported, each written in pieces."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _CELL = pa.struct(
 
 
 def _wide_frames(table: LabelVectorTable) -> Iterator[pd.DataFrame]:
-    """A row for each row, the cells instead of their columns, some rows at a time. If no column called `id` holds the
-    ids, `winnow_id` does."""
+    """Yield one line per row, with the resulting cells in place of their columns, in pieces. If no column named `id`
+    holds the ids, `winnow_id` does."""
     numbered = not called_id(table)
     for piece in table.pieces():
         frame = piece.wide()
@@ -57,12 +57,13 @@ def _wide_frames(table: LabelVectorTable) -> Iterator[pd.DataFrame]:
 
 
 def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A row for each row, the cells instead of their columns."""
+    """Write one line per row, with the resulting cells in place of their columns."""
     _write_frames(_wide_frames(table), file, tell)
 
 
 def write_wide_xlsx(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """The same as a workbook. Raises ValueError for more rows, columns or text in a cell than a sheet holds."""
+    """Write the same as a workbook. Raises ValueError if the rows, columns or text in a cell exceed what a sheet
+    holds."""
     first = next(_wide_frames(table.chosen(np.arange(min(1, len(table.ids))))))
     names = [str(name) for name in first.columns]
     numeric = [
@@ -77,7 +78,7 @@ def write_wide_xlsx(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None
 
 
 def read_wide(cells: pd.DataFrame, name: str) -> TableReading:
-    """The table with its label columns, whatever their cells hold. Raises no TableError."""
+    """Read the table with its label columns, whatever their cells hold. Never raises TableError."""
     columns = _label_columns(cells)
     original = [str(one) for one in cells.columns if one != OWN_ID and not str(one).startswith(_ABOUT)]
     roles = Roles(label_columns=columns, label_vectors=True, id=own_id(cells))
@@ -88,8 +89,8 @@ _ABOUT = ("winnow_probability:", "winnow_predicted:", "winnow_source:")
 
 
 def _label_columns(cells: pd.DataFrame) -> tuple[str, ...]:
-    """The columns with the cells of the labels that `winnow_probability:` names: those in front of it, or, if they
-    are in the places in which they came, those called like the labels. Empty if they are not there."""
+    """Return the columns with the cells of the labels that `winnow_probability:` names: those before it, or those named
+    like the labels if they are in their original places. Empty if they are missing."""
     names = [str(one) for one in cells.columns]
     labels = [one.removeprefix(_ABOUT[0]) for one in names if one.startswith(_ABOUT[0])]
     first = names.index(_ABOUT[0] + labels[0])
@@ -115,7 +116,7 @@ OWN_WIDE = TableTool(
 
 
 def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A line for each cell: id, label, value, probability, predicted, source."""
+    """Write one line per cell: id, label, value, probability, predicted, source."""
     n_labels = len(table.found.labels)
     _write_frames(
         (piece.found.long() for piece in table.pieces()), file, lambda lines: tell(lines // n_labels)
@@ -123,7 +124,7 @@ def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
 
 
 def read_long(cells: pd.DataFrame, name: str) -> TableReading:
-    """A row for each id, with the values of its labels. Raises TableError."""
+    """Read one row for each id, with the values of its labels. Raises TableError."""
     rows: dict[str, Row] = {}
     finder = Finder(lines_of(cells))
     lines = zip(*(cells[one].tolist() for one in ("id", "label", "value")), strict=True)
@@ -159,16 +160,16 @@ def _write_frames(frames: Iterator[pd.DataFrame], file: BinaryIO, tell: Tell) ->
 
 
 def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A line of JSON for each row: the original columns but those of the labels; `winnow_labels`, those that are right,
-    `winnow_not_labels`, those that are not, and `winnow_cells`, lists of all that is known of each label. `winnow_id`
-    names the row."""
+    """Write a line of JSON for each row: the original columns except those of the labels; `winnow_labels`, those that
+    are right, `winnow_not_labels`, those that are not, and `winnow_cells`, lists of the facts about each label.
+    `winnow_id` names the row."""
     done = 0
     for piece in table.pieces():
         kept = piece.kept()
         cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, CELLS]))
         lines = []
         for name, record, lists in zip(piece.found.ids, cells.to_dict("records"), piece.lists(), strict=True):
-            # An object of lists: a list of objects would be the table where a file has one line.
+            # An object of lists: in a file with one line, a list of objects would be taken for the table.
             known = {field.name: [cell[field.name] for cell in lists["cells"]] for field in _CELL}
             added = {LABELS: lists["labels"], NOT_LABELS: lists["not_labels"], CELLS: known}
             line: dict[str, object] = {
@@ -185,9 +186,9 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
 def write_vector_parquet(
     table: LabelVectorTable, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter
 ) -> None:
-    """The original columns, but those of labels, with the types of their source; `winnow_labels` and
-    `winnow_not_labels`, lists of ClassLabels; `winnow_cells`, all that is known of each label; and, if no column
-    holds the ids, `winnow_id`."""
+    """Write the original columns, except those of labels, with the types of their source; `winnow_labels` and
+    `winnow_not_labels`, lists of ClassLabels; `winnow_cells`, the facts about each label; and, if no column holds the
+    ids, `winnow_id`."""
     id_column, kept = table.id_column(), table.kept()
     numbered = [OWN_ID] if id_column is None else []
     new_names = names_beside(kept.columns, [*numbered, LABELS, NOT_LABELS, CELLS])
@@ -219,7 +220,7 @@ def write_vector_parquet(
 def _tool(
     name: str, write: Callable[[LabelVectorTable, BinaryIO, Tell], None], about: str
 ) -> FileFormat[LabelVectorTable]:
-    """The format of another tool, called as that of one-label projects."""
+    """Return the format of another tool, named like that of one-label projects."""
     other = FILE_FORMATS[name]
     return FileFormat(name, other.title, other.suffix, about, write)
 

@@ -1,4 +1,4 @@
-"""MegaDetector's batch JSON as it came, with the verdicts of people in it."""
+"""MegaDetector's imported batch JSON, with people's verdicts added."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from plcore.tables.writers.writing import FileFormat
 
 
 def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The JSON as it came, with the verdicts of people in it.
+    """Write the imported JSON with people's verdicts added.
 
-    The class of a verdict stands first in each detection, with the score 1; `manually_checked` and `human_verified_by`
-    are added to its image. An image that is blank has no detections. Files that could not be read come last.
+    The class of a verdict comes first in each detection, with the score 1; `manually_checked` and `human_verified_by`
+    are added to its image. A blank image has no detections. Unreadable files come last.
 
-    If an item is a detection or a frame, its verdict is about its detections alone: they have the confidence 1 then,
-    and blank ones are gone. The image is `manually_checked` once there is a verdict about each of its items.
+    If an item is a detection or a frame, its verdict applies only to its detections: they get confidence 1, and blank
+    ones are removed. The image is `manually_checked` once there is a verdict about each of its items.
     """
     header = _header(table.cells)
     left_out = objects_in(header.pop("left_out", []))
@@ -57,9 +57,11 @@ def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
 
 @dataclass(frozen=True)
 class _Item:
-    """A row that came from the file. record : its image, with the detections of the row alone unless it is all of it
+    """A row imported from the file. record : its image, with only the row's detections unless the row is the whole
+    image
 
-    own : the places of these in the image's list, from 1; None if it is all of it      others : those of no item
+    own : their positions in the image's list, from 1; None if the row is the whole image      others : detections of no
+        item
     """
 
     row: int
@@ -70,12 +72,12 @@ class _Item:
 
     @property
     def image(self) -> tuple[Json, int | None]:
-        """Code shared by the items of one image: one that is a row of its own shares nothing."""
+        """Key shared by the items of one image; unique if the row is a whole image."""
         return self.record.get("file"), self.row if self.own is None else None
 
 
 def _items(table: Disambiguated, tell: Tell) -> Iterator[_Item]:
-    """The rows that came from the file, in its order."""
+    """Yield the rows imported from the file, in its order."""
     done = 0
     for piece in table.pieces():
         for place, (cell, said) in enumerate(zip(piece.cells[ORIGINAL_ROWS], verdicts(piece), strict=True)):
@@ -95,7 +97,7 @@ def _items(table: Disambiguated, tell: Tell) -> Iterator[_Item]:
 
 
 def _whole(items: Sequence[_Item], classes: dict[str, str], detectors: Mapping[str, str]) -> JsonObject:
-    """An image with the verdicts about all its items."""
+    """Return an image with the verdicts about all its items."""
     if items[0].own is None:
         return _verified(items[0].record, items[0].said, classes, detectors)
     detections: dict[int, Json] = {
@@ -125,7 +127,7 @@ def _header(cells: pd.DataFrame) -> JsonObject:
 
 
 def _stored_object(text: str, column: str) -> JsonObject:
-    """The object in a cell that was made when the file was read. Raises TableError if someone has changed it."""
+    """Return the object in a cell that was made when the file was read. Raises TableError if someone has changed it."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -137,14 +139,14 @@ def _stored_object(text: str, column: str) -> JsonObject:
 
 
 def _texts(value: Json) -> dict[str, str]:
-    """The names in an object of a file that was read before."""
+    """Return the names in an object of a file that was read before."""
     return {number: str(name) for number, name in value.items()} if isinstance(value, dict) else {}
 
 
 def _verified(
     record: JsonObject, said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
 ) -> JsonObject:
-    """An image with the verdict about it. A class that the file has no id for is added to `classes`."""
+    """Return an image with the verdict about it. A class without an id in the file is added to `classes`."""
     if not said.label:
         return record
     marked: JsonObject = {**record, "manually_checked": True, "human_verified_by": said.person}

@@ -1,4 +1,4 @@
-"""Export verified labels to databases of nature, or as the same table for its tool."""
+"""Export verified labels to biodiversity databases, or as the imported table for its tool."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ EBIRD = (
 """The columns of eBird's record format (extended), which has no header."""
 
 TYPES = {NOTHING: "blank", BLANK: "blank", "human": "human", "vehicle": "vehicle", **NO_SPECIES}
-"""The type of observation, in the words of Camtrap DP, of the classes of detectors that are no species."""
+"""The observation type in Camtrap DP of the detectors' classes that are not species."""
 
 COLUMNS = {
     "deployment": ("deploymentid", "deployment_id", "deployment", "station", "recorder", "camera"),
@@ -78,14 +78,14 @@ COLUMNS = {
     "state": ("state", "stateprovince", "admin1_region"),
     "country": ("country code", "countrycode", "country"),
 }
-"""Columns, in lower case, in which a table may say what Winnow cannot know."""
+"""Columns, in lower case, that may give facts that Winnow cannot know."""
 
 
 @dataclass(frozen=True)
 class _Item:
-    """An item with what is known of it.
+    """An item with the known facts about it.
 
-    known : its cells and those of the first row of the file that it is made of, by names in lower case
+    known : its cells and those of its first row in the file, by names in lower case
     """
 
     name: str
@@ -94,7 +94,7 @@ class _Item:
     answers: Sequence[Mapping[str, Any]]
 
     def said(self, what: str) -> str:
-        """Value of one of `COLUMNS` in its table; "" for nothing."""
+        """Return the value of one of `COLUMNS` in its table; "" for none."""
         return next((text for name in COLUMNS[what] if (text := self.known.get(name, ""))), "")
 
     @property
@@ -102,20 +102,20 @@ class _Item:
         return self.known.get(RECORDING, "") or self.known.get(PATH, "")
 
     def span(self, words: str) -> str:
-        """The words with its seconds of the recording in them; "" for what is no part of one."""
+        """Format the words with its seconds of the recording; "" if it is not part of a recording."""
         seconds = self.known.get(START), self.known.get(END)
         return words.format(*seconds) if all(seconds) else ""
 
     @property
     def when(self) -> datetime | None:
-        """The moment that its table names, if it is written as ISO 8601 has it."""
+        """Return the time in its table, if it is written in ISO 8601."""
         return _moment(self.said("when"))
 
 
 def write_camtrap_dp(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """An observation for each person whose latest answer names one class, or none of them (`unknown`): several people
-    may classify one medium. Ids of deployments are those of the table; a package has to have them. Observations that
-    the table came from are in front, as they came."""
+    """Write an observation for each person whose latest answer names one class, or none of them (`unknown`): several
+    people may classify one medium. Ids of deployments are those of the table; a package must have them. Observations
+    that the table was imported from come first, unchanged."""
     taxa = _taxa(table)
     columns: Sequence[str] = CAMTRAP_DP
     known: set[str] = set()
@@ -129,14 +129,15 @@ def write_camtrap_dp(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def write_darwin_core(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """An occurrence for each item that people found to be of one species; nothing, people and vehicles are none."""
+    """Write an occurrence for each item that people identified as one species; nothing, people and vehicles do not
+    count."""
     taxa = _taxa(table)
     _write(file, DARWIN_CORE, _pieces(table, tell), lambda item: _occurrences(item, taxa))
 
 
 def write_ebird(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """A line for each species of each list, that is of each place and date, that people verified; without a header, and
-    with X for how many there were."""
+    """Write a line for each species that people verified in each list, that is, at each place and date; without a
+    header, and with X for the count."""
     taxa = _taxa(table)
     lists: dict[tuple[str, ...], list[str]] = {}
     for items in _pieces(table, tell):
@@ -153,10 +154,10 @@ def write_ebird(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 @dataclass(frozen=True)
 class _Taxa:
-    """Kind of the classes, by their current names.
+    """Taxonomic facts about the classes, by their current names.
 
     scientific : {class: its scientific name}
-    types : {class: its type of observation}, of those that are no species
+    types : {class: its type of observation}, of those that are not species
     """
 
     scientific: Mapping[str, str]
@@ -167,7 +168,7 @@ class _Taxa:
 
 
 def _taxa(table: Disambiguated) -> _Taxa:
-    """The scientific names are those of the rows of the file that speak for one class alone."""
+    """Return the scientific names, from the rows of the file that name only one class."""
     found: dict[str, str] = {}
     for cell in table.cells[ORIGINAL_ROWS]:
         for one in read_original(cell):
@@ -181,8 +182,8 @@ def _taxa(table: Disambiguated) -> _Taxa:
 
 
 def _observations(item: _Item, taxa: _Taxa, known: Collection[str]) -> Iterator[dict[str, str]]:
-    """known : ids that observations have already"""
-    # "None of these, but that" is stored as two answers, and people correct themselves: the latest is what they mean.
+    """Yield the observations of an item. known : ids that observations have already"""
+    # "None of these, but that" is stored as two answers, and people correct themselves: their latest answer counts.
     numbered = enumerate(item.answers, start=1)
     latest = {one["person"]: (number, one) for number, one in numbered if one["kind"] in DECIDING}
     for number, answer in latest.values():
@@ -235,7 +236,7 @@ def _occurrences(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
 
 
 def _line_of_list(item: _Item, taxa: _Taxa) -> tuple[str, ...]:
-    """The cells of `EBIRD`, its comment left out."""
+    """Return the cells of `EBIRD`, without its comment."""
     label, when = item.verdict.label, item.when
     genus, _, species = taxa.scientific.get(label, "").partition(" ")
     known = {
@@ -288,7 +289,7 @@ def _csv(lines: Sequence[Sequence[str]]) -> bytes:
     buffer = io.StringIO()
     csv.writer(buffer).writerows(
         lines
-    )  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    )  # lines end in CR LF: a line break in a cell of either sort is then quoted
     return buffer.getvalue().encode()
 
 
@@ -300,7 +301,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _zoned(text: str) -> str:
-    """A moment as Camtrap DP writes it, to the second and with its zone; "" where the text is none."""
+    """Format a time for Camtrap DP, to the second and with its zone; "" if the text is none."""
     when = _moment(text)
     return "" if when is None or when.tzinfo is None else f"{when:%Y-%m-%dT%H:%M:%S%z}"
 
@@ -334,14 +335,14 @@ OCCURRENCE_FORMATS = (
         has_original_rows,
     ),
 )
-"""Formats of databases of nature."""
+"""Formats of biodiversity databases."""
 
 
 _RAVEN = "begin time (s)"
 
 
 def write_detections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The table as CSV (UTF-8, comma, LF)."""
+    """Write the table as CSV (UTF-8, comma, LF)."""
     columns = original_columns(table)
     file.write(csv_header(_header(columns)))
     for rows in _cells(table, columns, tell):
@@ -349,7 +350,7 @@ def write_detections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def write_selections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The table as Raven has it: tabs between cells, no quotes; tabs and line ends inside of cells become spaces."""
+    """Write the table as Raven does: tabs between cells, no quotes; tabs and line ends inside cells become spaces."""
     columns = original_columns(table)
     file.write(_line(_header(columns)))
     for rows in _cells(table, columns, tell):
@@ -357,8 +358,8 @@ def write_selections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def write_predictions(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The JSON as SpeciesNet wrote it, with four more fields in each prediction; `verified` is true, false or null.
-    Those that an earlier round added are called as in `_header`."""
+    """Write SpeciesNet's JSON with four more fields in each prediction; `verified` is true, false or null. Fields from
+    an earlier export are renamed as in `_header`."""
     new_names = names_beside(original_columns(table), VERIFIED)
     file.write(f'{{"{PREDICTIONS}": ['.encode())
     before = "\n"
@@ -377,13 +378,13 @@ def write_predictions(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def _header(columns: Sequence[str]) -> list[str]:
-    """The columns as they came, but for those that an earlier round added, which are now called `before_verified`."""
+    """Return the imported columns; those added by an earlier export are renamed to `before_verified`."""
     new_names = names_beside(columns, VERIFIED)
     return [*(new_names.get(name, name) for name in columns), *VERIFIED]
 
 
 def _cells(table: Disambiguated, columns: Sequence[str], tell: Tell) -> Iterator[list[list[str]]]:
-    """The cells of the rows, some thousand at a time."""
+    """Yield the cells of the rows, some thousand at a time."""
     furthest = 0
     for piece in original_rows(table):
         yield [[*(str(row.cells.get(name, "")) for name in columns), *row.verified] for row in piece]
@@ -405,7 +406,7 @@ def _is_camtrap(cells: pd.DataFrame) -> bool:
 
 
 def _is_table(cells: pd.DataFrame) -> bool:
-    """Whether it is a table that takes more columns; Camtrap DP, which has its own format, does not."""
+    """Whether the table accepts further columns; Camtrap DP, which has its own format, does not."""
     others = (_is_speciesnet, is_megadetector, _is_camtrap)
     return bool(first_original(cells)) and not any(is_other(cells) for is_other in others)
 
@@ -455,4 +456,4 @@ NATURE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {
         *OCCURRENCE_FORMATS,
     )
 }
-"""The formats by name: the same table first."""
+"""The formats by name: the imported table first."""

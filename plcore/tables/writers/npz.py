@@ -29,7 +29,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same arrays always give the same bytes
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """An array as it is to be written: its type, its shape, and what gives the rows of a slice."""
+    """An array to be written: its type, its shape, and a function that returns the rows of a slice."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -37,19 +37,20 @@ class ArrayRows:
 
 
 def array_rows(array: AnyArray, dtype: Any = None) -> ArrayRows:
-    """The rows of an array that is there; objects are written as text of a fixed width."""
+    """Return the rows of an existing array; objects are written as text of a fixed width."""
     if dtype is None:
         dtype = text_type(array.ravel()) if array.dtype.kind in "OU" else array.dtype
     return ArrayRows(np.dtype(dtype), array.shape, lambda rows: array[rows])
 
 
 def text_type(texts: Iterable[object]) -> np.dtype[Any]:
-    """The type of fixed width that holds the longest of these texts."""
+    """Return the fixed-width type that holds the longest of these texts."""
     return np.dtype(f"<U{max((len(str(text)) for text in texts), default=1) or 1}")
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, ArrayRows], n_rows: int, tell: Tell) -> None:
-    """Write the arrays one after the other. `tell` hears of `n_rows` in parts: as much as of all values is written."""
+    """Write the arrays one after the other. `tell` is called with the share of `n_rows` that equals the share of values
+    written."""
     sizes = {name: int(np.prod(one.shape)) for name, one in arrays.items()}
     whole, done = max(1, sum(sizes.values())), 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -105,7 +106,7 @@ def _weights(table: Disambiguated, rows: slice) -> AnyArray:
 
 
 def read_written(arrays: Mapping[str, AnyArray]) -> TableReading:
-    """The rows of such arrays: their ids, and the candidates now with their weights. Raises TableError."""
+    """Read the rows of such arrays: their ids, and the current candidates with their weights. Raises TableError."""
     ids, classes, candidates = arrays["ids"], arrays["classes"], arrays["candidates"]
     weights = arrays.get("weights", candidates)
     # Earlier releases wrote the index as the label.
@@ -139,7 +140,7 @@ def read_written(arrays: Mapping[str, AnyArray]) -> TableReading:
 
 
 VECTORS_FORMAT = "NumPy arrays of label vectors"
-_WORDS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
+_WORDS = np.array(["", "0", "1"], dtype=object)  # for -1, 0, 1
 
 
 def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
@@ -158,7 +159,7 @@ def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> Non
 
 
 def read_vectors(arrays: Mapping[str, AnyArray]) -> TableReading:
-    """The rows of such arrays: their ids, and a column of 1, 0 or nothing for each label. Raises TableError."""
+    """Read the rows of such arrays: their ids, and a column of 1, 0 or nothing for each label. Raises TableError."""
     # Earlier releases called the classes labels.
     ids, labels, values = arrays["ids"], arrays.get("classes", arrays.get("labels")), arrays["values"]
     assert labels is not None  # noqa: S101 - `read_npz` looks for them

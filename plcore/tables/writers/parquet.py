@@ -1,4 +1,4 @@
-"""The disambiguated table as Parquet, and the probabilities of all classes as tools take them."""
+"""The disambiguated table as Parquet, and the probabilities of all classes as tools read them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _ADDED: dict[str, pa.DataType] = {
 
 
 Opens = Callable[[BinaryIO, pa.Schema], Any]
-"""Opens a file for batches of this schema: a writer of Parquet, or of Arrow IPC."""
+"""A function that opens a file for batches of this schema: a writer of Parquet, or of Arrow IPC."""
 
 
 def write_parquet(
@@ -104,7 +104,7 @@ write_arrow = partial(write_parquet, opened=pa.ipc.new_file)
 
 
 def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.Array]:
-    """The columns of these cells of text, each with its type."""
+    """Return the columns of these text cells, each with its type."""
     texts = zip(columns_of_text(cells), types, strict=True)
     return [
         column.cast(pa.string()) if kind == pa.string() else typed(column, kind) for column, kind in texts
@@ -112,7 +112,7 @@ def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.
 
 
 def _added(piece: Disambiguated) -> dict[str, pa.Array]:
-    """The columns that are added."""
+    """Return the columns that are added."""
     rows = range(len(piece.ids))
     names = pa.array(piece.classes, pa.string())
     after, weights = piece.left(), piece.weights_left()
@@ -141,7 +141,7 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
 
 
 def _lists(candidates: BoolArray, names: pa.Array, weights: FloatArray | None = None) -> pa.Array:
-    """For each row the names of its candidates, or each name with its weight."""
+    """Return the names of the candidates of each row, or each name with its weight."""
     rows, places = np.nonzero(candidates)
     starts = pa.array(np.concatenate([[0], np.cumsum(candidates.sum(axis=1))]), pa.int32())
     values = names.take(pa.array(places))
@@ -158,7 +158,7 @@ PREFIX = "winnow_probability:"
 
 
 def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """Write them some thousand rows at a time. Raises ValueError if the table has none."""
+    """Write the probabilities some thousand rows at a time. Raises ValueError if the table has none."""
     shares = table.probabilities
     if shares is None:
         raise ValueError(

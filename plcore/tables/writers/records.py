@@ -1,4 +1,4 @@
-"""Records for annotation tools that tell labels by name: doccano's lines and Argilla's records."""
+"""Records for annotation tools that identify labels by name: doccano's lines and Argilla's records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Table = Disambiguated | LabelVectorTable
 
 
 def json_list(objects: Iterable[object]) -> Iterator[str]:
-    """The JSON of a list of these objects, a line each, piece by piece."""
+    """Yield the JSON of a list of these objects, one per line, piece by piece."""
     yield "["
     for number, one in enumerate(objects):
         yield (",\n" if number else "\n") + json_text(one)
@@ -34,14 +34,14 @@ def json_list(objects: Iterable[object]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row as tools take it.
+    """A row for export to tools.
 
-    cells : as they came, none of them under a name that is taken
-    labels : the candidates left with their weights, or the labels that are right
-    not_labels : of label vectors, those that are not right
-    vector : of label vectors, for `OWN_VECTOR`; else empty
-    carried : as of `Disambiguated.carried`
-    answers : all of them, in order of arrival
+    cells : the imported cells, without names in `taken`
+    labels : the remaining candidates with their weights, or the labels that are right
+    not_labels : for label vectors, those that are not right
+    vector : for label vectors, for `OWN_VECTOR`; else empty
+    carried : as in `Disambiguated.carried`
+    answers : all of them, in order
     """
 
     name: str
@@ -54,7 +54,7 @@ class _Row:
 
 
 def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
-    """All rows. taken : names that columns must not have; `id` is that of the ids alone"""
+    """Yield all rows. taken : names that columns must not have; `id` is reserved for the ids"""
     own = [*taken, OWN_ID, OWN_TRUTH, OWN_VOTERS, *([] if table.id_column() == "id" else ["id"])]
     new_names = names_beside([str(name) for name in table.kept().columns], own)
     done = 0
@@ -87,8 +87,8 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
 
 
 def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:
-    """A line of JSON for each row, for doccano's text classification: its cells, and as `label` its candidates left, or
-    the labels of its vector that are right. doccano keeps all other fields: the id, the weights, the vector."""
+    """Yield a line of JSON for each row, for doccano's text classification: its cells, and as `label` its remaining
+    candidates, or the right labels of its vector. doccano keeps all other fields: the id, the weights, the vector."""
     for row in _rows(table, ("label", "annotations", "Comments", "meta", OWN_WEIGHTS, OWN_VECTOR), tell):
         weighed = any(weight is not None for weight in row.labels.values())
         own = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
@@ -106,12 +106,12 @@ def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:
 
 
 def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
-    """The JSON of all records, piece by piece, as Argilla's `records.from_json` reads it.
+    """Yield the JSON of all records, piece by piece, for Argilla's `records.from_json`.
 
-    The question `label` takes several labels: the candidates left are suggested with their weights as scores, which are
-    divided by the largest if that is above 1, and the last answer of each person is a response. User ids are made of
-    names, which `metadata` holds. Of label vectors the labels that are right and those that are not, in the question
-    `not_label`, are suggested.
+    The question `label` allows several labels: the remaining candidates are suggested with their weights as scores,
+    divided by the largest if that is above 1, and the last answer of each person is a response. User ids are derived
+    from names, which are in `metadata`. For label vectors, the right labels are suggested, and the others in the
+    question `not_label`.
     """
     return json_list(_records(table, tell))
 
@@ -119,7 +119,7 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
 def _records(table: Table, tell: Tell) -> Iterator[dict[str, object]]:
     scale = table.scale() if isinstance(table, Disambiguated) else 1.0
     for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
-        last = {one["person"]: one for one in row.answers}  # anyone who took a label back has none any more
+        last = {one["person"]: one for one in row.answers}  # people who withdrew a label have none any more
         said = {person: one["labels"] for person, one in last.items() if names_labels(one)}
         users = {person: str(uuid5(NAMESPACE_URL, f"winnow:{person}")) for person in said}
         metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}

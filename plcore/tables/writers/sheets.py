@@ -1,4 +1,4 @@
-"""The disambiguated table as CSV and as a workbook: the original columns first, then what became of each row."""
+"""The disambiguated table as CSV and as a workbook: the original columns first, then the results of each row."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ADDED = (
     ANSWERS,
 )
 PEOPLES = set(DECIDING) - {VERDICT}
-"""Kinds of answers by which someone counts as one who answered."""
+"""Kinds of answers that count as answering."""
 
 
 BAR = "|"
@@ -76,32 +76,32 @@ BAR = "|"
 
 @dataclass(frozen=True)
 class CellForm:
-    """How the labels of a cell are listed: joined by a bar, or as JSON, which reads back whatever the labels hold."""
+    """The form of a cell's list of labels: joined by a bar, or JSON, which preserves any label."""
 
     as_json: bool
 
     def form(self, *, weighted: bool = False) -> str:
-        """`Roles.form` of such cells."""
+        """Return `Roles.form` of such cells."""
         if self.as_json:
             return "json"
         return "weighted" if weighted else "list"
 
     def listed(self, names: Collection[str]) -> str:
-        """A cell of labels; empty if there are none."""
+        """Format a cell of labels; empty if there are none."""
         if self.as_json:
             return json_text(list(names)) if names else ""
         return BAR.join(names)
 
     def weighted(self, weights: Mapping[str, float | None]) -> str:
-        """A cell of labels with their weights, as in `a:0.6|b:0.3`."""
+        """Format a cell of labels with their weights, as in `a:0.6|b:0.3`."""
         if self.as_json:
             return json_text(weights) if weights else ""
         return BAR.join(f"{name}:{weight!r}" for name, weight in weights.items())
 
 
 def _cell_form(classes: Sequence[str]) -> CellForm:
-    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart; or
-    if a table would spell it otherwise, as 1 for 1.0."""
+    """Choose JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two
+    forms apart; or if reading it back would change its spelling, as 1 for 1.0."""
     respelt = any(name != spelt for name, spelt in one_spelling(classes).items())
     return CellForm(respelt or any(BAR in name or "\n" in name or name.startswith("[") for name in classes))
 
@@ -110,7 +110,7 @@ def _cell_form(classes: Sequence[str]) -> CellForm:
 class CsvLayout:
     """The columns of the file.
 
-    originals : as they came      names : of all, as they are written      added : the last of them
+    originals : the imported columns      names : of all columns, as written      added : the columns at the end
     """
 
     table: Disambiguated
@@ -119,7 +119,7 @@ class CsvLayout:
     added: list[str]
 
     def pieces(self) -> Iterator[list[pa.LargeStringArray]]:
-        """The cells of all columns, some thousand rows at a time."""
+        """Yield the cells of all columns, some thousand rows at a time."""
         form = _cell_form(self.table.classes)
         for piece in self.table.pieces():
             found = _added(piece, form)
@@ -129,8 +129,8 @@ class CsvLayout:
 
 
 def called_id(table: Disambiguated | LabelVectorTable) -> bool:
-    """Whether a column that is called `id` holds the ids. If not, files without roles have `winnow_id`: no reader could
-    tell which of the columns names the rows."""
+    """Whether a column named `id` holds the ids. If not, files without roles have `winnow_id`, because a reader could
+    not tell which column names the rows."""
     return (table.id_column() or "").strip().lower() == "id"
 
 
@@ -156,11 +156,11 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa.LargeStringArray]:
-    """The cells of the columns that are added."""
+    """Return the cells of the columns that are added."""
     rows = range(len(piece.ids))
     given = piece.answers_by_row() if piece.several else {}
     by, version = piece.deciding(), piece.model_version or ""
-    names = np.array([*piece.classes, ""], dtype=object)  # the last is that of an open label
+    names = np.array([*piece.classes, ""], dtype=object)  # the last is the name of an open label
     weighted = [] if piece.weights is None else piece.weighted()
     carried = piece.carried()
     cells = (
@@ -189,12 +189,12 @@ def _shares(numbers: FloatArray) -> list[str]:
 
 
 def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> list[str]:
-    """How many people answered each row."""
+    """Return how many people answered each row."""
     return [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows]
 
 
 def _answers(given: Sequence[dict[str, Any]]) -> str:
-    """Answers of each person, in order; empty if no one did."""
+    """Return each person's answers, in order; empty if there are none."""
     parts = ("person", "kind", "labels")
     return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
 
@@ -205,7 +205,7 @@ def _said(answer: dict[str, Any] | None, name: str) -> str:
 
 
 def read_own_sheet(cells: pd.DataFrame, name: str) -> TableReading:
-    """The table with its candidates left, weights, true labels and voters. Raises no TableError."""
+    """Read the table with its remaining candidates, weights, true labels and voters. Never raises TableError."""
     column = WEIGHTS if WEIGHTS in cells else CANDIDATES
     form = _form_of(cells)
     roles = Roles(
@@ -221,7 +221,7 @@ def read_own_sheet(cells: pd.DataFrame, name: str) -> TableReading:
 
 
 def own_id(cells: pd.DataFrame) -> str | None:
-    """The column with the ids of a table that was written here without roles (`called_id`); in files of earlier
+    """Return the column with the ids of a table that Winnow wrote without roles (`called_id`); in files of earlier
     releases, which never wrote `winnow_id`, the column that names the rows."""
     if OWN_ID in cells:
         return OWN_ID
@@ -235,8 +235,8 @@ def _form_of(cells: pd.DataFrame) -> CellForm:
 
 
 def _is_own_sheet(cells: pd.DataFrame) -> bool:
-    """Whether each label is one of the candidates left; not so in files of earlier releases, which joined labels that
-    hold a bar by another mark."""
+    """Whether each label is one of the remaining candidates; not so in files of earlier releases, which joined labels
+    with a bar by another separator."""
     form = _form_of(cells)
     for cell, label, source in set(zip(cells[CANDIDATES], cells[LABEL], cells[SOURCE], strict=True)):
         names = [one for one, _ in read_cell(cell) or []] if form.as_json else cell.split(BAR)
@@ -253,7 +253,7 @@ OWN_SHEET = TableTool(
 )
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
-"""Rows of a sheet, its head included, columns of it, and characters of a cell: what Excel takes."""
+"""Excel's limits: rows of a sheet, including the header, columns of a sheet, and characters of a cell."""
 NUMBERS = (CONFIDENCE, SECONDS, OUTSIDE, PEOPLE)
 """Added columns that are numbers."""
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -278,14 +278,14 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same table always gives the same bytes
 
 
 def write_xlsx(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """Write the workbook. Raises ValueError for more rows, columns or text in a cell than a sheet holds."""
+    """Write the workbook. Raises ValueError if the rows, columns or text in a cell exceed what a sheet holds."""
     layout = csv_layout(table)
     numeric = are_numbers(layout.originals, table.types) + [name in NUMBERS for name in layout.added]
     write_workbook(len(table.ids), layout.names, numeric, layout.pieces(), file, tell)
 
 
 def are_numbers(columns: Sequence[str], types: Mapping[str, pa.DataType]) -> list[bool]:
-    """Which columns hold numbers that a sheet holds exactly."""
+    """Return which columns hold numbers that a sheet represents exactly."""
     kinds = [types.get(name) for name in columns]
     return [kind is not None and _is_number(kind) for kind in kinds]
 
@@ -298,9 +298,9 @@ def write_workbook(
     file: BinaryIO,
     tell: Tell,
 ) -> None:
-    """Write a workbook of one sheet. pieces : the columns of some rows, in order      numeric : which are of numbers
+    """Write a workbook of one sheet. pieces : the columns of some rows, in order      numeric : which are numbers
 
-    Raises ValueError for more rows, columns or text in a cell than a sheet holds.
+    Raises ValueError if the rows, columns or text in a cell exceed what a sheet holds.
     """
     if n_rows + 1 > MOST_ROWS or len(names) > MOST_COLUMNS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Answers about each row of a table of detections or predictions, to return with the same table."""
+"""Answers about each row of a table of detections or predictions, exported with the same table."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, OriginalRow, c
 from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated
 
 VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
-"""The columns that are added: `true`, `false` or nothing; what it is, where that is known; who said so, and when."""
+"""The columns that are added: `true`, `false` or nothing; the label, if known; who decided it, and when."""
 
 
 @dataclass(frozen=True)
 class PeoplesVerdict:
-    """Answers about one item; nothing that a model says is in it.
+    """People's answers about one item, without predictions.
 
-    possible : the classes that are left; None if no one has decided
-    label : the only one left, as it is called now; "" if there is none, or where no one named or saw it: after
-        "none of these" a class may be the only one that the project knows in addition to
-    person, at : of the answer that decided
+    possible : the remaining classes; None if no one has decided
+    label : the only remaining class, by its present name; "" if there is none, or no one named or saw it: after "none
+        of these" it may merely be the only other class of the project
+    person, at : of the deciding answer
     """
 
     possible: frozenset[str] | None = None
@@ -32,9 +32,8 @@ class PeoplesVerdict:
     at: str = ""
 
     def of(self, labels: Sequence[str]) -> tuple[str, str, str, str]:
-        """The cells of `VERIFIED` of a row that speaks for these classes: true where it must be one of them, false
-        if it can be none of them, empty if it is open. A row that speaks for none is neither, but what was found
-        is there."""
+        """Return the cells of `VERIFIED` of a row that names these classes: true if it must be one of them, false if it
+        can be none of them, empty if open. A row without classes is neither, but has the label found."""
         if self.possible is None or not self.possible:
             return "", "", "", ""
         if not labels:
@@ -47,7 +46,7 @@ class PeoplesVerdict:
 
 
 def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
-    """The verdict about each row of the table. Rows that were excluded have none."""
+    """Return the verdict about each row of the table. Excluded rows have none."""
     found = []
     for row, answer in enumerate(table.deciding()):
         left = [table.classes[place] for place in np.flatnonzero(table.candidates_after[row])]
@@ -61,10 +60,10 @@ def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
 
 @dataclass(frozen=True)
 class VerifiedRow:
-    """A row of the file as it came, with the verdict about it.
+    """An imported row of the file, with the verdict about it.
 
     item : the row of the table that it is part of, from 0
-    labels : the classes that it speaks for, as they are called now
+    labels : the classes that it names, by their present names
     verified : the cells of `VERIFIED`
     verdict : about the item
     """
@@ -83,7 +82,7 @@ def has_original_rows(cells: pd.DataFrame) -> bool:
 
 
 def first_original(cells: pd.DataFrame) -> Mapping[str, object]:
-    """The cells of the first row that is kept; empty if there is none."""
+    """Return the cells of the first stored row; empty if there is none."""
     if ORIGINAL_ROWS not in cells.columns or not len(cells):
         return {}
     kept = read_original(cells[ORIGINAL_ROWS].iloc[0])
@@ -91,12 +90,12 @@ def first_original(cells: pd.DataFrame) -> Mapping[str, object]:
 
 
 def original_columns(table: Disambiguated) -> tuple[str, ...]:
-    """The columns of the file, in their order."""
+    """Return the columns of the file, in order."""
     return columns_of(table.cells[ORIGINAL_ROWS]) if ORIGINAL_ROWS in table.cells.columns else ()
 
 
 def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list[VerifiedRow]]:
-    """All rows of the file in their order, `size` at a time. Rows that were added later come after those before."""
+    """Yield all rows of the file in order, `size` at a time. Rows that were added later come after the others."""
     if ORIGINAL_ROWS not in table.cells.columns:
         return
     column, said = table.cells[ORIGINAL_ROWS], verdicts(table)
@@ -117,10 +116,10 @@ def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list
 
 
 def _order(column: pd.Series[str]) -> list[tuple[int, int]]:
-    """(row of the table, place in it) of every row of the file.
+    """Return (row of the table, place in it) of every row of the file.
 
-    Rows of the table are in the order in which each first occurs in its file; where that order begins again, another
-    file was added.
+    Rows of the table are in the order in which each first occurs in its file; if that order starts again, another file
+    was added.
     """
     numbers = [[one["row"] for one in read_original(cell)] for cell in column]
     firsts = [min(rows, default=0) for rows in numbers]

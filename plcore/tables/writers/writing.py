@@ -1,4 +1,4 @@
-"""The formats in which a disambiguated table is exported. Each is written piece by piece, never whole in memory."""
+"""The formats in which a disambiguated table is exported. Each is written in pieces, never whole in memory."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class FileFormat(Generic[TableT]):
 
     Attributes
     ----------
-    name : by which it is requested, such as `csv`
-    title : the same in words for a person
+    name : used to request it, such as `csv`
+    title : the display name
     suffix : of the files, such as `.votes.csv`
-    about : one sentence: what it holds and who opens it
-    write : writes the table into a binary file and tells how many rows are written
+    about : one sentence: its contents, and the programs that open it
+    write : writes the table into a binary file and reports the number of rows written
     fits : whether a table of these cells has what the format holds
     """
 
@@ -49,8 +49,8 @@ class FileFormat(Generic[TableT]):
 
 
 def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
-    """A line of JSON for each row, with all that is known of it; `MODEL_CANDIDATES` reads its candidates again,
-    as of `Disambiguated.left`."""
+    """Yield a line of JSON for each row, with all facts about it; `MODEL_CANDIDATES` reads its candidates again, as in
+    `Disambiguated.left`."""
     done = 0
     for piece in table.pieces():
         answers, records = piece.answers_by_row(), piece.records()
@@ -77,7 +77,7 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
 
 
 def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:
-    """How likely the truth is none of the candidates, of tables of which anything tells."""
+    """Return how likely the truth is not a candidate, for tables with that estimate."""
     if piece.outside is None:
         return {}
     risk = float(piece.outside[row])
@@ -94,7 +94,7 @@ def _written(weighted: dict[str, float | None]) -> list[dict[str, object]]:
 def text_writer(
     texts: Callable[[TableT, Tell], Iterator[str]],
 ) -> Callable[[TableT, BinaryIO, Tell], None]:
-    """A writer of the pieces of text, as UTF-8, that a generator gives."""
+    """Return a writer, as UTF-8, of the pieces of text that a generator yields."""
 
     def write(table: TableT, file: BinaryIO, tell: Tell) -> None:
         for text in texts(table, tell):
@@ -203,9 +203,9 @@ FILE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {each.name: each for eac
 
 
 def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORMATS) -> FileFormat[Any]:
-    """The format that a file of this name has, by the longest suffix that fits, whatever its capitals.
+    """Return the format of a file with this name, by the longest suffix that fits, ignoring case.
 
-    Raises ValueError, which names the suffixes allowed, if none fits.
+    Raises ValueError with the allowed suffixes if none fits.
     """
     fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
     if not fitting:

@@ -1,5 +1,5 @@
-"""One server for all tests here, which takes the longest of what they need; each has a project of its own. Another one
-is on PostgreSQL, for the heart of the loop."""
+"""One server for all tests here, because it is slow to start; each test has its own project. A second one is on
+PostgreSQL, for the core of the loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROOM = RoomSettings(
 
 @dataclass(frozen=True)
 class Running:
-    """cookies : file with those of the owner, since a sign-in link works once"""
+    """cookies : file with the owner's cookies, since a sign-in link works once"""
 
     server: Server
     cookies: Path
@@ -76,13 +76,13 @@ def running_postgres(
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """SQLite. What is the heart of the loop has the mark `on_both`."""
+    """SQLite. Tests of the core loop have the mark `on_both`."""
     return str(getattr(request, "param", "sqlite"))
 
 
 @pytest.fixture
 def running(backend: str, request: pytest.FixtureRequest) -> Running:
-    """Started when the first test of the process wants it."""
+    """Started when the first test of the process needs it."""
     return request.getfixturevalue(f"running_{backend}")
 
 
@@ -124,7 +124,7 @@ def follow(context: BrowserContext, link: str) -> Page:
 def member(
     browser: Browser, server: Server, home: Home, project: int, name: str, role: str = "annotator"
 ) -> Page:
-    """The page of a person who is a member of this project alone, unless another test has taken the name."""
+    """The page of a person who is a member of only this project, unless another test has taken the name."""
     owner = Seat(home, OWNER)
     link = f"{server.base}/signin?link={team.make_link(owner, name)}"
     members.share(owner, name, [project], role)
@@ -133,20 +133,20 @@ def member(
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    """For a project that is this test's alone: no words of a button, for tests look for those."""
+    """For a project of this test only: without the words of any button, because tests look for those."""
     return f"P{zlib.crc32(request.node.nodeid.encode())}"
 
 
 @pytest.fixture
 def digits(home: Home, name: str) -> int:
-    """A project of its own with the digits of the demo; its number."""
+    """A separate project with the digits of the demo; returns its id."""
     with home.database.read() as session:
         table = LabelTable.read(home.table_path(projects.get(session, DEMO).table_hash))
     return create_project(Seat(home, OWNER), name, table, LearnerSettings(n_neighbors=5))
 
 
 class Room:
-    """A project of its own on the server all these tests share: rows of three candidates out of four classes."""
+    """A separate project on the shared server: rows of three candidates out of four classes."""
 
     def __init__(self, server: Server, home: Home, name: str) -> None:
         self.server, self.name = server, name

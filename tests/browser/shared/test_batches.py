@@ -45,7 +45,7 @@ def log_of(server: Server, seat: Seat) -> list[dict[str, Any]]:
 
 
 def open_batch(page: Page, server: Server, seat: Seat) -> list[int]:
-    """Shift+M from the card; the rows of the tiles."""
+    """Press Shift+M on the card; returns the rows of the tiles."""
     room.annotate(page, server, seat.project_id or 0)
     shown = room.token(page)
     page.keyboard.press("Shift+M")
@@ -239,7 +239,7 @@ GENUS = {species: genus for genus, all_ in TREE.items() for species in all_}
 
 
 def export() -> bytes:
-    """An export of Label Studio: each task was given two crows and two tits; a wren was named elsewhere."""
+    """An export of Label Studio: each task has two crows and two tits as labels; another task has a wren."""
     crows, tits, wrens = TREE.values()
 
     def task(number: int) -> dict[str, object]:
@@ -332,7 +332,7 @@ GROUPS = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
 
 @pytest.fixture
 def yes_no_project(home: Home, name: str) -> int:
-    """Rows that have all four classes, three of them well apart; the first 200 are answered."""
+    """Rows with all four classes as candidates, three of them well separated; the first 200 are answered."""
     frame = small_frame(FROM_ANSWERS + 20)
     frame["candidates"] = "ant|bee|cat|dog"
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
@@ -345,7 +345,7 @@ def yes_no_project(home: Home, name: str) -> int:
 
 
 def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]]:
-    """Kind, labels and form of the entries in yes and no, or after."""
+    """Kind, labels and form of the entries for yes and no questions, and the following ones."""
     return [
         (one["kind"], json.loads(one["labels"]), json.loads(one["asked"] or '{"form": ""}')["form"])
         for one in room.log_of(server, project)[FROM_ANSWERS:]
@@ -360,7 +360,7 @@ def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_n
     named = page.locator(".named")
 
     def next_yes_no() -> tuple[str, str]:
-        """Skip to a question in yes and no; what it names, and its row."""
+        """Skip to a yes or no question; returns the label it names, and its row."""
         while named.count() == 0:
             room.press(page, "s")
         expect(page.get_by_role("heading", name="Is it this one?")).to_be_visible()

@@ -303,7 +303,7 @@ STAGE = """async (scripts) => {
 
 @pytest.fixture
 def stage(page: Page, server: Server) -> Page:
-    """A page without a card of Winnow's own, on which one can be drawn by hand."""
+    """A page without a card, on which a test can draw one."""
     page.goto(server.base)
     page.get_by_role("heading", name="Projects").wait_for()
     page.get_by_role("button", name="Search pages, projects and rows").wait_for()  # it hears a key, too
@@ -312,7 +312,7 @@ def stage(page: Page, server: Server) -> Page:
 
 
 def test_card_listens_to_keys_until_last_drawing_ends(stage: Page) -> None:
-    """Where data come while its modules are on their way, Streamlit ends the first drawing after the second began."""
+    """If data arrive while its modules are loading, Streamlit ends the first drawing after the second began."""
     seen: dict[str, Any] = stage.evaluate("""() => {
         const [first, second] = [window.drawCard(1), window.drawCard(2)];
         const begun = window.listening;
@@ -344,7 +344,7 @@ def test_open_search_survives_redraw_of_same_question(stage: Page) -> None:
 
 
 def test_note_keeps_focus_on_redraw_of_same_question(stage: Page) -> None:
-    """Or else its next letters would be keys of the card, and give answers."""
+    """Otherwise the next letters would be keys of the card, and give answers."""
     stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('t'); }")
     stage.keyboard.type("a note")
     stage.keyboard.press("ArrowLeft")

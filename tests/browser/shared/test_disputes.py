@@ -1,4 +1,5 @@
-"""Three people, two to a row: they disagree, a reviewer settles it by keys, and the export has all of it."""
+"""Three annotators, two per row: they disagree, a reviewer settles the row by keyboard, and the export has all of
+it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def sentence(k: int) -> str:
 
 
 def top_five() -> bytes:
-    """The shortlist of a language model: labels and scores in columns of their own."""
+    """The shortlist of a language model: labels and scores in separate columns."""
     head = "text," + ",".join(f"label{k},score{k}" for k in range(1, 4))
     rows = [
         f"{sentence(k)},{TOPICS[k % 4]},0.6,{TOPICS[(k + 1) % 4]},0.3,{TOPICS[(k + 2) % 4]},0.1"
@@ -42,7 +42,7 @@ def top_five() -> bytes:
 
 
 def votes() -> bytes:
-    """A vote a row, three people on every task."""
+    """One vote per row, three annotators for every task."""
     rows = [
         f"t{k},{worker},{TOPICS[(k + (worker == 'w3')) % 4]},{sentence(k)}"
         for k in range(ROWS)
@@ -183,13 +183,13 @@ def box(page: Page, server: Server) -> Locator:
 
 
 def lying(server: Server) -> set[str]:
-    """The files that wait there."""
+    """The files stored there."""
     folder = server.home / "uploads"
     return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
 
 def choose(page: Page, box: Locator) -> FileChooser:
-    """The menu that the button opens, by keyboard alone."""
+    """Open the button's menu by keyboard only."""
     button = box.get_by_role("button", name=f"Choose a file: {LABEL}")
     with page.expect_file_chooser() as opened:
         button.press("Enter")

@@ -261,7 +261,7 @@ __all__ = ["phone"]
 
 @pytest.fixture
 def demo(home: Home) -> Iterator[int]:
-    """A project with six choices a row under a demo's name: that is what makes it one."""
+    """A project with six choices per row and the name of a demo, which makes it one."""
     number = six_project(home, demos.CALLS.name, "sound")
     yield number
     managing.bin_project(Seat(home, OWNER, number))

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def make(home: Home, name: str) -> Callable[[str], int]:
-    """Makes a project that asks this kind of question; its number."""
+    """Creates a project that asks this kind of question; returns its id."""
     return lambda question: vector_project(home, OWNER, name, question=question)
 
 
@@ -138,7 +138,7 @@ def test_rapid_presses_answer_each_label_once(page: Page, server: Server, make: 
 
 
 def test_many_labels_are_searched(page: Page, server: Server) -> None:
-    """As many as Corel5k has."""
+    """Corel5k has this many labels."""
     random = np.random.default_rng(0)
     names = [f"word{number:03d}" for number in range(374)]
     cells = np.where(random.random((60, 374)) < 0.05, "1", "0").astype(object)

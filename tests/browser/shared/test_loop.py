@@ -1,4 +1,4 @@
-"""The annotation loop, its policy and progress in the browser."""
+"""The annotation loop, its content security policy and progress in the browser."""
 
 from __future__ import annotations
 

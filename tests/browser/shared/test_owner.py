@@ -1,4 +1,4 @@
-"""Owner tasks next to answering: correct an answer, change classes, read a text again."""
+"""Owner tasks next to answering: correct an answer, change classes, reread a text."""
 
 from __future__ import annotations
 

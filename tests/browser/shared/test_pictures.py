@@ -33,7 +33,7 @@ ROWS = 6
 
 @pytest.fixture
 def burst(home: Home, name: str) -> Seat:
-    """A project whose rows have three pictures, 60, 61 and 62 points wide and 60 and more for every row."""
+    """A project whose rows have three pictures, 60, 61 and 62 pixels wide plus 60 for every row."""
     rows = "".join(f"r{n},wren|robin,{n}_0.png|{n}_1.png,{n}_2.png,North gate,day {n}\n" for n in range(ROWS))
     files = {f"{n}_{k}.png": picture(9 * n + k, size=(60 + k, 40)) for n in range(ROWS) for k in range(3)}
     read = importing.read_upload(
@@ -134,12 +134,12 @@ def test_lists_show_thumbnails_and_map_point_its_row(page: Page, server: Server,
 
 
 FOUND = (("1", 0.91, (0.1, 0.25, 0.3, 0.5)), ("2", 0.4, (0.7, 0.02, 0.28, 0.4)))
-"""Category, confidence and place of what a detector found in each picture but the last, which was not looked at."""
+"""Category, confidence and place of the detection in each picture except the last, which was not processed."""
 
 
 @pytest.fixture
 def detected(home: Home, name: str) -> Seat:
-    """A project of MegaDetector's JSON with its pictures."""
+    """A project from MegaDetector's JSON with its pictures."""
     images = [
         {
             "file": f"cam/{n}.jpg",
@@ -167,7 +167,7 @@ def detected(home: Home, name: str) -> Seat:
 
 
 def boxes_are_in_place(page: Page, image: str) -> None:
-    """Each box is where the file says, relative to the picture as it is shown now, to 2 pixels."""
+    """Each box is where the file says, relative to the displayed picture, to within 2 pixels."""
     page.locator(f"{image}.there").wait_for()
     around = room.place_of(page.locator(image))
     drawn = page.locator(f"{image} + .boxes .box")

@@ -1,4 +1,4 @@
-"""Presses and answers in the browser."""
+"""Key presses, clicks and answers in the browser."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PRESSES = re.compile("/presses/")
 
 
 def sent_by(page: Page) -> list[int]:
-    """Statuses of what the route has answered to this page from now on."""
+    """Statuses of the route's replies to this page from now on."""
     found: list[int] = []
     page.on("response", lambda answer: found.append(answer.status) if PRESSES.search(answer.url) else None)
     return found
 
 
 def by_its_page(page: Page) -> list[bytes]:
-    """Presses that use the page, which is reloaded, from now on."""
+    """Answers sent through the page, with a reload, from now on."""
     found: list[bytes] = []
 
     def note(sent: str | bytes) -> None:
@@ -343,7 +343,7 @@ def test_long_history_can_be_closed(annotating: Page, here: Room) -> None:
 
 
 def at_once(page: Page, keys: str) -> None:
-    """Press these keys in one moment: while what the first of them answers is on its way."""
+    """Press these keys at once, while the answer of the first is on its way."""
     press = "new KeyboardEvent('keydown', { key, code: /[0-9]/.test(key) ? `Digit${key}` : '' })"
     page.evaluate(f"(keys) => [...keys].forEach((key) => window.dispatchEvent({press}))", keys)
 

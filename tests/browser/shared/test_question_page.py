@@ -1,4 +1,4 @@
-"""The question page uses its room: what is judged is large, choices keep their place, a thumb reaches all of it."""
+"""The question page uses its space: the item is large, choices keep their place, and a thumb reaches all of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROWS = 12
 
 
 def six_project(home: Home, name: str, shown: str) -> int:
-    """Rows of six candidates with scores, each to be seen, heard or read. Texts are of different lengths."""
+    """Rows of six candidates with scores, each with a picture, a recording or a text. Texts have different lengths."""
     files = {}
     if shown == "image":
         files = {f"{row}.png": picture(row, size=(240 + row, 180)) for row in range(ROWS)}
@@ -79,7 +79,7 @@ def box(page: Page, selector: str) -> dict[str, float]:
 
 
 def sideways(page: Page) -> int:
-    """Pixels that the page, or a box on the card, can be moved sideways."""
+    """Pixels by which the page, or a box on the card, can be scrolled sideways."""
     return int(
         page.evaluate(
             """() => {
@@ -220,7 +220,7 @@ def test_double_text_size_does_not_scroll_sideways(
 
 
 def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[str], int]) -> None:
-    """Menu, project and progress: each is seen and can be pressed."""
+    """Menu, project and progress are visible and clickable."""
     page = phone
     room.annotate(page, server, make("text"))
     for one in ("[data-testid=stExpandSidebarButton]", ".st-key-winnow_title", ".track", ".counts"):
@@ -241,7 +241,7 @@ def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[s
 
 
 def test_toast_is_at_bottom(page: Page, server: Server) -> None:
-    """Above it would cover the box that chooses the project."""
+    """At the top it would cover the box that chooses the project."""
     table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
     room.begin_import(page, server.base, table, "toasted")
     expect(page.get_by_test_id("stToast")).to_be_visible()  # for seconds, whenever the card comes
@@ -249,7 +249,8 @@ def test_toast_is_at_bottom(page: Page, server: Server) -> None:
 
 
 def swipe(page: Page, x: float, y: float = 2, on: str = ".single", fingers: int = 1) -> None:
-    """A finger, or more side by side, from the middle of what is there this far to the right, and down."""
+    """Swipe with one finger, or several side by side, from the middle of the element this far to the right, and
+    down."""
     start = box(page, on)
     at = (start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
     session = page.context.new_cdp_session(page)
@@ -311,8 +312,8 @@ def test_swipe_answers_yes_or_no(phone: Page, server: Server, home: Home, name: 
 
 
 def test_other_touch_gestures_give_no_answer(phone: Page, server: Server, home: Home, name: str) -> None:
-    """It scrolls, two of them zoom, it moves what is enlarged, marks what was typed, seeks in a recording,
-    turns pictures."""
+    """They scroll, zoom with two fingers, move an enlarged picture, select typed text, seek in a recording, or turn
+    pictures."""
     project = vector_project(home, OWNER, name, question="cell")
     page = phone
     room.annotate(page, server, project)

@@ -1,4 +1,4 @@
-"""The list of rows on Queue and Review, and the drawer in which one of them is open: keys, focus, phones."""
+"""The list of rows on Queue and Review, and the drawer with the open row: keys, focus, phones."""
 
 from __future__ import annotations
 

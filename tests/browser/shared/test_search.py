@@ -1,4 +1,4 @@
-"""None of these: the search over all classes, also those that come while it is open."""
+"""None of these: the search over all classes, including those added while it is open."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def others(browser: Browser) -> Iterator[BrowserContext]:
-    """The browser of someone else."""
+    """The browser of another person."""
     made = browser.new_context(viewport={"width": 1280, "height": 800})
     yield made
     made.close()
@@ -57,7 +57,7 @@ def status(address: str, **headers: str) -> int:
 
 
 def websocket_status(server: Server, cookie: str = "", origin: str | None = None) -> int:
-    """101 when the server takes the websocket, else the status it refuses with."""
+    """101 if the server accepts the websocket, else the status of the refusal."""
 
     async def knock() -> int:
         try:
@@ -139,7 +139,7 @@ GOOD = "four plain words here"
 
 
 def invite(page: Page, server: Server, name: str) -> str:
-    """The address of a link for this person."""
+    """Create a link for this person; returns its address."""
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill(name)
     page.get_by_role("button", name="Make a sign-in link").click()
@@ -260,7 +260,7 @@ GONE = "There is no project {} here, or no one has shared it with you"
 
 @pytest.fixture
 def secret(home: Home, server: Server) -> int:
-    """A project with pictures that is not shared; its number."""
+    """A project with pictures that is not shared; returns its id."""
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None
@@ -268,7 +268,7 @@ def secret(home: Home, server: Server) -> int:
 
 
 def fetched(page: Page, address: str) -> tuple[int, str]:
-    """Status and words of what this page's person is answered."""
+    """Status and text of the reply to this page's person."""
     found: list[Any] = page.evaluate(
         "async (address) => { const got = await fetch(address); return [got.status, await got.text()]; }",
         address,

@@ -1,4 +1,4 @@
-"""Recordings on the card: drawn, marked, played by keys, the next one there before it is asked about."""
+"""Recordings on the card: drawn, marked, played by keys, the next one loaded before it is asked."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def begins(page: Page) -> float:
 
 
 def wait_until(page: Page, condition: str) -> None:
-    """Until this is true of the recording."""
+    """Wait until this is true of the recording."""
     expect(audio(page)).to_have_count(1)
     audio(page).evaluate(
         f"""audio => new Promise(done => {{
@@ -112,7 +112,7 @@ def test_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Page], 
 
 
 def test_answered_recording_is_released_and_next_plays(hearing: Page) -> None:
-    """Its player would else keep a connection to the server, of which a browser has six."""
+    """Its player would otherwise keep a connection to the server, and a browser has only six."""
     page, row = hearing, room.row_id(hearing)
     before = audio(page).element_handle()
     page.keyboard.press("p")

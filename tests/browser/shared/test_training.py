@@ -63,7 +63,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(
 
 
 def shortlisted(seat: Seat) -> int:
-    """How many choices are shown first of a question that is before the owner now, with others behind the key."""
+    """How many choices the owner's current question shows first, with others hidden."""
     with seat.learner() as opened:
         pool = opened.learner.pool
         rows = [int(row) for row in pool.train if pool.sizes[row] >= 2]

@@ -1,4 +1,4 @@
-"""Pieces around every page: frame, colours, charts, tour, scripts."""
+"""Parts around every page: frame, colours, charts, tour, scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of the import page."""
+"""Parts of the import page."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number
 
 @pytest.fixture
 def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of a browser: what is under a box's key is what the browser tells of it."""
+    """Replace the browser: the value under a box's key is what the browser sends."""
     drawn = uploads._BOX
 
     def box(key: str, data: dict[str, Any], on_chosen_change: Callable[[], None]) -> None:
@@ -256,7 +256,7 @@ console.log(JSON.stringify(seen));
 
 
 def run(folder: Path, script: str) -> Any:
-    """JSON output of a script, run by Node next to the files of this folder."""
+    """The JSON output of a script that Node runs next to the files of this folder."""
     node = shutil.which("node")
     assert node, "The tests of the JavaScript need Node.js 20 or newer: https://nodejs.org"
     (folder / "look.mjs").write_text(script)
@@ -304,7 +304,7 @@ def test_joining_supports_every_import_form_with_separate_names(tmp_path: Path) 
 
 
 def test_joined_module_runs_once_after_its_imports(tmp_path: Path) -> None:
-    """Whatever the order of their names; so that what one keeps all see."""
+    """Whatever the order of their names; so its state is shared by all."""
     first = "export const kept = [];\n"
     adding = 'import {{ kept }} from "./z.js";\nkept.push("{0}");\nexport const {0} = kept.length;\n'
     modules = {"a.js": adding.format("a"), "b.js": adding.format("b"), "z.js": first}

@@ -1,4 +1,4 @@
-"""The head of the Progress page with goal and random order: never more than is known."""
+"""The top of the Progress page with goal and random order: it never claims more than is known."""
 
 from __future__ import annotations
 

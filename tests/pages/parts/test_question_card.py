@@ -1,4 +1,4 @@
-"""The question card and the pieces on it."""
+"""The question card and its parts."""
 
 from __future__ import annotations
 

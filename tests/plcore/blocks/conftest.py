@@ -30,7 +30,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="package")
 def pool() -> Iterator[ProcessPool]:
-    """Its processes import all that they need once; where a test closes it, the next one is given new ones."""
+    """Its processes import everything they need once; if a test closes it, the next test gets new ones."""
     made = ProcessPool(2)
     yield made
     made.close()
@@ -38,7 +38,7 @@ def pool() -> Iterator[ProcessPool]:
 
 @pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.dask)])
 def others(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
-    """The runners that are not the process itself."""
+    """All runners except the process itself."""
     yield from _made(request, tmp_path)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 def two_workers(allowed_failures: int = 3) -> Iterator[Any]:
     """The `LocalCluster`, closed at the end. The `pid` of each of its `workers` is that of the process that works.
 
-    allowed_failures : this many workers may die of a job before it is given up; 3 is Dask's own. A worker that dies
+    allowed_failures : this many workers may die of a job before it is given up; Dask's default is 3. A worker that dies
     while
         it starts is not started again: a test that kills several in turn may be left without one
     """

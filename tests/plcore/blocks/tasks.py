@@ -43,7 +43,7 @@ def square_but_die_at_seven(job: Number) -> WrittenPart:
 
 
 def die_the_first_time(job: Number) -> WrittenPart:
-    """Every third job takes its process with it when it is first begun."""
+    """Every third job kills its process the first time it runs."""
     begun = job.marks / f"begun-{job.number}"
     if job.number % 3 == 0 and not begun.exists():
         begun.touch()
@@ -52,7 +52,7 @@ def die_the_first_time(job: Number) -> WrittenPart:
 
 
 def square_when_told(job: Number) -> WrittenPart:
-    """Does not end before there is a file `go`."""
+    """Wait for a file `go` before ending."""
     (job.marks / f"pid-{os.getpid()}").touch()
     while not (job.marks / "go").exists():
         time.sleep(0.01)
@@ -60,7 +60,7 @@ def square_when_told(job: Number) -> WrittenPart:
 
 
 def threads(_: int) -> int:
-    """The most threads that a library would take."""
+    """The most threads that a library would use."""
     np.ones((2, 2)) @ np.ones((2, 2))
     return max((one["num_threads"] for one in threadpool_info()), default=1)
 

@@ -1,4 +1,4 @@
-"""A Dask cluster: what is checked before it works, and workers that are killed at work."""
+"""A Dask cluster: the checks before it works, and workers that are killed at work."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_workers_that_join_later_get_jobs() -> None:
 
 
 class Lost(Future[Any]):
-    """A job whose first result goes with its worker. status : as of Dask's futures"""
+    """A job whose first result is lost with its worker. status : as in Dask's futures"""
 
     status, asked = "pending", 0
 

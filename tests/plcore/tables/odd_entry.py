@@ -11,17 +11,17 @@ Wanted = Sequence[set[str] | dict[str, float]]
 
 @dataclass(frozen=True)
 class Odd:
-    """A file as people bring it.
+    """A file as a user might upload it.
 
     Attributes
     ----------
     name : what is odd about it
-    data, file : its bytes, made by code, and the name it comes under
+    data, file : its bytes, made by code, and its file name
     rows : the candidates of the first rows, or with weights; None if it must be refused
-    doubts : the names of all doubts that must be reported, but for `unused`
-    notes : words of the notes that must be told
+    doubts : the names of all doubts that must be reported, except `unused`
+    notes : words of the required notes
     refused : words of the error
-    cells : other cells that must come out, by column
+    cells : other expected cells, by column
     truth : the true labels of the first rows
     """
 
@@ -39,11 +39,11 @@ class Odd:
 def right(
     name: str, data: bytes | str, rows: Wanted, file: str = "table.csv", *doubts: str, **more: Any
 ) -> Odd:
-    """It must come out like this, with these doubts and no others."""
+    """The expected result is this, with these doubts and no others."""
     text = data.encode() if isinstance(data, str) else data
     return Odd(name, text, file, rows, frozenset(doubts), **more)
 
 
 def refused(name: str, data: bytes | str, *words: str, file: str = "table.csv") -> Odd:
-    """It must be refused with these words."""
+    """The file must be refused with these words."""
     return Odd(name, data.encode() if isinstance(data, str) else data, file, refused=words)

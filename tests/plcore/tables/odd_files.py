@@ -1,4 +1,4 @@
-"""Odd files, made by code, each with what must come of it: right, refused with a message, or right with a named
+"""Odd files, made by code, each with its expected result: right, refused with a message, or right with a named
 doubt."""
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ OF_TOOLS = Path(__file__).parent / "readers" / "cases"
 
 @dataclass(frozen=True)
 class Right:
-    """A right reading. said : how the sentence about the file begins      learnt : what models learn from
+    """A right reading. said : the beginning of the sentence about the file      learnt : the columns that models learn
+    from
 
-    rows : the candidates of the first rows, with | between them; of label vectors the cells, with ? for not asked
+    rows : the candidates of the first rows, with | between them; for label vectors the cells, with ? for not asked
     stops : the name of the doubt that stops the import; "" without one
     """
 
@@ -30,7 +31,8 @@ class Right:
 
 @dataclass(frozen=True)
 class Refused:
-    """Words of a right refusal. option : of the command line that settles it; "" if the file has to be corrected"""
+    """The message of a right refusal. option : the command-line option that resolves it; "" if the file has to be
+    corrected"""
 
     words: str
     option: str = ""
@@ -284,4 +286,4 @@ FOLDERS = {
     "typed_parquet": ("typed.parquet",),
     "votes_with_truth_semicolon": ("votes_with_truth_semicolon.csv",),
 }  # fmt: skip
-"""The reported files, by the folder that they were reported in; each has a right reading or refusal here."""
+"""The reported files, by the folder of the report; each has a right reading or refusal here."""

@@ -1,4 +1,4 @@
-"""Files in shapes that people post in public trackers, and the reading that is right, decided before the first try."""
+"""Files in shapes that people post in public trackers, and their right reading, decided before the first try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CASES = Path(__file__).with_name("cases") / "hunt"
 
 @dataclass(frozen=True)
 class Hunted:
-    """A file of `cases/hunt`, and what must come of it.
+    """A file of `cases/hunt`, and the expected result.
 
     classes, rows, learnt, truth : their number, the candidates of the first two rows (with weights, or yes and no, if
         there are such), the columns that models learn from, and that of true labels; rows is None for a refusal
@@ -531,7 +531,7 @@ def test_every_file_has_one_expected_reading() -> None:
 
 
 def read(name: str) -> tuple[LabelTable, set[str]]:
-    """The table of a file with every role guessed, and the doubts that its reader asks."""
+    """The table of a file with every role guessed, and the doubts about it."""
     reading = shaped(read_table(CASES / name))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
     return table, {ask[0] for ask in reading.asks}

@@ -1,4 +1,4 @@
-"""Odd files are read correctly, refused or doubted, with a message: every one of the odd files."""
+"""Every odd file is read correctly, refused or doubted, with a message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_NO_HARM = {"unused"}
 
 
 def taken(odd: Odd) -> tuple[TableReading, LabelTable]:
-    """The table as the import takes it, in the shape that it offers first."""
+    """The table as the import reads it, in the shape that it offers first."""
     reading = read_table(odd.data, odd.file)
     if shape_name(reading) is not None:
         reading = shaped(reading)

@@ -90,7 +90,7 @@ def test_damage_in_a_mapped_table_is_detected(tmp_path: Path, monkeypatch: pytes
 
 
 def written(folder: Path) -> tuple[LabelTable, str]:
-    """The table as it is read next to what it was made of."""
+    """The table as it is stored and read again, next to its source."""
     table = tables()[0]
     digest = table.write(folder / "made")
     table.numbers.tofile(folder / "numbers")

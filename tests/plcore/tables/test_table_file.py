@@ -1,4 +1,4 @@
-"""The stored table: exact, deterministic, whole or not at all, and never taken for one when it is not."""
+"""The stored table: exact, deterministic, complete or missing, and other files are not mistaken for one."""
 
 from __future__ import annotations
 

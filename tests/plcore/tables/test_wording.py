@@ -1,6 +1,6 @@
-"""Whatever an import says is English: counts agree with their words, over all small files and their first rows.
+"""Everything that an import says is English: counts agree with their nouns, over all small files and their first rows.
 
-Tests of the command line hold all that it says to the same (`tests.test_cli.Shell`).
+Tests of the command line check all its output in the same way (`tests.test_cli.Shell`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ SPEAKING = [
     for room in ("app.py", "cli.py", "worker.py", "db", "pages", "web", "winnow_labels", "workflow")
     for path in sorted((ROOT / room).rglob("*.py") if (ROOT / room).is_dir() else [ROOT / room])
 ]
-"""The modules of programs that make messages; those of plcore are held by all files above."""
+"""The modules of the app that make messages; those of plcore are covered by all files above."""
 COUNTED = re.compile(
     r"^0 (?!(?:by|of|several|whose) )(?:[a-z]+ )?(?:rows|votes|labels|columns|files|answers|projects|entries"
     r"|questions|fits|folds|people|persons|annotators|cells|tasks|items|sheets|others|words|groups|backups|problems|days"
@@ -141,7 +141,7 @@ COUNTED = re.compile(
 
 
 def test_messages_format_their_counts_with_a_function() -> None:
-    """A number before a fixed plural is wrong for 1, and no other test may happen to use 1."""
+    """A number before a fixed plural is wrong for 1, and other tests may never use 1."""
     found = []
     for path in SPEAKING:
         for text in ast.walk(ast.parse(path.read_text())):

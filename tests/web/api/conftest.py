@@ -1,4 +1,4 @@
-"""Programs that ask the interface, over the routes and middleware of app.py."""
+"""Programs that call the API, over the routes and middleware of app.py."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ KINDS = {"one_label": four_class_project, "label_vectors": vector_project}
 
 @pytest.fixture
 def server(home: Home) -> Iterator[TestClient]:
-    """The server as no one asks it."""
+    """The server, for a client without a token."""
     with TestClient(app_of(), base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
         yield made
 
 
 @pytest.fixture(params=list(KINDS))
 def seat(request: pytest.FixtureRequest, home: Home) -> Seat:
-    """The owner at a project of each kind, its first model fitted: a question asked twice is then the same."""
+    """The owner at a project of each kind, with its first model fitted, so that a question stays the same."""
     owner = team.ensure_owner(home).id
     made = Seat(home, owner, KINDS[request.param](home, owner))
     made.settle()
@@ -42,7 +42,7 @@ def api(server: TestClient, seat: Seat) -> TestClient:
 
 
 def program(server: TestClient, seat: Seat) -> TestClient:
-    """A program of this person. Its calls begin at the interface; it shares the server of the other one."""
+    """A program of this person. Its addresses start at the API; it shares the server of the other program."""
     made = TestClient(
         server.app, base_url=f"{BASE}{API}", follow_redirects=False, raise_server_exceptions=False
     )
@@ -51,5 +51,5 @@ def program(server: TestClient, seat: Seat) -> TestClient:
 
 
 def somebody_with(seat: Seat, role: str) -> Seat:
-    """Someone with this role in the project."""
+    """A person with this role in the project."""
     return Seat(seat.home, annotator(seat.home, seat.person_id, f"Eve {role}", role), seat.project_id)

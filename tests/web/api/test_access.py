@@ -30,9 +30,9 @@ from workflow.server.home import Home
 
 
 _DONE = ("cancel", "resume", "archive", "restore", "compare")
-"""Calls without a body that give nothing back."""
+"""Calls without a body that return nothing."""
 ONE_LABEL = ("GET /projects/{project}/classes", "POST /projects/{project}/models/compare")
-"""Calls that only projects with one label a row have."""
+"""Calls for projects with one label per row only."""
 
 
 def call(api: TestClient, seat: Seat, line: str) -> int:

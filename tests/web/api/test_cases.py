@@ -1,4 +1,4 @@
-"""Small files in shapes that people post, as projects that programs add rows to and export."""
+"""Small files in shapes that people post, as projects that programs extend and export."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 FEW = ("api_rows.csv", "label_studio_min.json", "slash_in_one_row.csv", "tags_nan.csv")
-"""Cases that are tried in `make check`, too."""
+"""Cases that also run in `make check`."""
 NEW = "a new row"
 
 
@@ -35,7 +35,7 @@ def table_of(name: str) -> LabelTable:
 
 
 def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
-    """The candidates of each row by an export; of label vectors the cells, with ? for what was not asked."""
+    """The candidates of each row in an export; for label vectors the cells, with ? for not asked."""
     if table.label_vectors is None:
         return export["winnow_candidates_before"].tolist()
     yes, no = (

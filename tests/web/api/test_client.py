@@ -40,12 +40,12 @@ from workflow.server.home import Home
 
 
 TRIES = 8
-"""How often a call is made within PATIENCE: after half a second, after twice as long each time, and at its end."""
+"""Attempts within PATIENCE: after half a second, then after twice as long each time, and at its end."""
 
 
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
-    """For a server that listens, in a thread of this process."""
+    """The URL of a server that listens in a thread of this process."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()  # who comes before the thread has begun waits, and is not refused
@@ -214,7 +214,7 @@ def test_errors_carry_message_and_status_of_server(winnow: Winnow, seat: Seat, u
 
 
 class Flaky(httpx2.BaseTransport):
-    """Passes requests on and loses the replies to the first of them, or says that the server is busy."""
+    """A proxy that loses the first replies, or says that the server is busy."""
 
     def __init__(self) -> None:
         self._real, self.calls = httpx2.HTTPTransport(), 0
@@ -386,7 +386,7 @@ LIST = httpx2.Response(200, json={"projects": []})
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses, none of which is waited for."""
+    """The pauses, none of which are waited for."""
     found: list[float] = []
     monkeypatch.setattr("winnow_labels.client.time.sleep", found.append)
     return found
@@ -475,7 +475,7 @@ def test_token_may_come_from_file_and_address_with_slash() -> None:
 
 @pytest.fixture
 def project() -> WinnowProject:
-    """For a server that must not be asked."""
+    """A project on a server that must not be called."""
 
     def fail(request: httpx2.Request) -> httpx2.Response:
         raise AssertionError(request.url)

@@ -1,4 +1,4 @@
-"""Answers that programs send."""
+"""Answers from programs."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_stored_data_as_another_kind_is_distinguished_too(server: TestClient, ho
 
 
 def test_answer_sent_again_may_name_class_as_its_question_did(server: TestClient, home: Home) -> None:
-    """The class got another name after the question came, and so before the answer was stored."""
+    """The class was renamed after the question was fetched, and so before the answer was stored."""
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
     api = program(server, seat)
@@ -320,7 +320,7 @@ def test_twenty_programs_of_one_person_answer_all_rows_once(home: Home) -> None:
 
 
 def doubled(api: TestClient, seat: Seat, times: int) -> None:
-    """So many answers, each sent by two threads at once: one entry each, and both are told the same."""
+    """This many answers, each sent by two threads at once: one entry each, and both get the same reply."""
     with ThreadPoolExecutor(2) as both:
         for number in range(times):
             said = {"token": ask(api, seat)["token"], "kind": "skip", "note": str(number)}

@@ -1,4 +1,4 @@
-"""Presses that no page of ours sends."""
+"""Answers that no page of ours sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PRESS: dict[str, Any] = {
     "note": "",
     "flagged": False,
 }
-"""One that is well formed."""
+"""A well-formed one."""
 
 NO_OBJECTS: tuple[Any, ...] = ([], "is", 3, True, 1.5, [PRESS], {})
 WRONG: tuple[tuple[str, Any], ...] = (
@@ -29,11 +29,11 @@ WRONG: tuple[tuple[str, Any], ...] = (
     ),
     *(("flagged", one) for one in (None, 1, "true", [], float("nan"))),
 )
-"""(what of the press, what came in its place)"""
+"""(the part of the answer, its replacement)"""
 
 
 def malformed() -> list[tuple[str, Any]]:
-    """(what is wrong, what was sent), all of them refused."""
+    """(what is wrong, what was sent), all of which are refused"""
     nested: Any = []
     for _ in range(500):
         nested = [nested]

@@ -1,4 +1,4 @@
-"""Similar answered rows: the nearest of those answered, by brute force; nothing of held-out rows and blind checks."""
+"""Similar answered rows: the nearest answered ones, by brute force; never held-out rows or blind checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workflow.server.home import Home, NoRoomError
 
 
 def answer(home: Home, owner: int, project: int, times: int) -> dict[int, str]:
-    """Answer so often with the truth; {row: label}."""
+    """Answer this many questions with the truth; returns {row: label}."""
     truth, given = text_frame()["truth"], {}
     for _ in range(times):
         question = loop.next_question(Seat(home, owner, project))

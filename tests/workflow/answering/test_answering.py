@@ -279,7 +279,7 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
 
 
 def test_two_processes_lose_nothing_and_never_share_row(home: Home, owner: int, project: int) -> None:
-    """Each process has its own learner; both must see every entry, no matter who commits between their steps."""
+    """Each process has its own learner; both must see every entry, no matter which one commits between their steps."""
     ada = annotator(home, owner, "Ada")
     other = open_home(home.settings)
     try:

@@ -128,7 +128,7 @@ LIKELIEST, FIXED = RoomSettings(), RoomSettings(order="fixed")
 
 
 class Learner:
-    """Something that orders can be kept alongside."""
+    """A stand-in that can be a weak key."""
 
 
 def test_choices_are_ordered_by_share_or_class() -> None:

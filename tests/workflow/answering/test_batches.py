@@ -1,4 +1,4 @@
-"""Many rows at once: which rows, for whom, stored once, and withdrawn with one press."""
+"""Many rows at once: which rows, for whom, stored once, and withdrawn with one click."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def log_of(seat: Seat) -> list[Any]:
 
 
 def open_rows(seat: Seat, label: str) -> list[int]:
-    """Rows that could be confirmed as this label, by what a pool says of itself."""
+    """Rows that could be confirmed as this label, according to a pool."""
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         pool = learner.pool
         column = pool.classes.index(label)
@@ -395,7 +395,7 @@ def clock(seat: Seat) -> timedelta:
 
 
 def shift_clock(seat: Seat, by: timedelta) -> None:
-    """As if the batch had been before the person since so long ago."""
+    """Pretend that the batch was shown this long ago."""
     with seat.home.database.write() as session:
         kept = stored_batches.get_batch(session, seat.project_id or 0, seat.person_id)
         assert kept is not None

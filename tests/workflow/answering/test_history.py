@@ -1,4 +1,4 @@
-"""An annotator's history, and the answers that a project holds in memory."""
+"""An annotator's history, and a project's answers in memory."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ BEFORE = datetime.now(UTC) - timedelta(days=1)
 
 
 def check(*seats: Seat) -> None:
-    """Cached and fresh history are equal; from now on it is kept."""
+    """Check that cached and fresh history are equal; from now on it is cached."""
     for seat in seats:
         with seat.learner() as opened:
             here = opened.session, opened.project_id, opened.person_id

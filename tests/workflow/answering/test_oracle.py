@@ -1,4 +1,5 @@
-"""The simulated oracle: true answers by the ordinary way, marked as such, and only where there is hidden truth."""
+"""The simulated person: true answers through the usual functions, marked as simulated, only if there is hidden
+truth."""
 
 from __future__ import annotations
 

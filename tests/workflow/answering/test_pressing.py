@@ -1,4 +1,5 @@
-"""One press: the same as answer, next question, standing and day one by one; and never lost with what comes."""
+"""One call for an answer equals answer, next question, standing and day one by one; a failure of the latter never loses
+it."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ from workflow.server.shelf import Slot
 
 @pytest.fixture(autouse=True)
 def no_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No model that was fitted meanwhile comes between two looks."""
+    """Prevent models fitted meanwhile from arriving between two looks."""
     monkeypatch.setattr(Slot, "take_news", lambda *_, **__: None)
 
 
 def press(world: KindWorld, seat: Seat, question: Any, kind: str | None = None) -> Pressed:
-    """Press the right answer, or one of this kind."""
+    """Give the right answer, or one of this kind."""
     if kind is None:
         given = world.true(question)
         kind, labels = given.kind, given.labels

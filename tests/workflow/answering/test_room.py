@@ -107,7 +107,7 @@ def test_candidates_are_ordered_by_probability_or_class(home: Home, owner: int, 
 
 
 def test_order_of_choices_stays_while_question_is_open(home: Home, owner: int, project: int) -> None:
-    """Others answer and the shares change; what is on the screen keeps its order, the next showing has a new one."""
+    """Others answer and the shares change; the displayed order stays, and the next showing has a new one."""
     ada = annotator(home, owner, "Ada")
     shown = loop.next_question(Seat(home, owner, project))
     assert shown is not None
@@ -293,7 +293,7 @@ def open_now(seat: Seat) -> OpenQuestion:
 
 
 def move_back(seat: Seat, **lengths: timedelta) -> None:
-    """As if these moments of the open question had been so much earlier."""
+    """Move the times of the open question back by this much."""
     found = open_now(seat)
     moved = {name: getattr(found, name) - length for name, length in lengths.items()}
     with seat.home.database.write() as session:
@@ -301,7 +301,7 @@ def move_back(seat: Seat, **lengths: timedelta) -> None:
 
 
 def seconds_of_last(seat: Seat) -> float:
-    """Two entries of one click keep it in the first."""
+    """Of two entries of one click, the first has the seconds."""
     with seat.home.database.read() as session:
         found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
     return max(one.seconds or 0 for one in found)

@@ -1,4 +1,4 @@
-"""Undo and redo over a person's last answers: by new entries, exactly once, whole presses at a time."""
+"""Undo and redo of a person's last answers: by new entries, exactly once, whole answers at a time."""
 
 from __future__ import annotations
 

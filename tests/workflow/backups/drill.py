@@ -1,6 +1,6 @@
 """Values compared after a restore: every row of every table, every byte of every file.
 
-But for what a restore changes: which sign-ins and links are over, and the event that says so.
+Except what a restore changes: the sign-ins and links that it ends, and the event about it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def reopened(folder: Path) -> Home:
 
 
 def rows_of(database: Path) -> dict[str, list[str]]:
-    """By table, all rows; and what the tables, indices and triggers are."""
+    """All rows by table; and the definitions of tables, indices and triggers."""
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as there:
         names = [name for (name,) in there.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         asked = {name: WHAT.get(name, f"SELECT * FROM {name}") for name in names}  # noqa: S608 - names of ours
@@ -45,7 +45,7 @@ def rows_of(database: Path) -> dict[str, list[str]]:
 
 
 def files_of(home: Path) -> dict[str, str]:
-    """SHA-256 of every table and every file that came with one, by path."""
+    """SHA-256 of every table and every imported file, by path."""
     return {
         str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
         for folder in ("tables", "media")

@@ -1,4 +1,4 @@
-"""Files of projects that someone has changed and sealed again, and homes to bring them in to."""
+"""Project files that someone has changed and sealed again, and homes to import them into."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflow.seat import Seat
 
 @contextmanager
 def new_home(folder: Path) -> Iterator[Seat]:
-    """Its owner's seat."""
+    """The seat of a new home's owner."""
     lay_database(folder)
     here = reopened(folder)
     try:
@@ -28,7 +28,7 @@ def new_home(folder: Path) -> Iterator[Seat]:
 
 
 def forged(file: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """The same file with another content, sealed again."""
+    """The same file with other content, sealed again."""
     manifest = check_archive(file)
     extract_all(file, manifest, folder / "aside")
     content = json.loads((folder / "aside" / CONTENT).read_text())
@@ -41,7 +41,7 @@ def forged(file: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -
 
 def with_files(file: Path, folder: Path, change: Callable[[Path], dict[str, Path]]) -> Path:
     """The same file with other members, sealed again. change : is given the folder with all members at their names;
-    gives the members of the new one, and where each lies"""
+    returns the members of the new file, and their paths"""
     extract_all(file, check_archive(file), folder / "aside")
     sources = change(folder / "aside")
     write_archive(folder / "forged.zip", check_archive(file), sorted(sources.items()))
@@ -49,5 +49,5 @@ def with_files(file: Path, folder: Path, change: Callable[[Path], dict[str, Path
 
 
 def members(folder: Path) -> dict[str, Path]:
-    """All files below a folder, by their names in the file of a project."""
+    """All files below a folder, by their names in a project file."""
     return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""The archive of a backup, and the folder in which it is put together."""
+"""The archive of a backup, and the folder in which it is assembled."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_every_changed_byte_is_noticed(whole: bytes, tmp_path: Path) -> None:
-    """All of a small one, one after another."""
+    """All bytes of a small file, one after another."""
     path = tmp_path / "backup.zip"
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1 :])
@@ -124,7 +124,7 @@ def flipped(data: bytes, at: int) -> bytes:
 
 
 def inside(name: str, offset: int = 0) -> Callable[[bytes], bytes]:
-    """A bit of the contents of this member is another."""
+    """Flip a bit in the contents of this member."""
     return lambda data: flipped(data, data.index(CONTENTS[name]) + offset)
 
 
@@ -194,7 +194,7 @@ def test_file_that_is_no_backup_is_refused(tmp_path: Path, data: bytes) -> None:
 
 
 def made_by_hand(path: Path, method: int = zipfile.ZIP_STORED, **members: bytes) -> Path:
-    """A file whose seals are right, whatever is in it."""
+    """A file with right seals, whatever is in it."""
     listed = [
         {"name": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in members.items()
@@ -218,7 +218,7 @@ def sealed(path: Path, data: bytes) -> Path:
 
 
 def test_handmade_archive_is_accepted(tmp_path: Path) -> None:
-    """So that what is refused below is not refused for another reason."""
+    """So that the files refused below are refused for their own reasons."""
     check_archive(made_by_hand(tmp_path / "b.zip", **CONTENTS))
 
 
@@ -307,7 +307,7 @@ def test_invalid_manifest_is_refused(how: str) -> None:
 
 @pytest.fixture
 def backup(home: Home, project: int) -> str:
-    """Its name."""
+    """Make a backup; returns its name."""
     home.backups_dir.mkdir()
     name = making.name_at(datetime.now(UTC))
     making.make(home, home.backups_dir / name)
@@ -376,7 +376,7 @@ def test_unreadable_staging_note_is_ignored(home: Home) -> None:
 def test_interrupted_restore_is_reported_and_not_repeated(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Winnow was killed: how far it came no one knows, and people may have answered since."""
+    """Winnow was killed: its progress is unknown, and people may have answered since."""
     answer_next(home, owner, project)
     home.close()
     folder = home.settings.home
@@ -428,7 +428,7 @@ def test_unexpected_error_in_restore_is_reported_and_not_repeated(
 def test_start_during_restore_is_refused(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the first look at the backup on, when no one has the folder alone yet."""
+    """From the first look at the backup on, before anyone has the folder to themselves."""
     folder, check, tried = home.settings.home, restoring.check_archive, []
     saved = state_of(folder)
     answer_next(home, owner, project)

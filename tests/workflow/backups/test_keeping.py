@@ -1,4 +1,4 @@
-"""Backups by the clock: the worker that makes them, how many stay, and the owner's page about them."""
+"""Scheduled backups: the worker that makes them, how many stay, and the owner's page about them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DAY = timedelta(days=1)
 
 
 def lay(folder: Path, *moments: datetime, good: bool = True) -> list[Path]:
-    """Files by the names of backups made then."""
+    """Create files with the names of backups made at these times."""
     folder.mkdir(exist_ok=True)
     made = []
     for moment in moments:
@@ -134,7 +134,7 @@ def test_missing_backup_is_reported_only_after_some_use(daily: Settings) -> None
 def test_wanted_number_of_good_backups_is_kept(
     tmp_path_factory: pytest.TempPathFactory, good: list[bool], count: int
 ) -> None:
-    """However many damaged ones lie between them; nothing goes while there are too few."""
+    """However many damaged ones are between them; none is removed while there are too few."""
     folder = tmp_path_factory.mktemp("kept")
     made = [lay(folder, NOW + number * DAY, good=well)[0] for number, well in enumerate(good)]
     gone = keeping.remove_old(folder, count, now=NOW + 12 * DAY)
@@ -155,7 +155,7 @@ def test_staged_backup_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_backup_dated_in_future_does_not_block_the_next(daily: Settings) -> None:
-    """The clock was wrong once."""
+    """The clock was wrong at one time."""
     folder = daily.backups_dir
     (ahead,) = lay(folder, NOW + 900 * DAY)
     assert keeping.is_due(daily, NOW)
@@ -308,7 +308,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
 def test_folder_of_first_backup_is_synced_before_it_is_reported(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut takes a folder whose name was not synced, and whatever backups are in it."""
+    """A power cut loses a folder whose name was not synced, with all backups in it."""
     real, synced = os.fsync, set[int]()
 
     def fsync(handle: int) -> None:

@@ -1,4 +1,4 @@
-"""A backup is made next to people who answer; what cannot be made leaves nothing behind."""
+"""A backup is made while people answer; a failed one leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project taken along and imported elsewhere is the same: its log, its rows, its settings, its questions."""
+"""A project downloaded and imported elsewhere is the same: its log, its rows, its settings, its questions."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def skip(seat: Seat) -> None:
 
 
 def take_back(seat: Seat) -> None:
-    """Their latest answer, where undo would take it."""
+    """Withdraw their latest answer, if undo would."""
     own = [one["seq"] for one in taken(seat)[1]["entries"] if one["person_id"] == seat.person_id]
     with suppress(StaleQuestion):
         undoing.undo(seat, max(own, default=0))
 
 
 def add_class(seat: Seat) -> None:
-    """Where the labels are not as the file has them for good."""
+    """Add a class, if the kind allows it."""
     with suppress(ClassError):
         if "new" not in room.class_names(seat):
             classes.change_classes(seat, classes.classes_view(seat).version, "add", ["new"])
@@ -92,7 +92,7 @@ def set_aside(seat: Seat, who: Seat) -> None:
 def test_exported_project_is_the_same_after_import(
     tmp_path_factory: pytest.TempPathFactory, world: KindWorld, acts: list[str]
 ) -> None:
-    """To where people have other numbers, and from there to where they have those of the beginning."""
+    """To a Winnow where people have other ids, and from there to one where they have the original ids."""
     folder = tmp_path_factory.mktemp("drill")
     with new_home(folder / "a") as owner, new_home(folder / "b") as there, new_home(folder / "c") as last:
         here = owner.at(world.make(owner))
@@ -125,7 +125,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """For a project in which Ada has answered."""
+    """The file of a project in which Ada has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"
@@ -154,7 +154,7 @@ def test_imported_people_are_matched_by_name_and_cannot_sign_in(file: Path, else
 
 
 def test_imported_tokens_use_new_person_ids(file: Path, elsewhere: Seat) -> None:
-    """Where another person has the number here that Ada had there, and answers the same row."""
+    """Another person here has the id that Ada had there, and answers the same row."""
     zoe = somebody(elsewhere.home, elsewhere.person_id, "Zoe")
     brought = bring_in(elsewhere, file)
     seat = elsewhere.at(brought.project_id)
@@ -176,7 +176,7 @@ def test_import_under_taken_name_is_refused(file: Path, elsewhere: Seat) -> None
 
 
 def test_table_with_wrong_hash_name_is_refused(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
-    """It would be kept for all projects that have that other table."""
+    """It would be stored for all projects that have that other table."""
     manifest = check_archive(file)
     extract_all(file, manifest, tmp_path / "aside")
     (table,) = (one.name for one in manifest.members if one.name.startswith("tables/"))

@@ -38,8 +38,8 @@ OLD = revisions()[0]
 
 
 def stored(home: Home) -> dict[str, list[Any]]:
-    """Every row of every table, as Winnow reads it; but for what a thread may be training meanwhile, and for what a
-    restore ends and notes."""
+    """Every row of every table, as Winnow reads it, except what a thread may be training meanwhile, and what a restore
+    ends and records."""
     with home.database.read() as session:
         found = {
             one.name: list(session.execute(select(*_compared(one)).order_by(*one.primary_key)).all())
@@ -61,7 +61,7 @@ def asked(home: Home, owner: int, *wanted: int) -> list[object]:
 
 
 def heads(home: Home, owner: int, *wanted: int) -> list[str]:
-    """For the seals of the logs: they say of every entry that it is the same."""
+    """The heads of the sealed logs, which differ if any entry differs."""
     return [verifying.verify_project(Seat(home, owner, project))[0].head for project in wanted]
 
 
@@ -76,7 +76,7 @@ def reopened(settings: Settings) -> Iterator[Home]:
 
 @pytest.fixture
 def empty(postgres_server: Server, tmp_path: Path) -> Iterator[Settings]:
-    """For a new folder, and a PostgreSQL database without any table."""
+    """Settings of a new folder, and a PostgreSQL database without tables."""
     with postgres_server.empty_database() as url:
         yield Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new"), "WINNOW_DATABASE_URL": url})
 
@@ -85,7 +85,7 @@ def empty(postgres_server: Server, tmp_path: Path) -> Iterator[Settings]:
 def test_restored_winnow_is_the_same_on_either_database(
     home: Home, owner: int, empty: Settings, tmp_path: Path
 ) -> None:
-    """PostgreSQL to PostgreSQL, on to SQLite, and all of it is there: rows, files, seals, next questions."""
+    """PostgreSQL to PostgreSQL, on to SQLite, and everything is there: rows, files, seals, next questions."""
     wanted = three_projects(home, owner)
     one, vectors, pictures = wanted
     ada = annotator(home, owner, "Ada")

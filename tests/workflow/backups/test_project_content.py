@@ -1,4 +1,4 @@
-"""A project file that was changed is refused, and names the fault."""
+"""A changed project file is refused, and the message names the fault."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """For a project in which Ada, person 2, has answered and has a goal; it has past settings and a snapshot."""
+    """The file of a project in which Ada, person 2, has answered and has a goal; it has past settings and a
+    snapshot."""
     seat, ada = Seat(home, owner, project), annotator(home, owner, "Ada")
     answer_next(home, ada, project)
     goals.set_goal(Seat(home, ada, project), goals.Goal(40))
@@ -236,7 +237,7 @@ def test_deeply_nested_content_is_refused(file: Path, tmp_path: Path) -> None:
 def test_valid_project_content_is_imported(
     file: Path, elsewhere: Seat, tmp_path: Path, whole: Change
 ) -> None:
-    """So that the cases above are refused for what they say."""
+    """So that the cases above are refused for their own reasons."""
 
     def change(content: Content) -> None:
         whole(content)
@@ -304,7 +305,7 @@ DROP = "'); DROP TABLE people; --"
 
 @pytest.fixture
 def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """For a project in which Ada, who is person 2, has answered."""
+    """The file of a project in which Ada, person 2, has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"
@@ -369,7 +370,7 @@ def test_hostile_project_file_is_refused(project_check_file: Path, tmp_path: Pat
 
 
 def test_unchanged_project_file_passes_checks(project_check_file: Path, tmp_path: Path) -> None:
-    """Else the others would be refused for what they have in common with it."""
+    """Otherwise the others might be refused for what they share with it."""
     found = project_check_look(forged(project_check_file, tmp_path, lambda content: None), tmp_path / "job")
     assert found["people"] == {1: "owner", 2: "Ada"}
     (table,) = found["files"]
@@ -426,7 +427,7 @@ def naming(name: str) -> Callable[[Path, Path], None]:
 def test_table_may_name_images_of_its_file_only(
     project_check_file: Path, tmp_path: Path, name: str, words: str
 ) -> None:
-    """An image that another project has here would else be this one's, too."""
+    """Otherwise an image of another project would become this one's, too."""
     found = project_check_look(with_table(project_check_file, tmp_path, naming(name)), tmp_path / "job")
     assert words in found["damaged"][2]
 

@@ -1,4 +1,4 @@
-"""The drill: what was backed up is there again, row for row and byte for byte, and the next question is the same."""
+"""The drill: a backup restores everything, row for row and byte for byte, and the next question is the same."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def state_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, str]]:
 
 
 def backed_up(home: Home, path: Path) -> object:
-    """Make a backup at a moment at which nothing is written, as models are that train in a thread; the state then."""
+    """Make a backup while nothing is being written, as by a training thread; returns the state at that time."""
     while True:
         before = state_of(home.settings.home)
         making.make(home, path)
@@ -82,7 +82,7 @@ def test_restored_winnow_is_the_same(home: Home, owner: int, tmp_path: Path) -> 
 
 
 def test_twenty_backups_are_restored_byte_for_byte(home: Home, owner: int, tmp_path: Path) -> None:
-    """After each of twenty steps of a Winnow that is used."""
+    """After each of twenty steps of using Winnow."""
     one, vectors, pictures = three_projects(home, owner)
     owner_at = Seat(home, owner, one)
     steps = [
@@ -163,7 +163,7 @@ def test_non_empty_folder_is_replaced_only_on_request(
 def test_replaced_database_is_kept_with_its_last_entries(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
-    """As after a kill: its last entries are in the file next to it alone."""
+    """As after a kill: its last entries are only in the file next to it."""
     home.close()
     path = home.settings.home / DATABASE
     with closing(sqlite3.connect(path)) as killed:
@@ -185,7 +185,7 @@ def test_replaced_database_is_kept_with_its_last_entries(
 def test_existing_data_is_synced_before_it_is_replaced(
     home: Home, project: int, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut may come at any moment: until all was flushed, the name leads to what was there."""
+    """A power cut may come at any moment: until everything is flushed, the name leads to the old data."""
     home.close()
     path = home.settings.home / DATABASE
     there, flushed = path.stat().st_ino, []
@@ -204,8 +204,8 @@ def test_existing_data_is_synced_before_it_is_replaced(
 def test_wal_that_cannot_be_copied_stays_with_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database is on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
-    for another program has the database open."""
+    """The database is on another disk than the backups, which fills up; SQLite could not merge the log, because another
+    program has the database open."""
     path, copy = tmp_path / DATABASE, tmp_path / "copy"
     there = {path.with_name(path.name + ending): ending.encode() for ending in ("", "-wal", "-shm")}
     for one, data in (*there.items(), (copy, b"another")):
@@ -233,7 +233,7 @@ def test_wal_that_cannot_be_copied_stays_with_its_database(
 
 
 def test_stale_wal_does_not_enter_restored_database(home: Home, project: int, backup: Path) -> None:
-    """Someone has deleted it, and left its log alongside: SQLite would write that into whatever has the name next."""
+    """Someone has deleted it, and left its log: SQLite would apply that to the next file of that name."""
     saved = state_of(home.settings.home)
     home.close()
     path = home.settings.home / DATABASE
@@ -334,7 +334,7 @@ def test_backup_of_newer_version_is_refused(home: Home, project: int, tmp_path: 
 
 
 def forged(backup: Path, folder: Path, statements: str) -> Path:
-    """A backup that is whole to the byte, of someone who has changed its tables."""
+    """A backup that is intact, made by someone who has changed its tables."""
     manifest, out = check_archive(backup), folder / "out"
     extract_all(backup, manifest, out)
     with closing(sqlite3.connect(out / DATABASE)) as there:
@@ -387,8 +387,8 @@ def test_passwords_continue_to_work(home: Home, owner: int, tmp_path: Path) -> N
 
 
 def test_ended_access_stays_ended_after_restore(home: Home, owner: int, tmp_path: Path) -> None:
-    """A browser that was signed out, a link that was used, a person who was disabled; and who was signed in signs in
-    again."""
+    """A browser that was signed out, a link that was used, a person who was disabled; people who were signed in must
+    sign in again."""
     seat = Seat(home, owner)
     used, unused = team.make_link(seat, "Eve"), team.make_link(seat, "Bob")
     signed_in = team.redeem_link(home, team.make_link(seat, "Ada"))

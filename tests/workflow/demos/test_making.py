@@ -50,7 +50,7 @@ def owner_seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda one: one.key)
 def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, list[float]]:
-    """A demo, the owner at its project, and how far it was said to be."""
+    """A demo, the owner at its project, and the reported progress."""
     told: list[float] = []
     project = making.make(owner_seat, request.param, told.append)
     return request.param, owner_seat.at(project), told
@@ -132,7 +132,7 @@ def table_of(seat: Seat) -> LabelTable:
 
 @pytest.mark.slow
 def test_answers_improve_demo_model(home: Home, owner: int) -> None:
-    """A demo is to show that questions pay: from the first to the hundredth answer."""
+    """A demo should show that questions pay off: from the first to the hundredth answer."""
     seat = Seat(home, owner)
     at = seat.at(making.make(seat, demos.CALLS))
     before = progress.read_progress(at).accuracy
@@ -294,14 +294,14 @@ def _pitch(samples: np.ndarray) -> float:
 
 
 def test_true_label_is_loudest() -> None:
-    """For two singers alone, each in a band of its own, that of the true label has more power in most clips."""
+    """If there are only two singers, each in a separate band, the true label has more power in most clips."""
     rng = np.random.default_rng(5)
     right = [_louder_band(calls.make_clip(rng)) for _ in range(60)]
     assert np.mean([one for one in right if one is not None]) > 0.9
 
 
 def _louder_band(clip: calls.Clip) -> bool | None:
-    """Whether the hooter, below 1 kHz, is louder than all above exactly if it is the truth; None without it."""
+    """Whether the hooter, below 1 kHz, is louder than everything above exactly if it is the truth; None without it."""
     power = np.abs(np.fft.rfft(clip.samples.astype(float))) ** 2
     edge = round(1_000 * len(clip.samples) / calls.RATE)
     hooter = calls.NAMES.index("low hooter")
@@ -315,7 +315,7 @@ def _louder_band(clip: calls.Clip) -> bool | None:
 
 @pytest.fixture(scope="module")
 def digits_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
-    """The owner at the demo; the tests change nothing of it."""
+    """The owner at the demo; the tests do not change it."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path_factory.mktemp("home"))}))
     owner = team.ensure_owner(home).id
     project = digits.ensure_demo(home)

@@ -1,4 +1,4 @@
-"""Facts for a card, which tests change where they look."""
+"""Facts for a card, which tests change as needed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ FACTS = CardFacts(
 
 
 def facts_of(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
-    """The facts of a project as they are. names : {person: what they are called}"""
+    """The facts of a project. names : {person: their name}"""
     log = entries.after(opened.session, opened.project_id, 0)
     ids = list(map(str, opened.learner.table.ids))
     head = head_of(log, names, ids, first_table(log, opened.project.table_hash))

@@ -320,7 +320,7 @@ def test_names_cannot_break_table_or_heading() -> None:
 
 
 def test_names_are_shown_as_they_are() -> None:
-    """No entity becomes its character, nothing is struck through, and nothing between dollars becomes a formula."""
+    """Entities, strikethrough and dollar signs stay plain text."""
     assert "\n# \\&lt; \\~\\~old\\~\\~ \\$x\\$\n" in card(name="&lt; ~~old~~ $x$")
 
 

@@ -1,4 +1,4 @@
-"""Files out of every kind of project: each format, the choice of rows, in the background, and for whom."""
+"""Exports of every kind of project: each format, the choice of rows, in the background, and the required rights."""
 
 from __future__ import annotations
 

@@ -47,17 +47,17 @@ SETTINGS: Mapping[str, list[dict[str, object]]] = {
     "one_label": [{"n_neighbors": 3}, {"n_neighbors": 4}, {"model": "perceptron-max"}, {"model": "plknn"}],
     "label_vectors": [{"max_iter": 3}, {"max_iter": 4}, {"criterion": "random"}],
 }
-"""Changes by an owner: with another model, and without a word of it in the log."""
+"""Changes by an owner: with another model, and without any trace in the log."""
 
 
 def files(seat: Seat, as_of: int | None = None) -> dict[str, bytes]:
-    """The labels as two formats have them, with every answer in one of them, and the log."""
+    """The labels in two formats, one of which has every answer, and the log."""
     names = ("csv", "cells" if seat.kind.NAME == "label_vectors" else "jsonl", "log")
     return {name: file_of(seat, name, as_of=as_of) for name in names}
 
 
 def act(play: Play, what: str, who: int, number: int) -> None:
-    """One of an owner's acts, or of anyone's."""
+    """Do something as an owner, or as anyone."""
     seat, ada = play.people
     if what == "settings":
         choices = SETTINGS[play.world.kind]
@@ -81,7 +81,7 @@ def act(play: Play, what: str, who: int, number: int) -> None:
 
 
 def play_and_compare(world: KindWorld, where: Settings, acts: list[tuple[str, int, int]]) -> None:
-    """The files after each of these acts, against those of the state as of its entry, made when all is over."""
+    """Compare the files after each of these acts with the state as of its entry, exported when all is over."""
     with played(world, where) as play:
         play.people[0].settle()
         live = {0: files(play.people[0])}

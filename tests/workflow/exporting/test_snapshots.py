@@ -59,7 +59,7 @@ def test_snapshot_exports_same_file_later(world: KindWorld, seat: Seat) -> None:
 
 
 def test_snapshot_keeps_its_settings(home: Home, owner: int, project: int) -> None:
-    """Which were changed after the last entry, and once more since."""
+    """Settings were changed after the last entry, and once more since."""
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     managing.change_learner(seat, n_neighbors=9)
@@ -122,7 +122,7 @@ def test_snapshots_are_owner_only(home: Home, owner: int, project: int) -> None:
 
 
 def test_snapshot_is_in_project_file(home: Home, owner: int, project: int, tmp_path: Path) -> None:
-    """Also where its people have other numbers: their second one is the first there."""
+    """Also if people have other ids elsewhere: their second person is the first there."""
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
     for person in (ada, owner):
@@ -192,14 +192,14 @@ STORED = "e13c2cda851f51160d87407f3fa55cb04964b1cfacb104e98cb2e3c5cde8561b"
 
 @dataclass(frozen=True, kw_only=True)
 class LaterEntry(LogEntry):
-    """As the log may have it once it has another column, of which older entries say nothing."""
+    """An entry with a column that a later version may add, and that older entries lack."""
 
     device: str | None = None
 
 
 @pytest.mark.parametrize("made", [LogEntry, LaterEntry])
 def test_hash_of_stored_entries_is_stable(made: type[LogEntry]) -> None:
-    """It is in every snapshot: another one would say that the log was changed outside Winnow."""
+    """It is in every snapshot: another hash would mean that the log was changed outside Winnow."""
     assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
 
 
@@ -291,7 +291,7 @@ def test_exported_answers_leave_out_withdrawn_ones() -> None:
 
 
 def test_correction_in_same_second_is_later() -> None:
-    """Readers of votes take labels that one person gave at one time for one answer, that the row is one of them."""
+    """Readers of votes take labels given by one person at one time for a single answer."""
     log = [
         entry(1, "is", ("wren",)),
         replace(entry(2, "is", ("robin",)), at=AT + timedelta(milliseconds=200)),

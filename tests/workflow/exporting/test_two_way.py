@@ -1,4 +1,4 @@
-"""Whatever is imported, exported and imported again is the same, but for what a format cannot carry."""
+"""A table that is imported, exported and imported again is the same, except for what a format cannot express."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from workflow import kinds
 class Facts:
     """Rows of a table, by the names of rows, classes, voters and columns.
 
-    weights : of each row, {} in all of them if no row has candidates of unlike weights
-    cells : of the columns that describe the rows, doubles as Python writes them
-    types : that these columns had in their source
+    weights : of each row; {} for all if no row has candidates of different weights
+    cells : of the descriptive columns, doubles as Python writes them
+    types : of these columns in their source
     """
 
     ids: tuple[str, ...]
@@ -115,7 +115,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Generated:
-    """A table as it was imported, the file it came in, and the answers to be given; by two to a row if `several`."""
+    """A table as imported, its file, and the answers to give; by two people per row if `several`."""
 
     table: LabelTable
     source: bytes
@@ -194,12 +194,12 @@ FORMS = {
     ),
     "label_vectors": (vectors_form, vector_lists_form),
 }
-"""By the name of the kind: a kind without a form here fails."""
+"""By the kind's name: a kind without a form here fails."""
 
 
 @st.composite
 def generated(draw: st.DrawFn, kind: str) -> Generated:
-    """A table of any form of this kind, with classes of any names and columns of any types, as it is imported."""
+    """A table of any form of this kind, with classes of any names and columns of any types, as imported."""
     n, taken = (
         4,
         {*DESCRIBING, "name", "true", "candidates", "who", "right", "wrong", "first", "second", "id"},
@@ -273,8 +273,8 @@ def exported(made: Generated, name: str) -> bytes:
 
 
 def left_of(made: Generated) -> Facts:
-    """The facts after the answers. A row has what was answered, or the true label that the model learns; a row that
-    waits for another answer, or on which people differ, has all that came."""
+    """The facts after the answers. A row has the answered label, or the true label that the model learns; a row that
+    waits for another answer, or is disputed, has all imported ones."""
     found = facts_of(made.table)
     if found.vectors:
         vectors = [dict(one) for one in found.vectors]
@@ -291,7 +291,7 @@ def left_of(made: Generated) -> Facts:
 
 
 def narrowed(facts: Facts, known: Mapping[int, set[str]]) -> Facts:
-    """With these candidates alone in some rows. A class that no row may have any more is not a class of the file."""
+    """The facts with only these candidates in some rows. A class that no row may have any more is not in the file."""
     candidates = tuple(frozenset(known.get(row, one)) for row, one in enumerate(facts.candidates))
     weights = [
         {k: w for k, w in one.items() if k in candidates[row]} for row, one in enumerate(facts.weights)
@@ -302,7 +302,7 @@ def narrowed(facts: Facts, known: Mapping[int, set[str]]) -> Facts:
 
 
 def even(weights: list[dict[str, float]]) -> tuple[Mapping[str, float], ...]:
-    """Nothing, if no row has candidates of unlike weights: then they are not kept."""
+    """No weights, if no row has candidates of different weights: then they are not stored."""
     return tuple(weights) if any(len({*one.values()}) > 1 for one in weights) else ({},) * len(weights)
 
 
@@ -362,7 +362,7 @@ def accepted_only(facts: Facts, made: Generated) -> Facts:
 
 
 def votes_alone(facts: Facts, made: Generated) -> Facts:
-    """The labels that annotators named, and how often; every class that anyone named in rows of which no one did."""
+    """The labels that annotators named, and how often; for rows without any, every class that anyone named."""
     later = {(one.row, one.person) for one in made.answers}  # what they said last counts
     before = facts_of(made.table).votes  # all of them, also for labels that answers ruled out
     votes = frozenset(one for one in before if one[:2] not in later) | said_votes(made)
@@ -379,7 +379,7 @@ def votes_alone(facts: Facts, made: Generated) -> Facts:
 
 
 def answers_alone(facts: Facts, made: Generated) -> Facts:
-    """The labels that someone answered about; nothing of the others."""
+    """The labels that someone answered about, and not the others."""
     named = dict.fromkeys(label for one in made.answers for label in one.labels)
     vectors = [dict.fromkeys(named, -1) for _ in facts.ids]
     for one in made.answers:
@@ -414,7 +414,7 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
     ("label_vectors", "prodigy"): (TEXT,),
     ("label_vectors", "votes"): (("it holds answers alone", answers_alone),),
 }
-"""Changes that a format makes, each with its reason. What is not declared comes back as it was."""
+"""Changes that a format makes, each with its reason. Everything else must be read back unchanged."""
 ONE_WAY = {
     ("one_label", "probabilities"): "probabilities of a model are no candidates",
     ("one_label", "labelstudio-config"): "a labelling interface holds no rows",
@@ -422,11 +422,12 @@ ONE_WAY = {
 }
 """Formats that no one reads back, with the reason."""
 FORMATS = [(kind.NAME, name) for kind in kinds.KINDS.values() for name in kind.FORMATS]
-"""All of the registry: a new format is held to this without a line here."""
+"""All formats of the registry: a new one is tested without a line here."""
 
 
 def again(made: Generated, name: str) -> Facts:
-    """The facts of the file as it is imported, with the file that the table came in if it describes no rows."""
+    """The facts of the exported file when imported, together with the table's original file if it does not describe
+    rows."""
     suffix = kinds.of_table(made.table).FORMATS[name].suffix
     reading = read_table(exported(made, name), f"out{suffix}")
     if lacks_rows(reading):

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def send(store: Arrivals, folder: Path, person: int, data: bytes, size: int | None = None) -> Arrived:
-    """All of it, in two pieces."""
+    """Send all of it, in two pieces."""
     coming = store.begin(folder, person, "birds.csv", size, ROOM)
     try:
         coming.write(data[:1])
@@ -368,7 +368,7 @@ def test_start_removes_half_written_files_only(tmp_path: Path) -> None:
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Raised where the process is killed."""
 
 
 def killed(*_: object) -> None:
@@ -376,14 +376,14 @@ def killed(*_: object) -> None:
 
 
 def there_is_no_time(*_: object, **__: object) -> None:
-    """To remove what starts."""
+    """Leave no time to remove leftovers."""
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])
 def test_leftover_names_match_cleanup(
     what: str, home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kill at the moment at which it gets its name."""
+    """A kill just when the file gets its name."""
     (home.settings.home / what).mkdir(exist_ok=True)
     with opened(home, owner, project) as learner:
         table = upload() if what == "media" else small_table(70)

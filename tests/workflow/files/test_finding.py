@@ -1,4 +1,4 @@
-"""The media of rows: found in folders and archives, and given out."""
+"""The media of rows: found in folders and archives, and served."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_export_has_original_media_names(home: Home, owner: int, birds: int) -> 
 
 
 def put_back(home: Home, folder: Path) -> None:
-    """A backup of the home, restored to `copy` in this folder."""
+    """Restore a backup of the home to `copy` in this folder."""
     making.make(home, folder / "backup.zip")
     restoring.restore(Settings.from_environment({"WINNOW_HOME": str(folder / "copy")}), folder / "backup.zip")
 
@@ -243,7 +243,7 @@ def test_image_features_are_off_if_image_column_is_reassigned() -> None:
 
 
 def test_images_of_added_rows_are_stored_and_shown(home: Home, owner: int, birds: int) -> None:
-    """The same name in the second zip is another picture, and stays one."""
+    """The same name in the second zip is another picture, and stays separate."""
     seat = Seat(home, owner, birds)
     csv = b"id,candidates,image,song\nr0,wren,pictures/1.png,\nr20,wren|robin,pictures/0.png,\n"
     more = make_zip({"birds.csv": csv, "pictures/0.png": picture(50), "pictures/1.png": picture(51)})

@@ -355,7 +355,8 @@ def test_thumbnail_address_follows_file_address(home: Home) -> None:
 
 
 def test_recording_thumbnail_shows_its_segment(home: Home) -> None:
-    """Silence for three seconds, then a tone: a row's segment is drawn, of more than HEARD seconds the first."""
+    """Silence for three seconds, then a tone: the thumbnail draws the row's segment, its beginning if longer than HEARD
+    seconds."""
     name = "0" * 64 + ".wav"
     path = path_of(home.media_dir, name)
     path.parent.mkdir(parents=True)

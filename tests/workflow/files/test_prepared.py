@@ -1,4 +1,4 @@
-"""Files that are written for a download: prepared, in the scratch folder, whole."""
+"""Files for download: prepared in the scratch folder, complete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Tell = Callable[[int], None]
 
 
 class Clock:
-    """Stands still until it is put on."""
+    """A clock that stands still until it is advanced."""
 
     now = 0.0
 
@@ -67,7 +67,7 @@ def rows(content: bytes, count: int = 3) -> Taken:
 
 
 class Held:
-    """A file of three rows, of which one is written; the others when it is let continue."""
+    """A file of three rows, one of which is written; the others follow when released."""
 
     def __init__(self) -> None:
         self.begun, self.go_on, self.stopped = threading.Event(), threading.Event(), False
@@ -108,7 +108,7 @@ def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> No
 
 
 def test_log_position_is_known_after_writing(files: PreparedFiles, tmp_path: Path) -> None:
-    """The entry that is the latest in it, where more have come since it was requested."""
+    """It is the latest entry in the file, if more have arrived since the request."""
     key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
     files.wait(key)
     (one,) = files.of(OWNER)

@@ -1,4 +1,4 @@
-"""Unpacked files are removed with their process, killed or not; that of a living one is left alone."""
+"""Unpacked files are removed with their process, killed or not; those of a running one stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small files that would cost gigabytes or minutes, made when they are needed: name, file name, bytes."""
+"""Small files that would cost gigabytes or minutes, created on demand: name, file name, bytes."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ import pyarrow.feather
 import pyarrow.parquet
 
 MUCH = 190_000_000
-"""Bytes: as much as a zip may unpack to."""
+"""Bytes: the most that a zip may unpack to."""
 LITTLE = 25_000_000
-"""Bytes that are unpacked within the memory that a small file may take."""
+"""Bytes that can be unpacked within the memory limit of a small file."""
 READ: frozenset[str] = frozenset()
-"""Seas that are tables, as long as they are small."""
+"""Bombs that are read as tables while they are small."""
 ON_THE_EDGE = frozenset({"lines of libsvm"})
-"""Seas that need about as much memory as a small file may take, so that a few megabytes more or less decide."""
+"""Bombs that need about as much memory as a small file may use, so that a few megabytes decide."""
 HEAD = b"id,labels,w\n"
 
 
 @dataclass(frozen=True)
 class Bomb:
-    """make : its bytes, made by code      file : the name it comes under
-    read : whether it is read after all; None: that may be either
+    """A bomb. make : its bytes, made by code      file : its file name
+    read : whether it is read after all; None: either is fine
     """
 
     name: str
@@ -185,7 +185,7 @@ def _zips() -> Iterator[Bomb]:
         return out.getvalue()
 
     def lying(declared: int) -> bytes:
-        """The size of the entry, in both places, is said to be another."""
+        """Declare another size of the entry, in both places."""
         data = bytearray(zipped("t.csv", sea(b"\n", HEAD, 10**8)))
         for start, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
             at = data.find(start) + place
@@ -193,7 +193,7 @@ def _zips() -> Iterator[Bomb]:
         return bytes(data)
 
     def overlapping(n: int) -> bytes:
-        """Many entries in the list of contents, all of the same bytes."""
+        """Many entries in the directory that share the same bytes."""
         data = zipped("a.csv", sea(b"1,a,2\n", HEAD, 10**6))
         start, end = data.find(b"PK\x01\x02"), data.find(b"PK\x05\x06")
         entry = data[start:end]

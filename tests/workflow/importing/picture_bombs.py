@@ -1,4 +1,4 @@
-"""Pictures of few bytes that would cost gigabytes, minutes or the process: name, ending, bytes."""
+"""Small picture files that would cost gigabytes, minutes or the process: name, suffix, bytes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import numpy as np
 from PIL import Image
 
 MUCH = 300_000_000
-"""Bytes of zeros, packed into a thousandth."""
+"""Bytes of zeros, compressed to a thousandth."""
 SIDE = 7_000
-"""Points of a square that is just small enough to be taken."""
+"""Side in pixels of a square that is just small enough to be accepted."""
 
 
 @dataclass(frozen=True)
 class MediaBomb:
-    """make : its bytes, made by code      ending : of the name it comes under      heavy : takes seconds"""
+    """A bomb of media. make : its bytes, made by code      ending : of its file name      heavy : whether it takes
+    seconds"""
 
     name: str
     make: Callable[[], bytes]
@@ -94,7 +95,7 @@ def _pngs() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
 
 
 def saved_frames(kind: str, n: int) -> bytes:
-    """n frames of two points, each other than the one before."""
+    """n frames of two pixels, each different from the one before."""
     frames = [Image.fromarray(np.full((2, 1), 255 * (k % 2), np.uint8)) for k in range(n)]
     out = io.BytesIO()
     frames[0].save(out, kind, save_all=True, append_images=frames[1:], duration=10)
@@ -201,7 +202,7 @@ def _jpegs() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
 
 
 def scans(side: int, n: int, *, whole: bool = True) -> bytes:
-    """A progressive picture whose last scan, which makes it finer, comes n times more. whole : with what is in it"""
+    """A progressive picture whose last scan is repeated n times. whole : with the content"""
     data = saved("JPEG", (side, side), "L", progressive=True)
     at = data.rindex(b"\xff\xda")
     head = at + 2 + struct.unpack(">H", data[at + 2 : at + 4])[0]
@@ -209,7 +210,7 @@ def scans(side: int, n: int, *, whole: bool = True) -> bytes:
 
 
 def exif_body(number: int) -> bytes:
-    """For a preview: this many pictures are said to be there."""
+    """An EXIF body that claims this many previews."""
     tags = ((0xB000, 7, 4, 0x30303130), (0xB001, 4, 1, number), (0xB002, 7, 16, 0))
     return b"II*\0\x08\0\0\0" + struct.pack("<H", 3) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
 

@@ -1,4 +1,4 @@
-"""Hours of silence in a few kilobytes, or in a zip of few: the same frame over and over, with the sums it needs."""
+"""Hours of silence in a few kilobytes, or in a small zip: the same frame repeated, with valid checksums."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SUMS = {
 
 
 def check_sum(data: bytes, polynomial: int, bits: int) -> int:
-    """For FLAC's frames and Ogg's pages: a cyclic redundancy check that begins with 0, high bits first."""
+    """The cyclic redundancy check of FLAC's frames and Ogg's pages, which begins with 0, high bits first."""
     value, table, mask = 0, _SUMS[polynomial, bits], (1 << bits) - 1
     for byte in data:
         value = (value << 8 ^ table[value >> (bits - 8) ^ byte]) & mask
@@ -60,7 +60,7 @@ def flac(hours: float, rate: int = RATE) -> bytes:
 
 
 def _coded(number: int) -> bytes:
-    """As UTF-8 would have it, also if there is no such character."""
+    """Encode as UTF-8 would, even if there is no such character."""
     if number < 0x80:
         return bytes([number])
     more = 1
@@ -71,7 +71,7 @@ def _coded(number: int) -> bytes:
 
 
 def mp3(hours: float) -> bytes:
-    """The fourth frame again and again: the first tells of the file, the next borrow bits."""
+    """The fourth frame repeated: the first describes the file, the next borrow bits."""
     whole, size, seconds = silence("MP3"), 72, 0.072
     at = whole.index(whole[:1] + b"\xe3", 300)
     frame = whole[at : at + size]
@@ -80,7 +80,7 @@ def mp3(hours: float) -> bytes:
 
 
 def ogg(hours: float, packet: bytes, frames: int, rate: int, subtype: str | None = None) -> bytes:
-    """The heads of a recording, then pages of 255 times this packet, of this many frames."""
+    """The headers of a recording, then pages of 255 times this packet, of this many frames."""
     whole = silence("OGG", subtype)
     second = whole.index(b"OggS", 1)
     end = whole.index(b"OggS", second + 1)

@@ -1,4 +1,4 @@
-"""Recordings of few bytes that would cost gigabytes, minutes or the process."""
+"""Small recordings that would cost gigabytes, minutes or the process."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _flacs() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     whole = noise("FLAC")
 
     def told(rate: int, channels: int, frames: int) -> bytes:
-        """With another number in the head; all others stay."""
+        """A recording with other numbers in the header."""
         bits = rate << 44 | (channels - 1) << 41 | 15 << 36 | frames
         return whole[:18] + struct.pack(">Q", bits) + whole[26:]
 

@@ -1,4 +1,4 @@
-"""Files that are made to exhaust memory, disk or time are refused."""
+"""Files made to exhaust memory, disk or time are refused."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ MOST_GROWN_MB, MOST_GROWN_BY_A_TABLE_MB = 60, 250
 """Memory of this process after a refused file, and after a table of 10,000 columns."""
 
 SAMPLE = [one for one in BOMBS if one.quick] + [one for one in BOMBS if not one.quick][::12]
-"""Some of each kind; the others take minutes together."""
+"""Some of each kind; the others take minutes in total."""
 
 
 def resident_mb() -> float:
-    """Memory of this process that no file is behind: pages of libraries come and go as the system sees fit."""
+    """Memory of this process without file pages: those of libraries come and go as the system decides."""
     (line,) = (one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("RssAnon"))
     return int(line.split()[1]) / 1000
 
@@ -109,7 +109,7 @@ def test_bombs_are_many_and_distinct() -> None:
 MEDIA_BOMBS = [*PICTURES, *SOUNDS, *SILENCES]
 IMAGES = ("png", "gif", "webp", "jpg")
 MOST_MEDIA_MB, MOST_OF_A_HEAVY_ONE_MB, MOST_MEDIA_SECONDS = 500, 700, 20
-"""A picture of nearly fifty million points, which is taken, may have 500 MB next to what all jobs share."""
+"""An accepted picture of nearly fifty million pixels may use 500 MB in addition to what all jobs share."""
 
 SPECTROGRAM = {
     "start": None,
@@ -136,7 +136,7 @@ def imported(bomb: MediaBomb, data: bytes) -> list[str]:
 
 
 def seen(path: Path) -> list[str]:
-    """Message in place of its image; nothing if there is one."""
+    """The message in place of the image; nothing if there is an image."""
     job, how = (
         ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
     )
@@ -167,7 +167,7 @@ def defuse_media(bomb: MediaBomb, folder: Path, caplog: pytest.LogCaptureFixture
 
 
 MEDIA_SAMPLE = [one for one in MEDIA_BOMBS if not one.heavy][::6]
-"""Some of each kind; the others take minutes together."""
+"""Some of each kind; the others take minutes in total."""
 
 
 @pytest.mark.parametrize("bomb", MEDIA_SAMPLE, ids=lambda one: one.name)

@@ -1,4 +1,4 @@
-"""Encodings in the background: who makes them, and what a worker that dies leaves behind."""
+"""Encodings in the background: which worker makes them, and what a dead worker leaves behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ __all__ = ["findings"]
 
 @pytest.fixture
 def seat(home: Home, owner: int) -> Seat:
-    """The owner, who has asked for the rows of a project of texts to be encoded."""
+    """The owner, who has requested an encoding of a text project's rows."""
     return asked(home, owner, text_project(home, owner))
 
 
@@ -66,7 +66,7 @@ def worker(home: Home) -> EncodingWorker:
 
 @pytest.fixture(autouse=True)
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast an encoding is, it says at each step the progress, and asks whether it was cancelled."""
+    """However fast an encoding is, it reports its progress at each step, and checks whether it was cancelled."""
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
@@ -156,7 +156,7 @@ def test_progress_is_reported_and_training_continues(
 def test_encoding_comes_before_rest_of_comparison(
     home: Home, owner: int, worker: EncodingWorker, findings: Findings, own: bool
 ) -> None:
-    """A comparison that no one asked for is not waited for; features that have changed are compared again."""
+    """Encodings do not wait for a comparison that no one requested; changed features are compared again."""
     automatic = {"model": "automatic", "train_seconds": 3600.0}
     compared = text_project(home, owner, "compared", **automatic)
     other = compared if own else text_project(home, owner, "other")
@@ -218,7 +218,7 @@ def test_progress_is_noted_at_intervals_and_at_last_step(
 def test_encoding_does_not_wait_for_comparison(
     home: Home, owner: int, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Models are compared before the first answer if no one has chosen one; that may take minutes."""
+    """Models are compared before the first answer if the owner chose none; that may take minutes."""
     seat = asked(home, owner, text_project(home, owner, model="automatic"))
     before: list[str] = []
     monkeypatch.setattr(ComparingWorker, "compare", lambda *_: before.append(latest(seat).state))
@@ -372,7 +372,7 @@ def test_two_workers_store_vectors_once(seat: Seat, monkeypatch: pytest.MonkeyPa
 
 
 def killed(seat: Seat) -> None:
-    """A worker has died in the middle, and its lease has run out."""
+    """A worker has died midway, and its lease has expired."""
     one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
     with seat.home.database.write() as session:
         trained.take_lease(session, one.project_id, "gone", str(one.id), past, past, encoding_worker.TASK)
@@ -813,7 +813,7 @@ def test_back_to_words_cancels_running_encoding(
 def test_back_to_words_holds_while_vectors_are_being_stored(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All vectors are known when they are stored again: no batch is left in which a cancel would be noticed."""
+    """All vectors are cached when they are stored again: there is no batch in which to notice the cancel."""
     worker.look()
     later(seat, "owl")
     add_rows = more_rows.add_rows

@@ -44,7 +44,7 @@ from workflow.server.home import Home
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:
-    """Rows of the small world that come later: its ids continue."""
+    """Rows of the small world that arrive later: its ids continue."""
     frame = small_frame(n, seed=8)
     frame["id"] = [f"r{start + place}" for place in range(n)]
     return frame
@@ -59,7 +59,7 @@ def add(seat: Seat, frame: pd.DataFrame) -> int:
 
 
 def anew(home: Home) -> Home:
-    """A home whose learners are built from table and log."""
+    """A home whose learners are rebuilt from table and log."""
     return type(home)(home.settings, home.database, home.tables_dir, home.shared)
 
 
@@ -152,7 +152,7 @@ def test_adding_same_or_outdated_rows_adds_nothing(more_rows_seat: Seat) -> None
 
 
 def test_names_in_new_rows_mean_classes_of_log(more_rows_seat: Seat) -> None:
-    """An earlier name, the present one and a class added meanwhile: each is the class that it is in the project."""
+    """An earlier name, the present one and a class added meanwhile: each means its class in the project."""
 
     def change(*names: str) -> None:
         classes.change_classes(
@@ -236,7 +236,7 @@ def test_curve_stays_if_added_class_came_before(home: Home, owner: int) -> None:
 
 
 def test_rows_added_before_due_training_are_included(home: Home, owner: int) -> None:
-    """A worker found it to be due, and waited: for its turn, or for another worker."""
+    """A worker found it to be due, and waited for its turn or for another worker."""
     project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
     (due,) = training.due(home)
     add(Seat(home, owner, project), later(n=5))
@@ -375,7 +375,7 @@ STEPS = st.lists(
 
 
 def frame(start: int, sets: list[list[str]], *, known: bool) -> pd.DataFrame:
-    """These sets as rows; the first of each is its truth, where that is known."""
+    """These sets as rows; the first of each is its truth, if known."""
     rows = [
         (f"r{start + place}", "|".join(names), names[0] if known or place % 3 == 0 else "", place, start)
         for place, names in enumerate(sets)
@@ -400,20 +400,20 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
 
 
 def weighed(pool: Any) -> np.ndarray:
-    """Current weights of the candidates of every row; where all weigh alike, the candidates."""
+    """Current weights of the candidates of every row; the candidates if all weigh the same."""
     found = pool.weights_of(np.arange(len(pool.candidates)), pool.candidates)
     return np.asarray(pool.candidates if found is None else found, dtype=float)
 
 
 def vectors(n: int, seed: int) -> np.ndarray:
-    """Vectors of two numbers; the last row of several has none."""
+    """Vectors of two numbers; if there are several rows, the last one has none."""
     found = np.random.default_rng(seed).random((n, 2)).astype(np.float32)
     found[1:][-1:] = np.nan
     return found
 
 
 def do(seat: Seat, people: list[int], step: tuple) -> None:
-    """One step; what is refused, in words, changes nothing."""
+    """Do one step; a refused step changes nothing."""
     what, *how = step
     if what == "answer":
         at = Seat(seat.home, people[how[0]], seat.project_id)

@@ -102,7 +102,7 @@ def test_same_scores_sent_concurrently_are_stored_once(there: Seat) -> None:
 
 
 def test_different_scores_sent_concurrently_are_all_stored(there: Seat) -> None:
-    """For other programs, or of other parts of one: none is told to look at a file again."""
+    """From other programs, or parts of one: none is told to look at the file again."""
 
     def send(row: int) -> int:
         return add_predictions(there, [ScoredRow(row, None, {"ant": 0.25, "dog": 0.5})], "net", f"k{row}").seq
@@ -205,7 +205,7 @@ def test_scores_need_owner_right_before_reading(there: Seat, monkeypatch: pytest
 
 
 def test_scores_weigh_like_scores_of_file(home: Home, owner: int) -> None:
-    """Whether they came with the file or later: the same weights, words, model and order of asking."""
+    """Whether they were imported with the file or later: the same weights, texts, model and order of asking."""
     frame, scores = small_frame(), {}
     for row, sets in enumerate(frame["candidates"]):
         names = sets.split("|")
@@ -246,7 +246,7 @@ ROLES = Roles(annotators=PEOPLE, numbers=("w",))
 
 
 def table(rows: int = 200, seed: int = 0) -> LabelTable:
-    """Four who are right in 85%, and Eve, who guesses; each row has three of them; five classes."""
+    """Four voters with 85% accuracy, and Eve, who guesses; each row has three of them; five classes."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(5, size=rows)
     cells = np.full((rows, len(PEOPLE)), "", dtype=object)
@@ -408,7 +408,7 @@ def test_existing_rows_are_skipped(there: Seat) -> None:
 def test_concurrent_row_additions_all_succeed(
     there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:
-    """For programs that send at once each has its rows added; the same sent twice at once come in once."""
+    """Programs that send at once all get their rows added; the same rows sent twice at once are added once."""
     before, read = count(there), more_rows.read_rows
 
     def read_late(*given: Any) -> Any:

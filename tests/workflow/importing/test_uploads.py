@@ -242,7 +242,7 @@ def reading(file: Arrived) -> Callable[[jobs.Job[Upload]], Upload]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that a process was requested."""
+    """The jobs requested from a process."""
     names: list[str] = []
     ask = asking.ask
 
@@ -267,7 +267,7 @@ def test_two_pages_share_one_reading(home: Home, owner: int, asked: list[str]) -
 
 
 def test_dropped_file_is_reported_as_missing(home: Home, owner: int) -> None:
-    """There is room for the person's files together, and the oldest go for one that is sent, from another page too."""
+    """Each person's files have a total limit, and the oldest are dropped for a new one, even from another page."""
     home = replace(home, settings=replace(home.settings, upload_mb=1))
     seat = Seat(home, owner)
     file, its_turn = sent(seat), threading.Event()
@@ -335,7 +335,7 @@ def test_reading_file_of_another_person_is_refused(home: Home, owner: int) -> No
 
 
 def children() -> list[int]:
-    """The processes that the helper has forked."""
+    """The processes forked by the helper."""
     helper = asking._helper._process
     assert helper is not None
     tasks = Path(f"/proc/{helper.pid}/task").glob("*/children")

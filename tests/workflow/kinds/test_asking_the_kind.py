@@ -1,4 +1,4 @@
-"""Use cases ask the kind of a project; each kind has the same functions."""
+"""Use cases call functions of a project's kind; each kind has the same functions."""
 
 from __future__ import annotations
 

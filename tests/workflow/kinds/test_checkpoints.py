@@ -1,4 +1,4 @@
-"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is skipped."""
+"""A project opened from its checkpoint equals one whose whole log was read; any other file is ignored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def file_of(home: Home, project: int) -> Path:
 
 @contextmanager
 def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Home]:
-    """Another process's home at the same data. without : the checkpoint is gone"""
+    """Another process's home with the same data. without : whether the checkpoint is removed"""
     if without:
         file_of(home, project).unlink()
     again = open_home(home.settings)
@@ -51,7 +51,7 @@ def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Ho
 
 @contextmanager
 def taken_in() -> Iterator[list[int]]:
-    """Notes the seq of every entry that a learner applies meanwhile."""
+    """Note the seq of every entry that a learner applies meanwhile."""
     seen: list[int] = []
 
     def noting(apply: Callable[[Any, Entry], None]) -> Callable[[Any, Entry], None]:
@@ -80,7 +80,7 @@ def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
 
 
 def work(home: Home, person: int, project: int, times: int = 4) -> None:
-    """Answers, a skip, one withdrawn; after each of them what a page does then."""
+    """Answers, a skip, a withdrawn answer; after each of them what a page does then."""
     seat = Seat(home, person, project)
     for number in range(times):
         question = loop.next_question(seat)
@@ -235,7 +235,7 @@ def test_checkpoint_of_other_code_is_ignored(
 
 @on_sqlite
 def test_checkpoint_of_diverged_log_is_ignored(home: Home, owner: int, project: int) -> None:
-    """As after a backup was put back: the same person is asked the same, and answers otherwise."""
+    """As after restoring a backup: the same person is asked the same, and answers differently."""
     work(home, owner, project, 6)
     kept = file_of(home, project).read_bytes()
     with home.database.write() as session:

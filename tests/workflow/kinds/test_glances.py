@@ -1,4 +1,4 @@
-"""How good each project is, for lists: by the learners in memory, else as it was seen last; no one waits for it."""
+"""The quality of each project, for lists: from the learners in memory, else as last stored, without waiting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kept(home: Home) -> list[Path]:
 
 
 def forget(home: Home) -> None:
-    """As after a restart: what is in memory is gone."""
+    """Forget what is in memory, as after a restart."""
     glances._known.pop(home.database, None)
 
 

@@ -101,7 +101,7 @@ def test_learner_forgets_entries_of_failed_turn(
 
 
 def test_shortened_log_is_replayed(home: Home, owner: int, project: int) -> None:
-    """As after a database server has taken over that was behind."""
+    """As after failover to a database server that was behind."""
     for _ in range(4):
         answer_next(home, owner, project)
     with home.database.write() as session:
@@ -130,7 +130,7 @@ def test_large_table_needs_less_memory_for_each_byte() -> None:
 
 
 LONG = 60.0
-"""Seconds that news may take; they come in milliseconds."""
+"""Seconds that notifications may take; they arrive in milliseconds."""
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def test_every_kind_names_model_in_force(world: KindWorld, seat: Seat) -> None:
 
 
 def forget(home: Home, project: int, *keys: str) -> None:
-    """Store the project's settings as a version wrote them that did not know these."""
+    """Store the project's settings like a version that did not have these."""
     with home.database.write() as session:
         known = stored_projects.get(session, project).settings
         assert set(keys) <= set(known)

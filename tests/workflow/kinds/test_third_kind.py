@@ -1,4 +1,4 @@
-"""A third kind of project is a module in the registry: nothing else has to know of it."""
+"""A third kind of project is a module in the registry: no other code changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
 
 @pytest.fixture
 def seat(triage: AnyKind, home: Home, owner: int) -> Seat:
-    """The owner at a project of the third kind, in which a row is answered."""
+    """The owner at a project of the third kind, with an answered row."""
     project = managing.create_project(Seat(home, owner), triage.NAME, small_table())
     answer_next(home, owner, project)
     return Seat(home, owner, project)
@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Seat], object]]] = {
     "replays of a table": (ValueError, lambda _: kinds.make_table_replays(small_table())),
     "comparison of a table": (ValueError, lambda _: kinds.make_table_comparer(small_table())),
 }
-"""Use cases that are refused, by what they need a capability for."""
+"""Refused use cases, by the capability they need."""
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -1,4 +1,4 @@
-"""Any logs, for the laws of the files that hold them."""
+"""Random logs, for properties of the files that hold them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def an_entry(**more: Any) -> LogEntry:
-    """The first entry of a log, with no more than every entry has. more : fields of it"""
+    """The first entry of a log, with only the required fields. more : further fields"""
     least: dict[str, Any] = {
         "project_id": 0,
         "seq": 1,

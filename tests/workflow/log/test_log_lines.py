@@ -69,14 +69,14 @@ def three() -> list[LogEntry]:
 
 
 def fault(lines: list[bytes]) -> str:
-    """The sentence with which a file of these bytes is refused."""
+    """The message when a file of these bytes is refused."""
     with pytest.raises(LogError) as caught:
         read_log_lines(b"".join(lines).splitlines(keepends=True))
     return str(caught.value)
 
 
 def forged(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
-    """The file with other values in a line, in the form in which Winnow writes them."""
+    """The file with other values in a line, in Winnow's own form."""
     values = json.loads(lines[number - 1]) | changes
     line = json.dumps(values, separators=(",", ":")).encode() + b"\n"
     return [*lines[: number - 1], line, *lines[number:]]
@@ -132,7 +132,7 @@ def test_header_names_project_of_log() -> None:
 
 
 def test_seals_match_their_documentation() -> None:
-    """By hand, with nothing but SHA-256: who has no Winnow can check a file too."""
+    """By hand, with only SHA-256: people without Winnow can check a file, too."""
     header, *entries, footer = (line.removesuffix(b"\n") for line in written(three()))
     before = json.loads(header)["table_sha256"]
     for line in entries:
@@ -198,7 +198,7 @@ def test_added_or_removed_byte_is_found(log: list[LogEntry], data: st.DataObject
 
 
 def test_every_changed_byte_of_small_file_is_found() -> None:
-    """Every place, with the changes that leave most as it was: another digit or letter, the case, a blank."""
+    """Every place, with small changes: another digit or letter, the case, a blank."""
     text = b"".join(written(three()[:1]))
     for place in range(len(text)):
         for mark in (text[place] ^ 1, text[place] ^ 32, 32, 48):
@@ -328,7 +328,8 @@ def test_each_fault_has_its_message(change: object, sentence: str) -> None:
 
 
 def test_resealed_log_is_valid_with_another_head() -> None:
-    """All lines rewritten after a change are a good file; only a head noted elsewhere tells it from the first."""
+    """If all lines are rewritten after a change, the file is valid; only a head noted elsewhere shows the
+    difference."""
     first, *others = three()
     lines = written([dataclasses.replace(first, labels=("robin",)), *others])
     assert len(read_log_lines(lines)) == 3

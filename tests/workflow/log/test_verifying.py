@@ -1,4 +1,4 @@
-"""A log that holds, of every kind of project; and what is said of one that someone has meddled with."""
+"""A valid log of every kind of project; and the reports about one that was tampered with."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITTEN = datetime(2026, 4, 1, tzinfo=UTC)
 
 
 def write(seat: Seat, path: Path, first: int | None = None) -> list[bytes]:
-    """The log as a file, of the first entries alone where asked; its lines."""
+    """The log as a file, optionally only its first entries; returns its lines."""
     with seat.learner(Right.OWN) as opened:
         log = entries.after(opened.session, opened.project_id, 0)[:first]
         names = {one.id: one.name for one in people.listed(opened.session)}
@@ -42,7 +42,7 @@ def write(seat: Seat, path: Path, first: int | None = None) -> list[bytes]:
 
 
 def meddle(seat: Seat, change: str, **values: object) -> None:
-    """Write into the database behind Winnow's back: its own triggers refuse to."""
+    """Write into the database behind Winnow's back: its own triggers refuse that."""
     with seat.home.database.write() as session:
         if seat.home.database.is_sqlite:
             for action in ("update", "delete"):
@@ -145,7 +145,7 @@ def test_log_with_changed_classes_and_models_is_valid(home: Home, owner: int, tm
 
 
 def grown(seat: Seat, tmp_path: Path) -> None:
-    """Two rows more, one with a class that is new."""
+    """Two more rows, one with a new class."""
     frame = small_frame(2, seed=9)
     frame["id"] = ["new", "newer"]
     frame.loc[1, "candidates"], frame.loc[1, "truth"] = "ant|emu", ""
@@ -269,7 +269,7 @@ def test_removed_entry_is_named(told: Seat) -> None:
 
 
 def test_log_file_reveals_changes_of_metadata_and_last_entry(told: Seat, tmp_path: Path) -> None:
-    """Annotator, time and seconds do not affect candidates; and a last entry can go without a trace."""
+    """Annotator, time and seconds do not affect candidates; and a last entry can disappear without a trace."""
     path = tmp_path / "log.jsonl"
     write(told, path)
     meddle(told, "UPDATE entries SET seconds = 99.0, note = 'late' WHERE seq = 1")
@@ -305,7 +305,7 @@ def test_changed_file_is_no_beginning(told: Seat, tmp_path: Path) -> None:
 
 
 def forge(lines: list[bytes], **values: object) -> bytes:
-    """The file with these values in every entry, and all of it sealed again."""
+    """The file with these values in every entry, all sealed again."""
     before, forged = json.loads(lines[1])["sha256"], []
     for line in lines[1:-1]:
         entry = json.loads(line) | {"sha256": before, **values}
@@ -317,7 +317,7 @@ def forge(lines: list[bytes], **values: object) -> bytes:
 
 
 def test_rewritten_file_is_valid_alone_but_not_with_project(told: Seat, tmp_path: Path) -> None:
-    """Limits of the chain: someone who seals everything after their change again."""
+    """Limits of the chain: someone changes the file and seals everything again."""
     path = tmp_path / "log.jsonl"
     path.write_bytes(forge(write(told, path), annotator="nobody"))
     head = verify_file(path).head

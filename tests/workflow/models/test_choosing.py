@@ -300,7 +300,7 @@ def test_label_vectors_have_no_models_to_choose(home: Home, owner: int) -> None:
 
 @pytest.fixture(scope="module")
 def versions() -> list[Version]:
-    """Four of one project; between the second and the third a row became a bad item."""
+    """Four versions of one project; between the second and the third a row became a bad item."""
     table, y = blobs(n=60, truth="none")
     pool = OneLabelPool(table, LearnerSettings(model="kernelridge"))
     trainer = Trainer(pool)

@@ -1,4 +1,4 @@
-"""Comparisons in the background: when they are due, who makes them, what they change, how they end."""
+"""Comparisons in the background: when they are due, which worker makes them, what they change, how they end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def worker(home: Home) -> ComparingWorker:
 
 @pytest.fixture
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast a comparison is, it says at each step the progress, and asks whether it was cancelled."""
+    """However fast a comparison is, it reports its progress at each step, and checks whether it was cancelled."""
     monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
 
 
@@ -94,7 +94,7 @@ def test_comparison_is_due_after_half_more_answers_or_checks(last: Counts, more:
 
 @given(st.integers(1, 20_000))
 def test_comparisons_become_rare(answers: int) -> None:
-    """As many as the logarithm of the answers: however long a project continues, it is not compared for ever."""
+    """Their number grows with the logarithm of the answers, so comparisons end however long a project continues."""
     made, last = 0, None
     for seen in range(answers + 1):
         if is_due(last, Counts(seen, seen, 0)):
@@ -270,7 +270,7 @@ def test_best_model_that_kills_workers_is_not_adopted(
 def test_model_is_adopted_only_when_trainable(
     home: Home, project: int, worker: ComparingWorker, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another worker trains the project meanwhile, by its old model."""
+    """Another worker trains the project meanwhile, with its old model."""
     monkeypatch.setattr(training, "POLL", 0.0)
     now = datetime.now(UTC)
     with home.database.write() as session:
@@ -312,7 +312,7 @@ def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) ->
 def test_comparison_with_lost_lease_changes_nothing(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
-    """A worker that slept finds, when it wakes, that another has done its work."""
+    """A worker that slept finds that another has done its work."""
 
     def another(done: int, _total: int, _name: str) -> None:
         if done == 1:
@@ -357,7 +357,7 @@ def test_cancelled_work_ends_between_fits_and_is_not_due_again(
 def test_fit_can_be_cancelled_and_blocks_other_training(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Warnings and memory of a training are not those of the model that is compared."""
+    """Warnings and memory of a training are not those of the compared model."""
     looks = []
     look = training.Worker.look
     monkeypatch.setattr(training.Worker, "look", lambda self: (looks.append(1), look(self))[1])
@@ -464,7 +464,7 @@ comparing.ComparingWorker(open_home(Settings.from_environment()), f"killed-{os.g
 
 
 def killed(home: Home) -> None:
-    """A worker of its own that is killed in the middle of a comparison."""
+    """A separate worker that is killed during a comparison."""
     environment = {
         **os.environ,
         "WINNOW_HOME": str(home.settings.home),
@@ -510,13 +510,13 @@ def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worke
 
 
 def on_cluster(home: Home) -> ComparingWorker:
-    """A worker whose fits others make."""
+    """A worker whose fits are computed elsewhere."""
     settings = replace(home.settings, cluster="tcp://10.0.0.1:8786")
     return ComparingWorker(replace(home, settings=settings), "one")
 
 
 def told_of(home: Home, owner: int, project: int) -> str:
-    """Page text of a comparison that no one runs now."""
+    """Page text of a comparison that no worker runs now."""
     now = showing.running_now(Seat(home, owner, project))
     assert now is not None
     assert not now.begun
@@ -612,7 +612,7 @@ def test_fits_of_cancelled_cluster_comparison_are_removed(
 def test_block_comparison_equals_worker_comparison(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Findings, without the seconds."""
+    """The findings, without the seconds."""
     here = comparing.make_comparer(home, project)[0].compare()
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()

@@ -1,4 +1,4 @@
-"""A table on disk ranked in blocks: as in one process, no matter who does it and anyone who dies meanwhile."""
+"""A table on disk ranked in blocks equals the ranking in one process, whatever the runner and even if processes die."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Workers that are killed: their deaths are counted, the training rests, the others continue; and idling costs
-little."""
+"""Workers that are killed: deaths are counted, the training rests, the others continue; and idling costs little."""
 
 from __future__ import annotations
 
@@ -80,7 +79,7 @@ def worker(home: Home) -> training.Worker:
 
 
 def killed(home: Home) -> None:
-    """A process of its own that is killed in the middle of its training, as the system does for want of memory."""
+    """A separate process that is killed during its training, as the system does when memory runs out."""
     environment = {
         **os.environ,
         "WINNOW_HOME": str(home.settings.home),
@@ -185,7 +184,7 @@ def test_orderly_worker_end_counts_no_death(
 
 
 def test_lease_taken_over_is_not_changed_by_former_holder(home: Home, project: int) -> None:
-    """A worker that slept, with its whole machine perhaps, wakes up and continues."""
+    """A worker that slept, perhaps with its whole machine, wakes up and continues."""
     now = datetime.now(UTC)
     past, later = now - timedelta(seconds=1), now + timedelta(seconds=30)
     with home.database.write() as session:

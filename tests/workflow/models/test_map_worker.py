@@ -1,4 +1,4 @@
-"""Processes that compute map layouts: a worker that is asked to, next to its trainings, one at a time a project."""
+"""Worker processes compute map layouts on request, next to trainings, one at a time per project."""
 
 from __future__ import annotations
 

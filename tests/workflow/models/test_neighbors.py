@@ -1,5 +1,5 @@
-"""Projects of many rows ask before their neighbours are found: at random until a worker has found them, then as if they
-had been there from the start."""
+"""Projects with many rows ask before their neighbours are found: at random until a worker has found them, then as if
+they had always been there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NeighborWorker(open_home(Settings.from_environment()), "killed").find_neighbors(
 
 @pytest.fixture(autouse=True)
 def _many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows are many."""
+    """Treat any number of rows as many."""
     monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
 
 

@@ -1,4 +1,4 @@
-"""Random order in the background: when it is estimated, who does it, what is stored, what a page gets."""
+"""Random order in the background: when it is estimated, by which worker, what is stored, what a page shows."""
 
 from __future__ import annotations
 

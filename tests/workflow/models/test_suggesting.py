@@ -1,4 +1,4 @@
-"""Suggestions: candidates weigh what a classifier, or the names of the classes, say of the rows."""
+"""Suggestions: candidates are weighted by a classifier, or by the names of the classes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ RATE = 8_000
 def pitch_classifier(home: Home, labels: str, name: str = "pitch") -> Path:
     """A sound classifier of two labels: the first for low tones, the second for high ones; its output is logits.
 
-    A tone of f Hz at 8,000 samples a second differs from sample to sample by 2 sin(pi f / 8,000) of what it is: 0.77 at
-    1,000 Hz, 1.85 at 3,000 Hz.
+    A tone of f Hz at 8,000 samples a second changes from sample to sample by 2 sin(pi f / 8,000) of its amplitude: 0.77
+    at 1,000 Hz, 1.85 at 3,000 Hz.
     """
     nodes = [
         helper.make_node("Slice", ["x", "zero", "last", "axis"], ["a"]),

@@ -359,7 +359,7 @@ def test_failing_database_is_reported_once_and_awaited(
 
 @on_sqlite
 def test_worker_computes_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which the tests have anyway: sums in another order would give other last bits than the server's."""
+    """Tests run in one thread anyway: sums in another order would have other last bits than the server's."""
     limited: list[str] = []
     monkeypatch.setattr(training, "one_thread_for_good", lambda: limited.append("for good"))
     stop = threading.Event()
@@ -448,7 +448,7 @@ def test_delay_restarts_after_server_was_reached() -> None:
 
 
 def tried(error: BaseException | None) -> list[str]:
-    """The faults that are stored when this is raised."""
+    """The stored faults when this error is raised."""
     faults: list[str] = []
     with attempt(faults.append, "It cannot be done."):
         if error is not None:

@@ -1,4 +1,4 @@
-"""A home of the test's own, with its owner."""
+"""A home of the test, with its owner."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def chief(home: Home) -> Seat:
 
 
 def add_person(chief: Seat, name: str) -> Seat:
-    """An annotator who has a link and is signed in nowhere."""
+    """An annotator with a link who is signed in nowhere."""
     team.make_link(chief, name)
     return Seat(chief.home, next(one.id for one in team.list_people(chief) if one.name == name))
 
 
 def whats(chief: Seat) -> list[str]:
-    """The words of all events, the latest first."""
+    """The kinds of all events, latest first."""
     from workflow.people import audited
 
     return [one.what for one in audited.audit_lines(chief, audited.EventFilter())]

@@ -219,7 +219,7 @@ MAKERS = [small_project, doubled, vectors, vectors_by_row]
 
 
 def press(seat: Seat, which: int = 0) -> None:
-    """Answer what is asked, whatever the kind of project."""
+    """Answer the current question, whatever the kind of project."""
     question = loop.next_question(seat)
     assert question is not None
     if hasattr(question, "choices"):
@@ -253,7 +253,7 @@ def state(home: Home, owner: int, project: int) -> np.ndarray:
 
 
 def check_counts(here: Seat) -> None:
-    """Home, which counts by table and log, says what the learner does."""
+    """Check that Home, which counts by table and log, agrees with the learner."""
     summary, now, view = managing.get_project(here), standing.standing(here), progress.read_progress(here)
     assert (summary.answered, summary.left) == (now.answered, now.left) == (view.answered, view.left)
 

@@ -1,4 +1,4 @@
-"""Browsers that are signed in, known or limited, and sign-in elsewhere."""
+"""Browser sessions, known or rate-limited, and external sign-in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from workflow.server.home import Home, KnownBrowsers, open_home
 
 
 def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
-    """Number and secret of a browser signed in as this person."""
+    """Id and secret of a browser signed in as this person."""
     with seat.everywhere.writing(Right.SEE) as mine:
         secret = browsers.open_browser(mine.session, seat.person_id, "link", visit)
     found = browsers.signed_in(seat.home, secret)
@@ -150,7 +150,7 @@ def known_browsers_elsewhere(home: Home) -> Iterator[Home]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The secrets that the database was requested."""
+    """The secrets looked up in the database."""
     found: list[str] = []
     plain = sign_ins.find_sign_in
 
@@ -211,7 +211,7 @@ def test_cache_is_bypassed_if_database_stamp_is_unavailable(
 def test_cache_equals_database_after_any_change(
     home: Home, chief: Seat, known_browsers_elsewhere: Home
 ) -> None:
-    """Sign-ins are opened and ended, people disabled and let in again, here and by another process."""
+    """Sign-ins are opened and ended, people disabled and restored, here and by another process."""
     rng = np.random.default_rng(3)
     people = [add_person(chief, name).person_id for name in ("Ada", "Bob")]
     opened: list[tuple[int, int, str]] = []

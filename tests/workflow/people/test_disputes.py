@@ -28,7 +28,7 @@ from workflow.seat import Seat
 
 
 def shared(chief: Seat, **settings: object) -> tuple[Seat, Seat, Seat]:
-    """The seats of the owner and of two people at a project whose rows two people answer."""
+    """The seats of the owner and of two annotators at a project with two annotators per row."""
     given = {"overlap": 2, "fold": "majority", "test_share": 0.1, **settings}
     seat = chief.at(small_project(chief.home, chief.person_id, **given))
     return seat, member(seat, "Ada"), member(seat, "Ben")
@@ -39,13 +39,13 @@ def member(seat: Seat, name: str, role: str = "annotator") -> Seat:
 
 
 def say(seat: Seat, row: int, kind: str, *labels: str, note: str | None = None) -> int:
-    """Answers of this person about the row; the seq of it."""
+    """Answer the row as this person; returns the seq."""
     asked = loop.ask_next(seat, row)
     return loop.submit_answer(seat, asked.token, kind, labels, note=note).seq
 
 
 def open_rows(seat: Seat, size: int) -> list[int]:
-    """The rows that train and came with this many candidates."""
+    """The training rows imported with this many candidates."""
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         pool = learner.pool
         return [int(row) for row in pool.train if pool.first[row].sum() == size]
@@ -165,7 +165,7 @@ def test_project_without_overlap_has_no_disputes(chief: Seat) -> None:
 
 @pytest.fixture
 def dispute(chief: Seat) -> tuple[Seat, Seat, Seat, int]:
-    """The owner, Ada and Ben at a project, and the row on which these two disagree: ant, or bee."""
+    """The owner, Ada and Ben at a project, and the row that these two disagree on: ant, or bee."""
     seat, ada, ben = shared(chief)
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant", note="It has no wings.")

@@ -40,7 +40,7 @@ def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
 
 
 def answer(seat: Seat, *, right: bool) -> bool:
-    """Answer what is asked, rightly or not; False if nothing is."""
+    """Answer the current question, right or wrong; False if there is none."""
     question = loop.next_question(seat)
     if question is None:
         return False
@@ -262,7 +262,7 @@ def test_own_figures_are_updated_in_steps() -> None:
 
 
 def crowd(rows: int = 60, seed: int = 0) -> list[Vote]:
-    """Ada and Ben are nearly always right; Cem presses what comes."""
+    """Ada and Ben are nearly always right; Cem presses random keys."""
     rng = np.random.default_rng(seed)
     names = sorted(CLASSES)
     truth = rng.integers(3, size=rows)
@@ -306,7 +306,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def answer_at(seat: Seat, *moments: datetime, seconds: float = 10, **more: object) -> None:
-    """Entries of this person at these moments, as the log would have them."""
+    """Add entries of this person at these times to the log."""
     with seat.learner() as opened:
         row = int(np.flatnonzero(~opened.learner.test_rows)[0])
     with seat.home.database.write() as session:

@@ -25,7 +25,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 REAL = pytest.mark.parametrize("hasher", [passwords._HASHER], ids=["real"], indirect=True)
-"""A test of the hashes themselves: each takes the processor a tenth of a second."""
+"""For tests of the hashes themselves, each of which takes a tenth of a second of CPU time."""
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 # passwords
@@ -91,7 +91,7 @@ def test_data_folder_contains_no_password_or_attempt(home: Home, bob: Seat) -> N
 def test_wrong_password_is_refused_alike_for_everyone(
     home: Home, chief: Seat, bob: Seat, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The work, not the time, which a busy machine makes of it: one hash of the same parameters is verified."""
+    """Counts the work, not the time, which depends on the machine: one hash with the same parameters is verified."""
     add_person(chief, "Cleo")  # without a password
     passwords._nobodys()
     verified: list[str] = []

@@ -261,7 +261,7 @@ def test_attempts_belong_to_each_person(qualifying_seat: Seat, qualifying_ada: S
 
 @pytest.fixture
 def marked(world: KindWorld, seat: Seat) -> int:
-    """A row marked for it; the kinds without qualifications are left out of what needs one."""
+    """A row marked for it; kinds without qualifications are skipped if one is needed."""
     while not examples.marking(seat, row := world.answer(seat).row).labels:
         pass
     label = examples.marking(seat, row).labels[0]
@@ -361,7 +361,7 @@ def test_rule_is_stored_with_room() -> None:
 
 
 def answered(world: KindWorld, seat: Seat, n: int = 1) -> list[int]:
-    """Rows that answers have given labels which can be shown."""
+    """Rows whose labels come from answers and can be shown."""
     found: list[int] = []
     while len(found) < n:
         row = world.answer(seat).row

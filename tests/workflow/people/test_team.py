@@ -35,7 +35,7 @@ from workflow.server.settings import Settings
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
-    """Let this much time pass, as workflow.people sees it."""
+    """Let this much time pass for workflow.people."""
 
     class Later(datetime):
         @classmethod
@@ -325,7 +325,7 @@ def test_name_in_foreign_project_reveals_nothing(members_seat: Seat) -> None:
 
 
 def test_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
-    """That is an owner of this Winnow, unless someone has taken them away outside of it."""
+    """At least an owner of this Winnow, unless someone has removed them outside Winnow."""
     home = members_seat.home
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
     members.give_role(members_seat, [ada, bob], "owner")

@@ -132,7 +132,7 @@ def test_only_owner_may(home: Home, owner: int, project: int) -> None:
 
 
 def test_open_questions_are_closed_if_change_is_withdrawn(home: Home, owner: int, project: int) -> None:
-    """Only then may a name on a screen have meant more than it does now."""
+    """Only then may a displayed name have meant more than it does now."""
     assert loop.next_question(Seat(home, owner, project)) is not None
     classes.change_classes(Seat(home, owner, project), 0, "merge", ["ant", "bee"])
     with home.database.read() as session:
@@ -145,7 +145,7 @@ def test_open_questions_are_closed_if_change_is_withdrawn(home: Home, owner: int
 def test_press_from_before_change_was_withdrawn_is_refused_though_row_was_asked_again(
     home: Home, owner: int, project: int
 ) -> None:
-    """Two tabs: in the older one "ant" stands for bees too, the newer one was loaded since."""
+    """Two tabs: in the older one "ant" also means bees; the newer one was loaded since."""
     merged = classes.change_classes(Seat(home, owner, project), 0, "merge", ["bee", "ant"])
     assert merged == ("ant", "cat")
     older = loop.next_question(Seat(home, owner, project))
@@ -178,7 +178,7 @@ def test_descriptions_follow_their_class(home: Home, owner: int, project: int) -
 
 
 def truth_answers(home: Home, owner: int, project: int, n: int) -> dict[int, str]:
-    """n questions answered with the first candidate; {row: label}."""
+    """Answer n questions with the first candidate; returns {row: label}."""
     return {saved.row: saved.labels[0] for saved in (answer_next(home, owner, project) for _ in range(n))}
 
 

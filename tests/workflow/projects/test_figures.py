@@ -108,7 +108,7 @@ def test_one_rule_that_is_reached_is_enough() -> None:
 
 
 class Seconds:
-    """Replacement for `time` in the clock of turns; it continues by the second that it is reported."""
+    """Replacement for `time` in the clock of turns, advanced by the seconds it is given."""
 
     passed = 0.0
 
@@ -300,7 +300,7 @@ def test_answers_to_goal_are_counted_from_now(*, fixed: bool) -> None:
 
 
 def test_figure_has_interval() -> None:
-    """The same rows to the end: that they flatter does not delay the figure."""
+    """On a fixed set of rows: its optimism does not delay the figure."""
     figure, truth = (answers_to(0.82, measured(rising(), fixed=fixed, rows=200.0)) for fixed in (True, False))
     assert figure is not None
     assert truth is not None

@@ -1,4 +1,4 @@
-"""The map of rows: its places, its layouts."""
+"""The map of rows: its positions and layouts."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_map_draws_all_rows_or_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_missing_disk_space_for_features_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker tries it again then (`workflow.models.training`)."""
+    """A worker then retries it (`workflow.models.training`)."""
     table = LabelTable.from_frame(small_frame(), ROLES)
     no_room_for_arrays(monkeypatch)
     with pytest.raises(NoRoomError, match="no room left on the disk"):

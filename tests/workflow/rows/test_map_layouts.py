@@ -1,4 +1,4 @@
-"""Layouts of the map: wished for once, made, kept, read only where they are whole and of these rows."""
+"""Layouts of the map: requested once, computed, stored, and read only if complete and for these rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = np.arange(5)
 
 @pytest.fixture(autouse=True)
 def laid_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """t-SNE itself is tested next to this."""
+    """t-SNE itself is tested elsewhere."""
     monkeypatch.setattr(instance_map, "beside_neighbors", lambda X: principal_axes(X)[0])
 
 

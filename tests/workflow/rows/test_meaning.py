@@ -1,4 +1,4 @@
-"""Search by meaning: by typed words, by a row, and in words why it cannot be."""
+"""Search by meaning: by typed words, by a row, and the reason if it is not possible."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ WELL = {
 
 @pytest.fixture(autouse=True)
 def room_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the machine of the test has of them."""
+    """Fake disk space and speed, whatever the machine has."""
     monkeypatch.setattr(doctor, "LEAST_FREE", 1)
     monkeypatch.setattr(doctor, "DURABLE", ())  # the tests' PostgreSQL is not started again after a power cut
     monkeypatch.setattr(doctor, "SLOWEST_COMMIT", 3600.0)

@@ -1,4 +1,4 @@
-"""The database at a server's start: first made, migrated, backed up before."""
+"""The database at a server's start: created, migrated, backed up before."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ OLD = revisions()[0]
 
 @pytest.fixture
 def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of a Winnow that was used, with tables as the version before this one had them."""
+    """The folder of a used Winnow, with the tables of the previous version."""
     project = small_project(home, owner)
     answer_next(home, owner, project)
     home.close()

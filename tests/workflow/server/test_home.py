@@ -1,4 +1,4 @@
-"""The data folder: made, private, in use; a running server and its warm-up."""
+"""The data folder: created, private, in use; a running server and its warm-up."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_shared_system_folder_is_reported_and_unchanged(
 
 
 def test_keep_private_works_without_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user that is a number alone, as containers have them, without HOME."""
+    """A user with only a number, as in containers, without HOME."""
 
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -304,7 +304,7 @@ def test_running_server_is_found(tmp_path: Path) -> None:
 
 
 def test_two_servers_with_same_pid_are_found(tmp_path: Path) -> None:
-    """As in two containers with one data folder: each has its processes numbered from 1."""
+    """As in two containers with one data folder: both number their processes from 1."""
     with noted(tmp_path, "http://a"):
         with noted(tmp_path, "http://b"):
             assert sorted(find_running(tmp_path)) == ["http://a", "http://b"]
@@ -395,7 +395,7 @@ def test_compiling_ends_at_once_on_signal(monkeypatch: pytest.MonkeyPatch, numbe
     ended: list[str] = []
 
     class EndedError(Exception):
-        """In place of the end of the tests."""
+        """Raised where the process would end."""
 
     def end(_number: int) -> None:
         raise EndedError

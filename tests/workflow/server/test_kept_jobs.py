@@ -1,5 +1,5 @@
-"""A job is done once, no matter who of its person's pages asks; it goes on without any for a while; no one else has
-it."""
+"""A job runs once, no matter which of the person's pages asks; it continues without pages for a while; no one else can
+see it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Clock:
 
 
 class Work:
-    """Steps of a job: it looks whether it shall continue at every word, until it is told to be done or to fail."""
+    """Steps of a job: at every word it checks whether to continue, until it is told to finish or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()

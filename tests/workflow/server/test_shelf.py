@@ -145,7 +145,7 @@ def test_training_faults_and_end_are_separate_by_project() -> None:
 
 
 def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, each: int = 10) -> None:
-    """The process takes this many bytes, and for each learner this many more."""
+    """Make the process use this many bytes, and this many more for each learner."""
 
     def held() -> int:
         slots = list(shelf._slots.values())
@@ -155,7 +155,7 @@ def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, ea
 
 
 def learners(shelf: Shelf, *numbers: int) -> list[int]:
-    """The projects of these whose learner is in memory."""
+    """Those of these projects whose learner is in memory."""
     return [one for one in numbers if shelf._slots[one].learner is not None]
 
 
@@ -376,7 +376,7 @@ def test_interrupted_waiter_does_not_block_fair_lock(given: bool, monkeypatch: p
     lock, make, waits = FairLock(), threading.Lock, list[str]()
 
     class Interrupted:
-        """The turn of a thread that Ctrl-C reaches while it waits; given: when the lock was given to it already."""
+        """The turn of a waiting thread that Ctrl-C reaches; given: whether it already has the lock."""
 
         def __init__(self) -> None:
             self._lock, self._times = make(), 0

@@ -1,4 +1,4 @@
-"""A home is opened with the database that it had last, or refused in one line; never restarted in silence."""
+"""A home is opened with its last database, or refused in one line; never restarted silently."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def used(tmp_path: Path) -> Path:
 
 
 def refused(folder: Path, words: str, **environment: str) -> None:
-    """Opening the home is refused in one line that says this and what to do, and changes nothing in it."""
+    """Opening the home is refused in one line with these words and a fix, and changes nothing."""
     before = {path: path.stat() for path in folder.rglob("*")}
     with pytest.raises(BrokenHomeError, match=words) as caught:
         open_home(Settings.from_environment({"WINNOW_HOME": str(folder), **environment}))
@@ -117,7 +117,7 @@ def test_older_postgres_is_refused(tmp_path: Path, postgres_url: str) -> None:
 
 
 def answered(home_folder: Path, n: int) -> None:
-    """This many answers more to the first project."""
+    """Add this many answers to the first project."""
     home = open_home(settings(home_folder))
     for _ in range(n):
         answer_next(home, 1, 1)
@@ -316,8 +316,8 @@ def test_new_databases_have_different_ids(tmp_path: Path) -> None:
 
 
 def test_zeroed_pages_are_found_at_start_and_remembered(used: Path) -> None:
-    """Each page in its turn but the first, whose loss every opening notices. A large database is looked through only
-    after it was left open; an error that is met later is remembered."""
+    """Each page in turn except the first, whose loss every opening notices. A large database is only checked if it was
+    left open; an error found later is remembered."""
     path, size = used / "winnow.sqlite3", 4096
     whole = path.read_bytes()
     assert len(whole) < store.LOOKED_THROUGH

@@ -1,4 +1,5 @@
-"""Projects of label vectors, yes, no or not asked for every label: a `workflow.kinds.Kind`, its functions by file."""
+"""Projects of label vectors, with yes, no or not asked for every label: a `workflow.kinds.Kind`, its functions by
+file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entry kinds of an answer about a label vector. What is not answered stays *not asked*."""
+"""Log entries of an answer about a label vector. Labels without an answer stay *not asked*."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ if TYPE_CHECKING:
 
 
 VectorTurn = Turn[LabelVectorLearner[LabelTable], LabelVectorQuestion, ShownVector]
-"""The turn of a person at a project of label vectors: `workflow.kinds.label_vectors.turn.LabelVectorTurn`."""
+"""A person's turn at a project of label vectors: `workflow.kinds.label_vectors.turn.LabelVectorTurn`."""
 
 WHOLE_ROW = "labels"
-"""Kind of an answer about a whole row: these labels are right, all others are not. The log has a `no` and a `yes`."""
+"""Kind of an answer about a whole row: these labels are right, all others are not. It is logged as a `no` and a
+`yes`."""
 
 
 def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-    """Write the entries of an answer; the last of them.
+    """Write the entries of an answer; returns the last one.
 
-    An answer to the whole row names the labels that are right: it is stored as a `no` and a `yes`, both or neither,
-    about the labels that were not known and those that it changes. given.shown : `ShownVector.shown`
+    An answer about the whole row names the right labels. It is stored as a `no` and a `yes`, both or neither, about the
+    unknown labels and those that it changes. given.shown : `ShownVector.shown`
 
     Raises
-    StaleQuestion : A whole row is answered whose labels have changed since it was shown.
+    StaleQuestion : The answer is about a whole row, whose labels have changed since it was shown.
     AnswerError : The answer does not fit the question.
     """
     kind, labels = given.kind, given.labels
@@ -66,7 +67,7 @@ def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> 
 def _parts(
     turn: VectorTurn, question: questions.OpenQuestion, right: tuple[str, ...], shown: str | None
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Meaning of an answer to a whole row, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
+    """Split an answer about a whole row into (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
     learner = turn.learner
     if question.label is not None:
         raise AnswerError("'labels' answers a question about a whole row; this one is about one label.")
@@ -85,17 +86,17 @@ def _parts(
     return [(kind, names) for kind, names in named.items() if names]
 
 
-# Entries of a correction of a label vector: new entries alone.
+# Entries of a correction of a label vector: only new entries.
 #
-# A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty:
-# what people said of it is withdrawn, and what these entries said of other labels is said once more. Where people
-# answer for themselves, everyone corrects what they said themselves; a reviewer, who sees what came of it all,
-# settles labels by verdicts, a `right` or a `wrong`.
+# A label becomes right or wrong by a `yes` or a `no`. It becomes unknown again if the file left it empty: people's
+# answers about it are withdrawn, and what those entries said of other labels is entered again. With independent
+# answers, annotators correct their own answers. A reviewer, who sees the combined result, settles labels by verdicts, a
+# `right` or a `wrong`.
 
 Pool = LabelVectorPool[LabelTable]
 
 CORRECTIONS = (WHOLE_ROW, EntryKind.BAD)
-"""Kinds of corrections: something about labels, or that the row is a bad item."""
+"""Kinds of corrections: about labels, or marking the row as bad."""
 
 
 def correct(
@@ -106,10 +107,10 @@ def correct(
     changes: Mapping[str, int],
     log: Sequence[entries.LogEntry],
 ) -> entries.LogEntry:
-    """Write the entries of a correction; the last of them.
+    """Write the entries of a correction; returns the last one.
 
-    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels keep their value. If it is
-        empty, or the flag changes, the reviewer says again all that people said of the row. Both bring a bad item back.
+    changes : {label: 1 right, 0 wrong, -1 unknown again}; all other labels keep their value. If it is empty, or the
+        flag changes, the reviewer repeats all of people's answers about the row. Both restore a bad item.
     given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
 
     Raises
@@ -152,7 +153,7 @@ def correct(
                 "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is "
                 "right."
             )
-        # The correction's own token goes with its first answer: by that, undo finds the second.
+        # The correction's own token is on its first answer, so that undo finds the second.
         own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
         stored = writer.write(EntryKind.WITHDRAW, token=own, target=one.seq, **facts)
     for number, (what, labels) in enumerate(to_say):
@@ -163,10 +164,11 @@ def correct(
 
 
 def model_said(one: entries.LogEntry) -> dict[str, str]:
-    """{label: "yes" or "no"} what the model had said, when people were asked, of the labels that the answer names.
+    """Return {label: "yes" or "no"}, the model's prediction at the time of asking, for the labels that the answer
+    names.
 
-    It was asked about one label, or about those of a row that were not known; a correction keeps what was said of the
-    labels it names. Labels of which the model was not asked are left out.
+    The question was about one label, or about the unknown labels of a row; a correction keeps the predictions of the
+    labels it names. Labels without a prediction are left out.
     """
     if one.predicted is None or one.kind not in VALUES:
         return {}
@@ -180,14 +182,15 @@ def model_said(one: entries.LogEntry) -> dict[str, str]:
 
 
 def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
-    """As `model_said`, by all entries about a row that were not withdrawn; the latest counts."""
+    """Return predictions as `model_said` does, from all entries about a row that were not withdrawn; the latest
+    counts."""
     withdrawn = taken_back(log)
     return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
 
 def seen_by(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[list[Entry], FoldedVector]:
-    """The entries about a row that this person knows of, and what these make of it: where people answer for themselves,
-    who does not review is not shown what came of the answers of others."""
+    """Return the entries about a row that this person may see, and their combined result. With independent answers,
+    people other than reviewers do not see the result of others' answers."""
     pool, standing = opened.learner.pool, opened.learner.pool.fold.entries(row)
     if pool.several is None or opened.whose is None:
         return standing, pool.fold.fold(row)
@@ -196,9 +199,9 @@ def seen_by(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[l
 
 
 def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[str, ...]:
-    """The labels of the row that this person may make not known: people answered them, the file left them empty; and
-    for who does not review, no one else has named them. If people answer for themselves, no one makes not known what
-    others said: reviewers settle it."""
+    """Return the labels of the row that this person may make unknown again: those that people answered and the file
+    left empty. Unless the person is a reviewer, only they may have answered them. With independent answers, no one
+    makes others' answers unknown: reviewers settle them."""
     pool, whose = opened.learner.pool, opened.whose
     if pool.several is not None and whose is None:
         return ()
@@ -216,11 +219,11 @@ def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tup
 
 
 def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
-    """{seq: labels} of the answers about a row that still count, each with the labels whose value comes from it.
+    """{seq: labels} of the answers about a row that still count, each with the labels that take their value from it.
 
-    Of a bad item that is the answer which made it one. Else it is the latest answer to each label, and every `unsure`
-    about a label, or the whole row, that is not known. If people answer for themselves, each person's answers, and
-    the verdicts, are looked at by themselves. log : entries about the row, none withdrawn, in order
+    For a bad item, the answer that marked it counts. Otherwise the latest answer to each label counts, and every
+    `unsure` about a label, or row, that is unknown. Independent answers are judged for each person separately, and so
+    are verdicts. log : entries about the row, none withdrawn, in order
     """
     if pool.several is None:
         return _counting(pool, row, log)
@@ -235,7 +238,7 @@ def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tupl
 def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     named: set[str] = set()
-    later: set[tuple[str, str | None]] = set()  # who has said something of what, after the entry looked at
+    later: set[tuple[str, str | None]] = set()  # (person, label) answered after the current entry
     unsure: list[Entry] = []
     for one in reversed(log):
         if one.kind in (EntryKind.BAD, EntryKind.VERDICT) and not named:
@@ -258,7 +261,7 @@ def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str
 
 
 def row_stamp(now: FoldedVector) -> str:
-    """A stamp of the labels of a row as someone sees them, and of whether it is a bad item."""
+    """Return a stamp of the labels of a row as someone sees them, and of whether it is a bad item."""
     return vector_stamp((*now.cells.tolist(), int(now.out)))
 
 
@@ -290,10 +293,10 @@ def _plan(
     settles: bool,
     anew: bool,
 ) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
-    """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last; a
-    `wrong` and a `right` of who settles the row.
+    """Return the entries to withdraw, and those to write as (kind, labels): a `no`, a `yes` or both, the `yes` last; a
+    `wrong` and a `right` if the person settles the row.
 
-    standing, now : the entries that this person corrects, and what they make of the row
+    standing, now : the entries that this person corrects, and their combined result
     again : say again, too, what people answered and this correction does not change
     """
     fold = pool.fold

@@ -1,4 +1,4 @@
-"""The learner of a project of label vectors, made of its stored table."""
+"""Construction of the learner of a project of label vectors from its stored table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 @room_for_learner()
 def first_learner(table: LabelTable, settings: LabelVectorSettings) -> Learner:
-    """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be fitted."""
+    """Return the learner of a new project. Raises ValueError if none can be built, or it cannot be fitted."""
     learner = LabelVectorLearner(table, settings)
     memory = machine_memory()
     learner.check_fit(None if memory is None else memory // 2)
@@ -31,10 +31,10 @@ def build_learner(
     changes: Sequence[ClassChange] = (),
     checkpoint: Mapping[str, AnyArray] | None = None,
 ) -> Learner:
-    """The learner of a stored table.
+    """Return the learner of a stored table.
 
     changes : of its rows; the labels of vectors do not change
-    checkpoint : where it continues; None: before the first entry
+    checkpoint : the state it resumes from; None: before the first entry
     """
     return LabelVectorLearner(home.read_table(table_hash), settings, changes, checkpoint)
 
@@ -42,5 +42,5 @@ def build_learner(
 def make_pool(
     table: LabelTable, settings: LabelVectorSettings, changes: Sequence[ClassChange] = ()
 ) -> LabelVectorPool[LabelTable]:
-    """The rows before the first entry. changes : of the rows; the labels of vectors do not change"""
+    """Return the rows before the first entry. changes : of the rows; the labels of vectors do not change"""
     return LabelVectorPool(table, settings, changes)

@@ -1,5 +1,5 @@
-"""Exports of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
-comes from. A cell that no one answered is empty, never 0."""
+"""Exports of a project of label vectors: every cell 1, 0 or empty, with the model's probability and the source of the
+value. A cell that no one answered is empty, never 0."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 GIVEN_BACK: Mapping[str, FileFormat[LabelVectorTable]] = {}
-"""None: tools that give scored lists ask for one true label of each."""
+"""None: tools that read scored lists expect one true label for each row."""
 
 Learner = LabelVectorLearner[LabelTable]
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they are. A row is as certain as the label that is least so, whether it is yes or no."""
+    """Return the rows in their current state. A row is as certain as its least certain label."""
     learner = opened.learner
     found, table = learner.export_cells(), learner.table
     surely = np.maximum(found.probabilities, 1 - found.probabilities)
@@ -58,7 +58,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
 
 
 def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -> Described:
-    """Known labels before and after, and how good the model is on those that it has not learnt."""
+    """Describe known labels before and after, and the model's quality on labels it was not trained on."""
     pool = opened.learner.pool
     view = read_progress(opened, rules)
     shares = []
@@ -90,13 +90,13 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
     )
 
 
-# API data of projects of label vectors: a question, the figures, what is predicted; as plain values.
+# API data of projects of label vectors, as plain values: a question, the figures, the predictions.
 
 _SAID = {1: True, 0: False, -1: None}
 
 
 def tell_question(shown: ShownVector) -> dict[str, object]:
-    """See `workflow.kinds.Kind`. The criterion and the score are left out: they would tell the blind checks."""
+    """See `workflow.kinds.Kind`. Leaves out the criterion and the score, which would reveal the blind checks."""
     others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
     return {
         "token": shown.token,
@@ -119,7 +119,7 @@ def tell_question(shown: ShownVector) -> dict[str, object]:
 
 
 def tell_figures(view: VectorProgress) -> dict[str, object]:
-    """See `workflow.kinds.Kind`. Micro F1 of test rows where there are any, else F1 of the blind checks."""
+    """See `workflow.kinds.Kind`. Micro F1 of the test rows if there are any, else F1 of the blind checks."""
     curve = view.curve
     by, band = ("test rows", curve.micro_f1) if view.n_test else ("blind checks", curve.control)
     points = curve_points(curve.answers, band.value, band.low, band.high)
@@ -138,7 +138,7 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
 def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
 ) -> list[dict[str, object]]:
-    """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
+    """See `workflow.kinds.Kind`. For each label, whether it is known, or else predicted, to be right."""
     found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
     said = np.where(found.cells >= 0, found.cells, found.predicted)
     return [

@@ -1,4 +1,4 @@
-"""Progress page data of a project of label vectors: honest figures, what is left, answers by kind."""
+"""Progress page data of a project of label vectors: held-out figures, open questions, answers by kind."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 
-# When to stop asking about label vectors: what the owner's rules say of the curve.
+# When to stop asking about label vectors: the owner's rules, applied to the curve.
 
 DEFAULT_RULES = StopRules(flat_within=None)
-"""The rules if no one has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
-the size of the table, so that rule is off until the owner sets it."""
+"""The rules if no one has set any: stop once nothing is open. The number of answers over which a curve must be flat
+depends on the size of the table, so that rule is off until the owner sets it."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
@@ -94,7 +94,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 @dataclass(frozen=True)
 class Band:
-    """A figure with its 95% interval, arrays of one length; NaN if it is not known."""
+    """A figure with its 95% confidence interval, arrays of one length; NaN if unknown."""
 
     value: np.ndarray
     low: np.ndarray
@@ -124,10 +124,11 @@ class VectorCurve:
 class Predictor:
     """The model that predicts, and why.
 
-    title, other : its name for people, and that of the one it was compared with      since : answers when it began to
-    automatic : whether it was chosen      threshold : above which probability it says yes
-    f1, other_f1, error : micro F1 of both on known cells that they were not shown, and the standard error of the
-    difference; None if too little is known, or nothing was compared
+    title, other : its display name, and that of the model it was compared with      since : number of answers when it
+        began to predict
+    automatic : whether it was chosen      threshold : the probability above which it predicts yes
+    f1, other_f1, error : micro F1 of both on known cells held out from them, and the standard error of the difference;
+        None if too few cells are known, or nothing was compared
     """
 
     title: str
@@ -144,15 +145,15 @@ class Predictor:
 class VectorProgress:
     """Shares are in [0, 1]; cells are labels of rows.
 
-    answered, left : as every page counts them, rows if by_row, else labels      answers_left : that these wait for, of
-        which one may be for several people
-    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are some}
+    answered, left : as every page counts them, rows if by_row, else labels      answers_left : answers still needed for
+        these; one row may need several
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are any}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
-    settled : the share known or sure, as on the card
+    settled : share of labels known or confidently predicted, as on the card
     predictor : None before the first model
-    undecided_checks : blind checks that measure nothing, for as many people say yes as no
-    n_control : control cells drawn      waiting : whether the first model is still to come
-    fault : why the model could not be fitted, None if it could      stop : what the stop rules say
+    undecided_checks : blind checks that measure nothing, because as many people say yes as no
+    n_control : control cells drawn      waiting : whether there is no model yet
+    fault : why the model could not be fitted, None if it could      stop : the state of the stop rules
     """
 
     curve: VectorCurve
@@ -181,12 +182,12 @@ class VectorProgress:
 
     @property
     def time_left(self) -> timedelta | None:
-        """As `workflow.projects.figures.time_left`."""
+        """Return the time left, as `workflow.projects.figures.time_left`."""
         return time_left(self.seconds_per_answer, self.answers_left)
 
 
 def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
-    """Everything the page draws, from the learner (caught up with the log) and the log itself."""
+    """Return everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, pool = opened.learner, opened.learner.pool
     now = learner.progress()
     return VectorProgress(
@@ -219,9 +220,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int, str | None]:
-    """State that the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there
-    is none
-    yet), and why the latest fit failed."""
+    """State that the page watches: the log's latest seq, the entry that the current model was fitted to (-1 before the
+    first), and why the latest fit failed."""
     with doors.learner() as opened:
         version = opened.learner.version_published
         fault = opened.home.shelf.fault(opened.project_id)
@@ -266,14 +266,14 @@ def _curve(points: list[LabelVectorPoint]) -> VectorCurve:
 
 
 def band(shares: Sequence[Share | None]) -> Band:
-    """These shares as arrays."""
+    """Return these shares with their intervals as arrays."""
     unknown = (np.nan, np.nan, np.nan)
     parts = [unknown if one is None else (one.value, one.low, one.high) for one in shares]
     return Band(*np.array(parts, dtype=float).reshape(-1, 3).T)
 
 
 def _labels(learner: Learner) -> tuple[LabelCount, ...]:
-    """Rows that each label is right for, by answers and as given at import, most answered first."""
+    """Count the rows that each label is right for, by answers and as given at import, most answered first."""
     answered = learner.answers_per_label()
     given = ((learner.original == 1) & ~learner.pool.answered).sum(axis=0).tolist()
     counts = [
@@ -284,11 +284,11 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
     return most_answered_first(counts)
 
 
-# How good a project of label vectors is at a glance.
+# The quality of a project of label vectors at a glance.
 
 
 def glance(learner: Learner, rules: StopRules) -> Glance:
-    """The F1, all labels counted together, by the test rows, else by the blind checks."""
+    """Return the F1 over all labels together, on the test rows, else on the blind checks."""
     curve = learner.curve
     if n_test := int(np.count_nonzero(learner.test_rows)):
         measured = n_test
@@ -309,7 +309,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
     )
 
 
-# How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
+# How much of a project is answered and open, from table and log: a page that lists projects builds no learner.
 
 Kept = LabelVectorPool[LabelTable]
 """Start of the next count, with independent annotators: a pool that has applied the log so far."""
@@ -318,8 +318,7 @@ Kept = LabelVectorPool[LabelTable]
 def count(
     home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: Kept | None
 ) -> tuple[int, int, Kept | None]:
-    """(answered, open, what to give as `kept` at the next count), rows or labels as the pool of a learner counts
-    them."""
+    """Return (answered, open, `kept` for the next count), in rows or labels as the pool of a learner counts them."""
     if settings.several:
         if kept is None or not follow(session, project.id, kept, kept.apply):
             table = home.read_table(project.table_hash)
@@ -331,7 +330,7 @@ def count(
     answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
     for row, kind, labels in answers.answers_of(session, project.id, ANSWERS, without=aside):
         answered[row, [column[label] for label in labels]] = True
-        out[row] = kind == EntryKind.BAD  # an answer brings a row back
+        out[row] = kind == EntryKind.BAD  # an answer restores a bad row
     left = holes & ~answered & ~out[:, None]
     if settings.by_row:
         return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum()), None
@@ -340,6 +339,6 @@ def count(
 
 @functools.lru_cache(maxsize=32)
 def _holes(path: Path) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
-    """(n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
+    """Return (n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
     table = LabelTable.read(path)
     return vectors_of(table) < 0, {name: number for number, name in enumerate(table.classes)}

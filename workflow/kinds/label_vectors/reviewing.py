@@ -1,4 +1,4 @@
-"""Review of label vectors: find answers that count, and look at a row with the value of each label and its history."""
+"""Review of label vectors: find the answers that count, and show a row with the value and history of each label."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ STANDS = {1: "yes", 0: "no", -1: "not known"}
 
 @dataclass(frozen=True)
 class LabelStand:
-    """A label of a row. cell, imported : 1 yes, 0 no, -1 not known; now and in the file
+    """A label of a row. cell, imported : 1 yes, 0 no, -1 unknown; now and in the file
 
-    person : who said so, "" if no one did, or someone whose answers are not for this person to see
-    may_forget : this person may make it not known again
+    person : who answered it, "" if no one did or this person may not see their answers
+    may_forget : whether this person may make it unknown again
     """
 
     label: str
@@ -61,8 +61,8 @@ class LabelStand:
 class VectorRowReview:
     """An opened row. labels : all of them, in the order of the project
 
-    token, shown : name this showing, and stamp the labels that it showed, for a correction
-    out : it is a bad item now      flagged : an answer that still counts carries a flag
+    token, shown : identify this view and the labels it showed, for a correction
+    out : whether it is a bad item now      flagged : whether an answer that still counts carries a flag
     """
 
     view: RowView
@@ -76,9 +76,8 @@ class VectorRowReview:
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:
-    """The answers that fit and still count (see `.correcting.still_counting`), each with the labels whose value comes
-    from it. Who is no reviewer finds their own alone, and which of them count is then judged as if there were no
-    others."""
+    """Return the matching answers that still count (see `.correcting.still_counting`), each with the labels that take
+    their value from it. Annotators find only their own answers, which are judged as if there were no others."""
     with doors.reading() as reading:
         project_id = reading.project.id
         whose = search.person_id if reading.whose is None else reading.whose
@@ -92,7 +91,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
         places = answers.places(reading.session, project_id, wanted)
     with doors.learner() as opened:
         table, pool = opened.learner.table, opened.learner.pool
-        # No one else can be asked or answer meanwhile, so the entries of these rows are taken and no more is done.
+        # The learner is locked, so copy the entries of these rows and do the rest later.
         logs = {row: pool.fold.entries(row) for row in {row for _, row in places}}
     if whose is not None:
         logs = {row: [one for one in log if one.annotator == str(whose)] for row, log in logs.items()}
@@ -131,10 +130,10 @@ def _line(
 
 
 def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
-    """The row, the values of its labels, and its whole history; who is no reviewer sees rows they have answered
-    something of, and their own part of it.
+    """Return the row, the values of its labels, and its whole history. Annotators see only rows they have answered, and
+    only their own part of the history.
 
-    Raises NotFound if there is no such row, or it is none of this person's.
+    Raises NotFound if there is no such row, or the person may not see it.
     """
     table, pool, session, person = opened.learner.table, opened.learner.pool, opened.session, opened.person
     check_row(table, row)
@@ -174,16 +173,17 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
 
 
 def _disagrees(kind: str, said: Mapping[str, str], labels: Sequence[str], label: str | None) -> bool:
-    """Whether the model had said something else than the answer, of this label, or of any of the answer's.
+    """Whether the model's prediction differed from the answer, for this label or any of the answer's labels.
 
-    kind : of the answer      said : {label: "yes" or "no"} by the model
-    labels : those whose value comes from the answer      label : None: any of them
+    kind : of the answer      said : {label: "yes" or "no"}, the predictions
+    labels : those whose value comes from the answer      label : None: any label
     """
     return any(said.get(name, kind) != kind for name in labels if label in (None, name))
 
 
 def _said(one: entries.LogEntry) -> str | None:
-    """In words, what the model had said of the label asked about, or which of several labels it took for right."""
+    """Return the model's prediction at that time in words: for the label asked about, or the labels it took for
+    right."""
     if one.predicted is None or one.label is not None:
         return one.predicted
     said = json.loads(one.predicted)
@@ -192,7 +192,7 @@ def _said(one: entries.LogEntry) -> str | None:
 
 
 def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
-    """The values of labels, as the log stores them, in words; one word where all were the same."""
+    """Return the values of labels, as the log stores them, in words; one word if all are the same."""
     if not labels:
         return ("taken out",) if cells else ()
     words = [STANDS[int(cell or -1)] for cell in cells]
@@ -201,14 +201,14 @@ def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{label}: {word}" for label, word in zip(labels, words, strict=True))
 
 
-# Answers of each person per label of each row, for figures of people.
+# Each person's answers per label of each row, for figures about annotators.
 
 CHOICES = frozenset(map(str, SAID))
 WORDS = {1: str(EntryKind.YES), 0: str(EntryKind.NO)}
 
 
 def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
-    """The votes, "yes" or "no", of these entries, none of them withdrawn, in order."""
+    """Return the votes, "yes" or "no", of these entries. They are in order, and none is withdrawn."""
     pool = learner.pool
     column = {name: number for number, name in enumerate(pool.classes)}
     last: dict[tuple[int, str, int], tuple[SaidEntry, str | None]] = {}
@@ -237,8 +237,8 @@ def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) 
 
 
 def _predicted(one: SaidEntry) -> dict[str, str]:
-    """{label: "yes" or "no"} as the model had said before the answer; of old entries of whole rows only what was right
-    is stored."""
+    """Return {label: "yes" or "no"}, the predictions before the answer. Old entries about whole rows store only the
+    right labels."""
     if one.predicted is None:
         return {}
     if one.label:

@@ -1,4 +1,4 @@
-"""The queue of label vectors: every open row by the score of the label it would be asked about, best first."""
+"""The queue of label vectors: every open row by the score of the label it would be asked about, highest first."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class VectorQueueRow:
     """One open row: its place in the queue from 1, and its score by the project's criterion.
 
     label, probability : its most useful label and the model's share for it; None if whole rows are asked about
-    unknown : labels of the row that are not known
-    near : the row's cosine to what is searched for by meaning
+    unknown : the row's unknown labels
+    near : the row's cosine similarity to a search by meaning
     """
 
     place: int
@@ -41,12 +41,13 @@ class VectorQueueRow:
 
 @dataclass(frozen=True)
 class VectorQueueView:
-    """``rows`` are those of a page that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+    """A page of the queue. ``rows`` : the matching rows of the page, at most SHOWN; ``matching`` of ``listed`` rows
+    match.
 
     open : as every page counts it, rows if by_row, else labels
     blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
-    them: they are asked of the next person before all that are listed
-    by_meaning : what is searched for is a meaning: the nearest rows come first, and rows without a vector are left out
+        them: the next annotator is asked about them first
+    by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
     """
 
     by_row: bool
@@ -68,12 +69,11 @@ def list_queue(
     near: FloatArray | None = None,
     page: int = 0,
 ) -> VectorQueueView:
-    """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
+    """Return the open rows, best first, whose id, text, categories or label asked about contain the words searched for.
 
-    held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
-    near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
-        at all
-    page : from 0; the last one instead of one that does not exist
+    held : `workflow.rows.finding.rows_with` of the learner's table, if already searched
+    near : (n,) how near each row is in meaning to the search: the nearest come first, and rows with NaN are left out
+    page : from 0; beyond the last page, the last one
     """
     learner = opened.learner
     held = rows_with(learner.table, words_of(search)) if held is None else held
@@ -102,13 +102,13 @@ def list_queue(
 
 
 def queue_rows(opened: Opened[Learner]) -> Iterator[VectorQueueRow]:
-    """The whole queue."""
+    """Yield the whole queue."""
     for line in _ranked(opened.learner):
         yield _queue_row(opened.learner, *line, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
-    """The whole queue as lines of a file, their heading first."""
+    """Yield the whole queue as lines of a file, header first."""
     yield "place", "row", "row_id", "label", "probability", "unknown", "score"
     for one in queue_rows(opened):
         share = "" if one.probability is None else f"{one.probability:.4f}"
@@ -116,13 +116,13 @@ def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
 
 
 def _blind(learner: Learner) -> int:
-    """How many of the rows, or labels, that are open are asked as blind checks."""
+    """Count the open rows, or labels, that are asked as blind checks."""
     cells = learner.pool.open & learner.pool.control_cells
     return int((cells.any(axis=1) if learner.settings.by_row else cells).sum())
 
 
 def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
-    """(place, row, label or None, score) of every open row."""
+    """Return (place, row, label or None, score) of every open row."""
     rows, columns, scores = (part.tolist() for part in learner.ranking())
     return [
         (place, row, None if column < 0 else learner.classes[column], score)
@@ -149,17 +149,16 @@ def _queue_row(
 QUEUE = Queueing(list_queue, queue_rows, queue_lines)
 
 
-# Which rows of the map are answered or open, their labels, and what the model says of them.
+# Which rows of the map are answered or open, their labels, and their predictions.
 
 _SURE = 2.0
-"""In the place of the share of a label that is known to be right: more than any share."""
+"""In place of the share of a label that is known to be right: greater than any share."""
 
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
-    """The first label known to be right for each of these rows or, if there is none, the one of which the model is
-    surest,
-    if it says yes to it. Its doubt is that about the label that is in doubt most. Nothing of a row some label of which
-    more people are to answer once someone has: the model may have learnt from it."""
+    """Return the first label known to be right for each of these rows, or else the label that the model is most
+    confident of, if it predicts yes. A row's doubt is that of its most uncertain label. A row with a label that needs
+    more annotators shows nothing once it has an answer: the model may have learned from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     cells, told = pool.cells[numbers], learner.shares_of(numbers)
     shares, threshold = (np.zeros(cells.shape), np.inf) if told is None else told
@@ -178,8 +177,8 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
 
 
 def label_to_ask(learner: Learner, row: int) -> str | None:
-    """The label of the row that a question would be about, the open one that is in doubt most; None if questions are
-    about whole rows, or none is open. No blind check: which these are, no one is to choose."""
+    """Return the label of the row that a question would be about, the most uncertain open one; None if questions are
+    about whole rows, or no label is open. Never a blind check, because no one may choose those."""
     pool = learner.pool
     if learner.settings.by_row:
         return None

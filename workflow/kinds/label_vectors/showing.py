@@ -1,4 +1,4 @@
-"""A question about a label vector as a page shows it: its labels in order, with what is known and believed of each."""
+"""A question about a label vector as a page shows it: its labels in order, with the known and predicted values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workflow.rows.row import RowView, row_view
 
 @dataclass(frozen=True)
 class LabelLine:
-    """A label of the row. probability : of yes, by the model      cell : 1 yes, 0 no, -1 not asked"""
+    """A label of the row. probability : the model's, of yes      cell : 1 yes, 0 no, -1 not asked"""
 
     label: str
     description: str
@@ -26,11 +26,11 @@ class LabelLine:
 class ShownVector:
     """A row, or one label of it, as a page shows it.
 
-    label : the one asked about, None if all of them are      lines : all labels in the order of the screen
-    strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
-    why : a sentence by the project's criterion
+    label : the one asked about, None if all of them are      lines : all labels in display order
+    strategy : as it is logged. Never displayed, because it would reveal the blind checks
+    why : a sentence about the project's criterion
     shown : stamp of the cells, for `workflow.answering.loop.submit_answer`
-    coming : the row that is likely to be asked next, where rows have files
+    coming : the row likely to be asked next, if rows have files
     """
 
     token: str
@@ -47,7 +47,7 @@ class ShownVector:
 
     @property
     def line(self) -> LabelLine | None:
-        """The line of the one label asked about; None if all of them are."""
+        """The line of the label asked about; None if the question is about all labels."""
         return next((one for one in self.lines if one.label == self.label), None)
 
 
@@ -59,11 +59,11 @@ def word_question(
     token: str,
     coming: RowView | None = None,
 ) -> ShownVector:
-    """The question with its token, the row as the file had it, and its labels in the order of the room."""
+    """Return the question with its token, the row as it is in the file, and its labels in the order of the room."""
     shares = dict(zip(asked.labels, asked.probabilities, strict=True))
     cells = dict(zip(asked.labels, asked.cells, strict=True))
     order = screen_order(learner, room, person_id, token, shares)
-    if room.order != "fixed":  # what is to be said before what is known
+    if room.order != "fixed":  # unknown labels before known ones
         order = tuple(sorted(order, key=lambda label: cells[label] >= 0))
     return ShownVector(
         token=token,
@@ -76,7 +76,7 @@ def word_question(
         score=asked.score,
         model_version=asked.model_version,
         predicted=asked.predicted,
-        # Never by the question's own strategy: a blind question must look like any other.
+        # Never use the question's own strategy: a blind check must look like any other question.
         why=reason(learner.settings.asked_by if asked.predicted is not None else RANDOM),
         shown=vector_stamp(asked.cells),
         coming=coming,
@@ -84,5 +84,5 @@ def word_question(
 
 
 def vector_stamp(cells: tuple[int, ...]) -> str:
-    """A stamp (`workflow.answering.asked.stamp`) of the cells of a row."""
+    """Return a stamp (`workflow.answering.asked.stamp`) of the cells of a row."""
     return stamp([str(value) for value in cells])

@@ -1,6 +1,6 @@
-"""Full fits of a model of label vectors, in a thread next to the answering: numpy lets the interpreter go meanwhile.
+"""Full fits of a model of label vectors, in a thread while people answer: numpy releases the interpreter meanwhile.
 
-The model in place applies each answer at once; a fit that is done is put in place between two answers.
+The current model applies each answer at once; a finished fit replaces it between two answers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Learner = LabelVectorLearner[LabelTable]
 logger = logging.getLogger("winnow")
 
 STOPS_WITHIN = 5.0
-"""Seconds that a process which ends waits for a fit; what is not stored by then is fitted again from the log."""
+"""Seconds that an ending process waits for a fit; a fit not stored by then is repeated from the log."""
 
 
 class ThreadTraining:
-    """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
+    """A thread that runs the fits of one learner, one at a time. `lock` guards the learner."""
 
     def __init__(self, home: Home, project_id: int, learner: Learner, lock: FairLock) -> None:
         self._home, self._project_id = home, project_id
@@ -42,11 +42,11 @@ class ThreadTraining:
 
     @property
     def busy(self) -> bool:
-        """Whether a fit is under way."""
+        """Whether a fit is running."""
         return self._thread is not None and self._thread.is_alive()
 
     def look(self) -> None:
-        """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
+        """Begin the fit that is due, unless one is running. Call it with the lock held."""
         job = self._learner.job()
         if self._stopped or job is None or job.seq == self._failed or self.busy:
             return
@@ -56,7 +56,7 @@ class ThreadTraining:
         self._thread.start()
 
     def settle(self) -> None:
-        """Wait until the fit under way is in place, and those that became due meanwhile."""
+        """Wait until the running fit is in place, and those that became due meanwhile."""
         while self._thread is not None:
             thread = self._thread
             thread.join()
@@ -66,13 +66,13 @@ class ThreadTraining:
                     return
 
     def abandon(self) -> bool:
-        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing;
-        whether there is one."""
+        """Begin no more fits and store none, because the learner was replaced. A running fit ends by itself and is
+        discarded. Returns whether one is running."""
         self._stopped = True
         return self.busy
 
     def stop(self) -> None:
-        """As `abandon`, before the database is closed: waits a little for a fit under way."""
+        """As `abandon`, before the database is closed; waits briefly for a running fit."""
         self.abandon()
         if self._thread is not None:
             self._thread.join(STOPS_WITHIN)
@@ -85,14 +85,14 @@ class ThreadTraining:
                 if self._stopped or not self._learner.adopt(refreshed):
                     return
                 self.fault = None
-        except Exception as error:  # said on the page; the model in place keeps answering
+        except Exception as error:  # shown on the page; the current model keeps predicting
             logger.exception("The model of project %s cannot be fitted.", self._project_id)
             self._failed, self.fault = job.seq, str(error) or type(error).__name__
             return
         try:
             self._publish(refreshed, time.monotonic() - begun)
-        except Exception:  # whatever a database that is closed meanwhile says
-            # The model is in place all the same; its point of the curve is lost at the next start.
+        except Exception:  # any error of a database that was closed meanwhile
+            # The model is still in place; its point of the curve is lost at the next start.
             logger.exception("The figures of project %s could not be stored.", self._project_id)
 
     def _publish(self, refreshed: Refreshed, seconds: float) -> None:
@@ -111,8 +111,8 @@ class ThreadTraining:
 
 
 def give_model(home: Home, learner: Learner, past: Past) -> None:
-    """Fit the model as it was due then; the answers since, the learner applies as a live one does. The figures of
-    earlier fits are those that were stored."""
+    """Fit the model as it was due then; the learner applies later answers as a live one does. The figures of earlier
+    fits are the stored ones."""
     job = learner.job()
     if job is not None:
         with one_thread():

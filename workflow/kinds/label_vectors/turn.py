@@ -25,7 +25,7 @@ Learner = LabelVectorLearner[LabelTable]
 class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
     """The turn of one person at a project of label vectors.
 
-    WHOLE_ROW answers a question about a whole row, `yes` and `no` one about a label; the other answers fit both.
+    WHOLE_ROW answers a question about a whole row, `yes` and `no` answer one about a label; the other answers fit both.
     """
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
@@ -60,7 +60,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
         return correct(self, row, token, given, changes, log)
 
     def stands_as_before(self, row: int, parts: Parts) -> bool:
-        """Whether the labels that the entries name are as before."""
+        """Whether the labels that the entries name are unchanged."""
         pool, label = self.learner.pool, parts[-1].label
         is_verdict = parts[-1].kind in VERDICTS
         if self.learner.settings.several and not is_verdict and not pool.places_left(Place(row, label)):
@@ -72,7 +72,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
 
 class LabelVectorWriter(EntryWriter):
-    """Writes entries about a row or a label of it; what they can change is the labels that they name."""
+    """A writer of entries about a row or one of its labels; they can change only the labels that they name."""
 
     _turn: LabelVectorTurn
 

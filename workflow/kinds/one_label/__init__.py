@@ -56,7 +56,7 @@ else:
 NAME = "one_label"
 
 STORED_AS: tuple[str | None, ...] = (None, NAME)
-"""Names of the kind in stored settings; the first ones ever stored name none."""
+"""Names of the kind in stored settings; the oldest settings name none."""
 
 WORDS = KindWords(
     title="one true label among candidates", classes="classes", finished="No row is open any more."

@@ -1,4 +1,4 @@
-"""Entry kinds of an answer about a row's candidates."""
+"""Log entries of an answer about a row's candidates."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from workflow.rows.finding import taken_back
 
 Learner = ActiveLearner[LabelTable]
 OneTurn = Turn[Learner, Question, ShownQuestion]
-"""The turn of a person at a project of one true label: `workflow.kinds.one_label.turn.OneLabelTurn`."""
+"""A person's turn at a project of one true label: `workflow.kinds.one_label.turn.OneLabelTurn`."""
 
 
 class OneLabelWriter(EntryWriter):
-    """Writes entries about a row; what they can change is its candidates."""
+    """A writer of entries about a row; they can change only its candidates."""
 
     _turn: OneTurn
 
@@ -36,8 +36,7 @@ class OneLabelWriter(EntryWriter):
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The candidates that the person has before them with the entries written so far, in class order; none of a
-        bad item."""
+        """The candidates that the person sees after the entries written so far, in class order; none for a bad item."""
         pool = self._turn.learner.pool
         return pool.names(pool.fold.view(self._place.row, self._kept, self._turn.annotator).votes)
 
@@ -53,7 +52,7 @@ class OneLabelWriter(EntryWriter):
         if self._seq == self._turn.learner.seq:
             self._turn.learner.check(entry)
             return
-        # The learner has not seen the entries before this one.
+        # The learner has not applied the entries before this one.
         if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
             raise AnswerError(
                 f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."
@@ -63,17 +62,17 @@ class OneLabelWriter(EntryWriter):
 
 
 def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-    """Write the entries of an answer; the last of them.
+    """Write the entries of an answer; returns the last one.
 
-    "none" with labels says that it is one of these classes, a group of them perhaps, whatever the candidates are: `is`
-    or `among` those of them that are candidates; if none of them is, `none` and then the same of all of them are
+    "none" with labels means one of these classes, perhaps a group, whatever the candidates are. It is stored as `is` or
+    `among` those of them that are candidates. If none is a candidate, `none` and then the same for all of them are
     stored, both or neither.
 
     question : the open one      given.shown : `ShownQuestion.shown`
 
     Raises
-    StaleQuestion : "none" or "not", or what is said of a group, speak of the candidates on the screen, and come after
-        these have changed.
+    StaleQuestion : "none", "not" or an answer about a group refers to the candidates on the screen, but these have
+        changed.
     AnswerError : The answer does not fit the question.
     """
     kind, labels = given.kind, names_now(turn, given.labels)
@@ -98,7 +97,7 @@ def _one_of(labels: tuple[str, ...]) -> EntryKind:
 
 
 def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
-    """Candidates left by yes and no to a group question; nothing of other questions."""
+    """Return the candidates left by yes and by no to a group question; nothing for other questions."""
     how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
     if how.form != QuestionForm.GROUP:
         return ()
@@ -106,9 +105,10 @@ def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tu
 
 
 def names_now(turn: OneTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """The present names of the classes that these names on a screen mean, each once. Unknown names stay as they are.
+    """Return the present names of the classes that these names on a screen mean, each once. Unknown names stay as they
+    are.
 
-    A screen may be from before a change of the classes. A name that was ever used means its class for good.
+    A screen may be from before a change of the classes. A name that was ever used always means its class.
     """
     class_map = turn.learner.pool.class_map
     if not class_map.changes:
@@ -118,7 +118,7 @@ def names_now(turn: OneTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_shown(turn: OneTurn, question: questions.OpenQuestion, shown: str | None) -> None:
-    """Raise StaleQuestion where the row's candidates have changed since they were shown."""
+    """Raise StaleQuestion if the row's candidates have changed since they were shown."""
     pool = turn.learner.pool
     now = pool.names(pool.candidates_for(question.row, turn.annotator))
     whose = turn.person_id if turn.learner.settings.several else None
@@ -130,8 +130,8 @@ def _check_shown(turn: OneTurn, question: questions.OpenQuestion, shown: str | N
         )
 
 
-# Entries of a correction of a row with candidates: an answer of the reviewer's, which counts as any other. Where
-# people answer for themselves, and the reviewer is none of those who answered the row, it is a verdict.
+# Entries of a correction of a row with candidates: an answer by the reviewer, which counts like any other. With
+# independent answers, it is a verdict if the reviewer has not answered the row.
 
 CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
 """Kinds of corrections."""
@@ -145,14 +145,14 @@ def correct(
     changes: Mapping[str, int],
     log: Sequence[entries.LogEntry],
 ) -> entries.LogEntry:
-    """Write the entries of a correction; the last of them.
+    """Write the entries of a correction; returns the last one.
 
-    Where its labels are none of the row's candidates, an entry `none` goes before the answer: none of those was right.
-    Where people answer for themselves, a reviewer who has not answered the row settles it: what they say is no further
-    opinion among the others but one verdict, of the labels that the correction would leave.
-    changes : empty; label vectors have some      log : every entry about the row
+    If none of its labels is a candidate of the row, an entry `none` precedes the answer: no candidate was right. With
+    independent answers, a reviewer who has not answered the row settles it: the correction is not one more vote but a
+    verdict for the labels it would leave.
+    changes : empty; used only by label vectors      log : every entry about the row
 
-    Raises AnswerError where the correction does not fit the row.
+    Raises AnswerError if the correction does not fit the row.
     """
     kind, labels = given.kind, given.labels
     if kind not in CORRECTIONS:
@@ -164,7 +164,7 @@ def correct(
     facts: Facts = {
         "strategy": "review",
         "model_version": turn.learner.model_version,
-        "predicted": predicted[-1] if predicted else None,  # what the model said before people spoke
+        "predicted": predicted[-1] if predicted else None,  # the prediction before people answered
         "note": given.note,
         "flagged": given.flagged,
     }
@@ -186,14 +186,14 @@ def correct(
 
 
 def _settles(turn: OneTurn, log: Sequence[entries.LogEntry], withdrawn: set[int | None]) -> bool:
-    """Whether it is a verdict: of a reviewer who has given no answer to this row that stands."""
+    """Whether the correction is a verdict: by a reviewer with no answer to this row that still counts."""
     own = [one for one in log if one.person_id == turn.person_id and one.seq not in withdrawn]
     answered = any(one.kind in ANSWERS and one.kind != EntryKind.VERDICT for one in own)
     return turn.learner.settings.several and turn.opened.may(Right.REVIEW) and not answered
 
 
 def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
-    """The labels of the verdict. Raises AnswerError where there would be none, or they do not fit the kind."""
+    """Return the labels of the verdict. Raises AnswerError if there would be none, or they do not fit the kind."""
     kind, labels, left = given.kind, given.labels, learner.state(row).candidates
     if (
         len(labels) != 1
@@ -218,11 +218,11 @@ def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
 TableLearner = ActiveLearner[LabelTable]
 
 MOST_SHARES = 5_000_000
-"""Rows times classes of which the shares are looked at; of more rows, a drawn sample."""
+"""Limit of rows times classes for computing shares; above it, a random sample of rows."""
 
 
 class _OneLabel:
-    """See the protocol."""
+    """The batching of one-label projects; see the protocol."""
 
     def find_sure(
         self, learner: TableLearner, annotator: str, barred: Collection[int]
@@ -309,8 +309,8 @@ BATCHING: Batching[TableLearner] = _OneLabel()
 
 
 def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
-    """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
-    it gives them among their first candidates, and whether that is right. None if these tell of no other row."""
+    """Return (k,) each, for the rows with a known label that the model was not trained on: its share of the label it
+    predicts among their first candidates, and whether that is right. None if these rows are not representative."""
     pool = learner.pool
     known = pool.known()
     judged = (known >= 0) & (pool.first.take(pool.held, axis=0).sum(axis=1) >= 2)
@@ -326,13 +326,13 @@ def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
 
 
 def _shares(learner: TableLearner, rows: np.ndarray) -> FloatArray:
-    """(r, m) as the questions about these rows would show them."""
+    """Return (r, m), the shares as the questions about these rows would show them."""
     return learner.shares_asked(rows, learner.pool.candidates[rows])
 
 
 def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
-    """(n,) rows that wait for their first answer, no held-out row or blind check among them, and none that this
-    annotator is unsure of or has put off. What the model says of them tells no one's answer to them."""
+    """Return (n,) rows that wait for their first answer, except held-out rows, blind checks, and rows that this
+    annotator is unsure of or has deferred. Their predictions reveal no one's answer."""
     pool = learner.pool
     waiting = np.array(pool.fresh() & ~pool.test_rows & ~pool.control_rows)
     aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
@@ -341,11 +341,11 @@ def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
 
 
 def _asked_alone(learner: TableLearner) -> BoolArray:
-    """(n,) rows that are in no batch that is found.
+    """Return (n,) rows that are never in a batch.
 
-    Were it blind checks alone, an annotator who has confirmed all others would know them. So it is as many ordinary
-    rows a check as are shown in full (decision 31), the same ones for everyone: not each by chance, for in small
-    projects chance would leave too few.
+    If they were only blind checks, an annotator who has confirmed all other rows would recognize them. So each check
+    comes with as many ordinary rows as are shown in full (decision 31), the same ones for everyone. They are not drawn
+    one by one, because in small projects that could leave too few.
     """
     pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
     several = pool.first.sum(axis=1) >= 2

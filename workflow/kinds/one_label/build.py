@@ -1,4 +1,4 @@
-"""The learner of a project with one true label among candidates, made of its stored table."""
+"""Construction of the learner of a project with one true label among candidates from its stored table."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from workflow.files.stored import NEW
 from workflow.kinds.kind import FindingNeighbors, Neighbors
 from workflow.server.home import Home, room_for_learner
 
-# Neighbour graphs kept on disk: found once per table and settings, read at the next start.
+# Neighbour graphs stored on disk: found once per table and settings, read at the next start.
 #
-# A cache and nothing more: a file that is missing, old or damaged is found again and written again. Neighbours of many
-# rows are in a file that is mapped while their learner is open, as the text of their table does. If finding them takes
-# long, no one waits for it: a learner without them leaves a wish next to the graph's place, and asks at random until a
-# worker has found them. What is answered meanwhile is in the log; the learner that takes its place folds it.
+# They are only a cache: a missing, old or damaged file is computed and written again. The file of a large graph is
+# mapped while its learner is open, like the text of its table. If finding the neighbours takes long, no one waits for
+# it: a learner without them leaves a request next to the graph's place, and asks in random order until a worker has
+# found them. Answers given meanwhile are in the log; the learner that replaces it applies them.
 
 WISH = ".wish"
 
 
 def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph | None:
-    """The neighbours found at an earlier start; None if there are none that can be read."""
+    """Return the neighbours found at an earlier start; None if there are none, or they cannot be read."""
     path = _path(home, table_hash, settings)
     if not path.exists():
         return None
@@ -45,7 +45,7 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
             if path.stat().st_size <= IN_MEMORY:
                 with np.load(file, allow_pickle=False) as arrays:
                     return Graph.from_arrays(dict(arrays))
-            with nameless_file(path.parent) as own:  # the kept one may be rewritten, by another server too
+            with nameless_file(path.parent) as own:  # the stored file may be rewritten, by another server too
                 shutil.copyfileobj(file, own, 1 << 20)
                 own.flush()
                 return Graph.from_arrays(map_arrays(own))
@@ -55,8 +55,8 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
 
 
 def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) -> None:
-    """Write the learner's graph for the next start, or the wish for one that it waits for; nothing if it needs none. A
-    full disk costs time then, nothing else."""
+    """Write the learner's graph for the next start, or a request for the one it waits for; nothing if it needs none. A
+    full disk only costs time."""
     try:
         if learner.waits:
             note_finding(home, table_hash, learner.settings, FindingNeighbors())
@@ -73,8 +73,8 @@ def find_neighbors(
     changes: Sequence[ClassChange],
     tell: ShareProgress,
 ) -> None:
-    """Find the neighbours that learners of this table and settings wait for, and store them; then the wish is taken
-    away. Nothing is found if they are there. Raises what reading the table, or writing, raises."""
+    """Find and store the neighbours that learners of this table and settings wait for, and remove the request. Finds
+    nothing if they are already there. Raises what reading the table, or writing, raises."""
     if kept_graph(home, table_hash, settings) is None:
         pool = OneLabelPool(home.read_table(table_hash), settings, changes)
         _write_graph(home, table_hash, settings, find_pool_graph(pool, tell))
@@ -82,24 +82,24 @@ def find_neighbors(
 
 
 def note_finding(home: Home, table_hash: str, settings: LearnerSettings, now: FindingNeighbors) -> None:
-    """Store how far it is: the wish for these neighbours, made here if there is none. Raises OSError."""
+    """Store the progress in the request for these neighbours, which is created if needed. Raises OSError."""
     with _in_place(_wish(home, table_hash, settings)) as file:
         file.write(json.dumps(asdict(now)).encode())
 
 
 def read_finding(home: Home, table_hash: str, settings: LearnerSettings) -> FindingNeighbors | None:
-    """How far it is; None if nothing waits for these neighbours."""
+    """Return the progress; None if nothing waits for these neighbours."""
     path = _wish(home, table_hash, settings)
     if not settings.needs_graph or not path.exists():
         return None
     try:
         return FindingNeighbors(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):  # of another version, or taken away a moment ago
+    except (OSError, ValueError, TypeError):  # of another version, or just removed
         return FindingNeighbors() if path.exists() else None
 
 
 def any_wait(home: Home) -> bool:
-    """Whether there is a wish for any neighbours, perhaps of a project that is gone."""
+    """Whether there is a request for any neighbours, perhaps of a deleted project."""
     return any(_folder(home).glob(f"*{WISH}"))
 
 
@@ -113,7 +113,7 @@ def _write_graph(home: Home, table_hash: str, settings: LearnerSettings, graph: 
 
 @contextmanager
 def _in_place(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which is put at `path` if the block ends well. Raises OSError."""
+    """Yield a file to write, which is moved to `path` if the block succeeds. Raises OSError."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=NEW, delete=False) as aside:
         try:
@@ -144,7 +144,7 @@ logger = logging.getLogger("winnow")
 
 @room_for_learner()
 def first_learner(table: LabelTable, settings: LearnerSettings) -> Learner:
-    """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
+    """Return the learner of a new project. Raises ValueError if none can be built, or it cannot be trained."""
     if table.label_vectors is not None:
         raise ValueError("the table holds label vectors, these settings are for candidates.")
     learner = ActiveLearner(table, settings, waits=_waits(OneLabelPool(table, settings)))
@@ -161,10 +161,10 @@ def build_learner(
     changes: Sequence[ClassChange] = (),
     checkpoint: Mapping[str, AnyArray] | None = None,
 ) -> Learner:
-    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there. If they
-    are not, and take long to find, it waits for them.
+    """Return the learner of a stored table under these changes of its classes, with its neighbours from the cache. If
+    they are not cached and take long to find, it waits for them.
 
-    checkpoint : where it continues; None: before the first entry
+    checkpoint : the state it resumes from; None: before the first entry
     """
     table = home.read_table(table_hash)
     if (graph := kept_graph(home, table_hash, settings)) is not None:
@@ -178,7 +178,7 @@ def build_learner(
     if waits and read_finding(home, table_hash, settings) is None:
         try:
             note_finding(home, table_hash, settings, FindingNeighbors())
-        except OSError:  # no worker would learn of it
+        except OSError:  # no worker would see the request
             logger.exception("No wish for neighbours could be written; they are found now.")
             waits = False
     learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint, waits=waits)
@@ -197,12 +197,12 @@ CACHE = keep_graph
 def make_pool(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> OneLabelPool[LabelTable]:
-    """The rows before the first entry, under these changes of the classes. Raises ClassError."""
+    """Return the rows before the first entry, under these changes of the classes. Raises ClassError."""
     return OneLabelPool(table, settings, changes)
 
 
 def candidates_of(learner: Learner) -> OneLabelPool[LabelTable]:
-    """The pool of the learner: its classes can change, and people can disagree on its rows."""
+    """Return the pool of the learner: its classes can change, and its rows can be disputed."""
     return learner.pool
 
 

@@ -43,15 +43,14 @@ Objects = npt.NDArray[np.object_]
 _KNOWN = ("person", "verdict", "given", "necessary", "truth")
 """Sources of labels that need no model."""
 
-# Read and written only while the learner is open, that is by one thread at a time; what was taken may be looked at by
-# several.
+# Used only while the learner is open, by one thread at a time; several threads may read what was taken.
 _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], TakenLabels]] = (
     WeakKeyDictionary()
 )
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they are."""
+    """Return the rows in their current state."""
     learner = opened.learner
     pool, taken, table = learner.pool, _taken(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
@@ -98,8 +97,8 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
 
 
 def _labels_of(class_map: ClassMap, entry: LogEntry) -> tuple[str, ...]:
-    """The labels that an answer names, as they are called now. A `not` about a class that another was merged with since
-    names none: it does not say that the row is not of the merged class."""
+    """Return the present names of the labels that an answer names. A `not` about a class that has since absorbed
+    another names none: it does not exclude the merged class."""
     if entry.kind == EntryKind.NOT:
         return class_map.called_now(entry.labels, entry.seq) or ()
     return names_now(class_map, entry.labels)
@@ -110,13 +109,13 @@ def _counts(found: AnyArray) -> dict[str, int]:
 
 
 def disambiguated(learner: Learner) -> Disambiguation:
-    """A label for every row."""
+    """Return a label for every row."""
     return _taken(learner).whole
 
 
 def _taken(learner: Learner) -> TakenLabels:
-    """The labels of all rows, taken once for each state of the log and the model: a page asks for them twice."""
-    # What is published is None before the first version, which may be 0.
+    """Return the labels of all rows, computed once per state of the log and the model: a page asks for them twice."""
+    # The published version is None before the first one, which may be 0.
     state = learner.seq, learner.model_version, learner.version_published, learner.n_followed
     known = _results.get(learner)
     if known is None or known[0] != state:
@@ -128,7 +127,7 @@ def _taken(learner: Learner) -> TakenLabels:
 
 
 def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Described:
-    """Candidates before and after, and how good the model is on rows that it has not learnt."""
+    """Describe the candidates before and after, and the model's quality on rows it was not trained on."""
     pool = opened.learner.pool
     view = read_progress(opened, rules)
     measures = []
@@ -177,11 +176,11 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     )
 
 
-# API data of projects of one true label: a question, the figures, what is predicted; as plain values.
+# API data of projects of one true label, as plain values: a question, the figures, the predictions.
 
 
 def tell_question(shown: ShownQuestion) -> dict[str, object]:
-    """See `workflow.kinds.Kind`. The strategy and the scores are left out: they would tell the blind checks."""
+    """See `workflow.kinds.Kind`. Leaves out the strategy and the scores, which would reveal the blind checks."""
     asked = shown.yes_no
     return {
         "token": shown.token,
@@ -204,7 +203,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, object]:
 
 
 def tell_figures(view: ProgressView) -> dict[str, object]:
-    """See `workflow.kinds.Kind`. By test rows where there are any, else by blind checks."""
+    """See `workflow.kinds.Kind`. From test rows if there are any, else from blind checks."""
     curve = view.curve
     if view.n_test:
         by, parts = "test rows", (curve.accuracy, curve.low, curve.high)
@@ -228,7 +227,7 @@ def tell_figures(view: ProgressView) -> dict[str, object]:
 def tell_predictions(
     opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
 ) -> list[dict[str, object]]:
-    """See `workflow.kinds.Kind`. A test row's shares are not told: only its label is."""
+    """See `workflow.kinds.Kind`. A test row has only its label, no shares."""
     learner = opened.learner
     found, classes = disambiguated(learner), learner.classes
     numbers = np.array([row for row in rows if not learner.test_rows[row]], dtype=np.intp)
@@ -261,13 +260,13 @@ PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)
 
 
 def hides_truth(learner: Learner) -> bool:
-    """Whether the table holds true labels that neither model nor people know."""
+    """Whether the table has true labels that are hidden from both model and annotators."""
     known = (_truth(learner) >= 0) & ~learner.test_rows
     return learner.settings.truth_role == "hidden" and bool(known.any())
 
 
 def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
-    """Answer of someone who knows the truth; None if the truth of the row is not known."""
+    """Return the answer of someone who knows the truth; None if the row's truth is unknown."""
     label = int(_truth(learner)[shown.view.row])
     if label < 0:
         return None
@@ -277,14 +276,15 @@ def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
 
 
 def known_places(learner: Learner) -> list[Place]:
-    """The open places whose truth is known, blind checks in the order of their draw first, then as they are asked."""
+    """Return the open places whose truth is known: blind checks in the order they were drawn, then the others in the
+    order of asking."""
     truth = _truth(learner)
     order = [*learner.pool.control_left().tolist(), *learner.ranking()[0].tolist()]
     return [Place(row) for row in order if truth[row] >= 0]
 
 
 def _truth(learner: Learner) -> npt.NDArray[np.int64]:
-    """(n,) the class number of each row's true label, -1 if unknown."""
+    """Return (n,) the class number of each row's true label, -1 if unknown."""
     truth = learner.table.truth
     return np.full(learner.table.n_rows, -1, dtype=np.int64) if truth is None else truth
 

@@ -1,10 +1,10 @@
-"""How a question about a row is put: as "which of these?", or in yes and no where that gains more for its seconds.
+"""How a question about a row is put: as "which of these?", or as yes or no if that gains more per second.
 
-A form must not tell that a row is a blind check. It cannot: it follows from what the screen shows of any row, its
-candidates with their shares, and from the token of the showing, the person and the project. Whether the row is a check
-is no argument of `form_of`, and shares that a model says of a check are those of a row that it has not learnt. For the
-same reason gain is measured by the entropy of these shares, whatever strategy chose the row: what an answer could
-change is known of rows that train alone.
+The form must not reveal that a row is a blind check. It cannot, because it depends only on what the screen shows of any
+row (its candidates with their shares) and on the question's token, the person and the project. `form_of` does not know
+whether the row is a check, and the shares of a check are those of a row that the model was not trained on. For the same
+reason, gain is the entropy of these shares, whatever strategy chose the row: effect scores exist only for training
+rows.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 
 FROM_ANSWERS = 200
-"""Answers of a project from which on forms are chosen: by then models and seconds tell something."""
+"""Answers of a project before forms are chosen: by then predictions and answer times are informative."""
 
 DRAWN_SHARE = 0.05
-"""For the questions, whose form comes by chance."""
+"""Share of the questions whose form is drawn at random."""
 
 FIRST_AS_USUAL = 20
-"""Entries of a person at a project before anything but "which" is put to them: they are getting to know the card, and
-their seconds tell of that."""
+"""A person's entries at a project that are all asked as "which?": they are still getting to know the card, so their
+answer times mean little."""
 
 LEAST_DOUBT = 0.02
-"""For every model: shared out evenly among the candidates. Neighbours that agree make shares of 0 and 1."""
+"""Doubt added to every model, spread evenly over the candidates. Neighbours that agree give shares of 0 and 1."""
 
 FEWEST_CHECKS, MOST_CHECKS = 30, 500
-"""Blind checks from which on shares are calibrated, and the most of them that are looked at."""
+"""Blind checks needed to calibrate shares, and the most of them that are used."""
 
 LATEST = 2_000
-"""Answers that seconds are learnt from."""
+"""The latest answers that answer times are learned from."""
 
 ANEW_AFTER, ANEW_SHARE = 25, 0.1
-"""Entries after which seconds and temperature are learnt again: so many, or this share of the answers that they were
-learnt from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing
-new."""
+"""Entries until answer times and temperature are learned again: this many, or this share of the answers they were
+learned from, if that is more. The next annotator waits for it, and after two thousand answers, twenty-five more change
+nothing."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Cost of questions, and calibration of the model. temperature : of the logarithms of the shares
+    """Answer times of questions, and calibration of the model. temperature : of the logarithms of the shares
 
-    seq : of the last entry that was learnt from
+    seq : of the last entry they were learned from
     """
 
     seconds: SecondsModel = field(default_factory=SecondsModel)
@@ -67,12 +67,12 @@ class Prices:
     seq: int = 0
 
 
-# Next to each learner while it is in memory; read and written only while it is open, that is by one thread at a time.
+# One per learner in memory; used only while it is open, by one thread at a time.
 _prices: WeakKeyDictionary[ActiveLearner[LabelTable], Prices] = WeakKeyDictionary()
 
 
 def prices_of(learner: ActiveLearner[LabelTable]) -> Prices:
-    """The latest result last; before anything was, what is assumed. Nothing is learnt here: someone waits."""
+    """Return the latest prices, or the assumed ones before the first. Learns nothing, because someone waits."""
     return _prices.get(learner) or Prices()
 
 
@@ -112,10 +112,11 @@ def form_of(
     groups_of: Callable[[], Groups],
     n_first: int,
 ) -> AskedAs:
-    """How this question is put to this person; the same token always gives the same, as long as prices and shares do.
+    """Choose how this question is put to this person. The same token gives the same form as long as prices and shares
+    are the same.
 
-    groups_of : gives the groups of the candidates, each with those that it holds: some, not all; not asked for in vain
-    n_first : how many choices a list shows first, by the shares as well
+    groups_of : returns the groups of the candidates, each with its candidates (some, not all); called only if needed
+    n_first : how many choices a list shows first, by their shares
     """
     n = len(asked.choices)
     drawn = room.drawn_forms and _chance(learner, token, "drawn") < DRAWN_SHARE
@@ -124,7 +125,7 @@ def form_of(
     if n < 2 or not known or not (drawn or chosen):
         return AskedAs(QuestionForm.WHICH, choices=n)
     prices = prices_of(learner)
-    # Where people answer for themselves, "it is one of these" is the last that they say of a row.
+    # With independent answers, "it is one of these" ends a person's answers about a row.
     named = () if learner.settings.several else groups_of().values()
     here = np.ones(n, dtype=bool)
     questions = row_questions(
@@ -146,17 +147,16 @@ def form_of(
 
 
 def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:
-    """How a question that is on the screen of a person continues being put, whatever prices and shares become: as it
-    was, but for
-    what others have ruled out meanwhile."""
+    """Keep the form of a question that is on someone's screen, whatever prices and shares become, except for candidates
+    that others have ruled out meanwhile."""
     if how.form != QuestionForm.WHICH and set(how.about) < set(choices):
         return how
     return AskedAs(QuestionForm.WHICH, drawn=how.drawn, choices=len(choices))
 
 
 def _temperature(learner: ActiveLearner[LabelTable]) -> float:
-    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are those
-    of the current model, which has not learnt from them."""
+    """Return the temperature by the blind checks with one label; 1 while these are few or not representative. Uses the
+    shares of the current model, which was not trained on them."""
     pool = learner.pool
     checks = known_checks(pool)
     rows = checks.rows[checks.truth >= 0]
@@ -165,7 +165,7 @@ def _temperature(learner: ActiveLearner[LabelTable]) -> float:
     rows = rows[np.argsort(-pool.changed_at[rows], kind="stable")[:MOST_CHECKS]]
     inside, truth = pool.first[rows], pool.candidates[rows]
     shares = learner.shares_of(rows, inside)
-    # With a thousand classes, a row has a few: the others would only cost time.
+    # Of a thousand classes, a row has a few candidates: the others would only cost time.
     first = np.argsort(~inside, axis=1, kind="stable")[:, : inside.sum(axis=1).max()]
     inside, truth = np.take_along_axis(inside, first, axis=1), np.take_along_axis(truth, first, axis=1)
     scores = log_shares(np.take_along_axis(shares, first, axis=1), inside, LEAST_DOUBT)
@@ -173,7 +173,7 @@ def _temperature(learner: ActiveLearner[LabelTable]) -> float:
 
 
 def _chance(learner: ActiveLearner[LabelTable], token: str, what: str) -> float:
-    """A number in [0, 1) that the project's seed and the token draw, another for each purpose."""
+    """Return a number in [0, 1) drawn by the project's seed and the token, a different one for each purpose."""
     drawn = hashlib.blake2s(f"{learner.settings.seed} {what} {token}".encode(), digest_size=8).digest()
     return int.from_bytes(drawn) / 2**64
 

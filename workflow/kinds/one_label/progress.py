@@ -1,4 +1,4 @@
-"""Progress page data: the honest curves, what is settled, what is left, the pace, where the model errs."""
+"""Progress page data: the held-out curves, what is settled, what is open, the pace, where the model errs."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 
-# When to stop asking about rows with candidates: what the owner's rules say of the curve.
+# When to stop asking about rows with candidates: the owner's rules, applied to the curve.
 
 DEFAULT_RULES = StopRules()
 """The rules if no one has set any."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Current state of the rules. Reads only the end of the curve: cheap enough to call after every answer."""
     points = standing_points(learner.curve, rules.flat_over)
     by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
     if by_truth:
@@ -70,14 +70,15 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
         np.array([p.settled for p in points]),
         done=learner.done,
         measured=measured,
-        given=learner.pool.answers,  # a trained version knows those before it alone
+        given=learner.pool.answers,  # a trained version only knows the answers before it
         terms=PREDICTIONS if learner.proves_done else ROWS,
     )
     return StopView(rules, verdicts, by_truth)
 
 
 def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
-    """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
+    """Estimate the accuracy over all rows from the control answers counted at each of these points; NaN while there is
+    no model."""
     if not learner.has_model:
         counts = [ControlCounts()] * len(counts)
     return control_accuracy(counts, learner.pool.share_ambiguous)
@@ -88,15 +89,14 @@ Learner = ActiveLearner[LabelTable]
 
 @dataclass(frozen=True)
 class Curve:
-    """One point per number of answers, or per version of a model trained in the background. Arrays of one length;
-    after an undo the curve continues from where it was withdrawn to.
+    """One point per number of answers, or per version of a model trained in the background. Arrays of one length; after
+    an undo the curve continues from the entry it returned to.
 
     answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
     beyond one per row · model_version : the log's seq the model is at ·
     accuracy, low, high : share of held-out rows predicted right, with its 95% Wilson interval ·
     control, control_low, control_high : accuracy over all rows by control answers, with its 95% interval ·
-    progressive : share of the answers before which an online model had said a label they ruled out. NaN if there
-    is none.
+    progressive : share of the answers that ruled out an online model's prediction just before. NaN if there is none.
     """
 
     answers: np.ndarray
@@ -114,7 +114,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Blind checks: what the model said of each when it was shown, against the answer.
+    """Blind checks: the prediction when each was shown, against the answer.
 
     counts : int CSR (k, k), [answered, predicted]; labels : the k that occur, most often first
     """
@@ -135,13 +135,13 @@ class Confusion:
 class ProgressView:
     """Counts are rows, answered and left as every page counts them; shares are in [0, 1].
 
-    pending, disputed : rows that wait for another person's answer, and those on which people differ undecided
-    answers_left : that the open rows wait for, of which one may be for several people
+    pending, disputed : rows that wait for another person's answer, and disputed rows undecided
+    answers_left : answers still needed for the open rows; one row may need several
     recall : of the approximate neighbour search, None if it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
-        one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
-        them and their answers leave no one label      trained : whether the model is trained in the background
-    sources : whether rows of one source explain each other, in a sentence; empty if the table names no source
+        one candidate anyway      undecided_checks : blind checks that measure nothing, because annotators differ and no
+        single label is left      trained : whether the model is trained in the background
+    sources : whether rows of one source inform each other, in a sentence; empty if the table has no sources
     file_scores : how much the scores of the table count for the labels, None if the model uses none
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
@@ -181,7 +181,7 @@ class ProgressView:
 
     @property
     def time_left(self) -> timedelta | None:
-        """As `workflow.projects.figures.time_left`."""
+        """Return the time left, as `workflow.projects.figures.time_left`."""
         return time_left(self.seconds_per_answer, self.answers_left)
 
 
@@ -189,7 +189,7 @@ class ProgressView:
 class _Memory:
     """Data cached with a learner.
 
-    predicted : {seq: label} what the model had said, of the entries about control rows up to `seq`
+    predicted : {seq: label} the predictions for the entries about control rows up to `seq`
     given : (m,) how many rows had each class as their only candidate at import; None: not counted yet
     """
 
@@ -198,12 +198,12 @@ class _Memory:
     given: np.ndarray | None = None
 
 
-# Read and written only while the learner is open, that is by one thread at a time.
+# Used only while the learner is open, by one thread at a time.
 _memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 
 def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
-    """Everything the page draws, from the learner (caught up with the log) and the log itself."""
+    """Return everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, session, project_id = opened.learner, opened.session, opened.project_id
     now = learner.progress()
     curve = read_curve(learner, now.n_test)
@@ -247,11 +247,13 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
 
 
 def _source_words(learner: Learner) -> str:
-    """`ProgressView.sources`"""
+    """Return `ProgressView.sources`."""
     column = learner.table.roles.source
     if column is None:
         return ""
-    if not learner.settings.model_entry.uses_sources:  # it may have more rows than are compared at once
+    if (
+        not learner.settings.model_entry.uses_sources
+    ):  # it may have more rows than the search can compare at once
         models = in_a_row(USING_SOURCES)
         return f"{models} learn that rows of one {column} explain each other, the model in use does not."
     sources = learner.pool.sources
@@ -281,7 +283,7 @@ def watched(doors: Doors[Learner]) -> tuple[int, int, int | None, str]:
 
 
 def read_curve(learner: Learner, n_test: int) -> Curve:
-    """The curve of the answers that stand. n_test : held-out rows"""
+    """Return the curve of the answers that still count. n_test : held-out rows"""
     points: list[CurvePoint] = standing_points(learner.curve)
     accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     low, high = wilson_interval(accuracy, n_test)
@@ -305,7 +307,7 @@ def read_curve(learner: Learner, n_test: int) -> Curve:
 
 
 def measured_by(learner: Learner, curve: Curve, n_test: int) -> Measured:
-    """The curve by which the goal goes: that of the test rows, else that of the blind checks."""
+    """Return the curve that the goal is measured by: that of the test rows, else that of the blind checks."""
     if n_test:
         return Measured(curve.answers, curve.accuracy, np.full(len(curve.answers), float(n_test)), fixed=True)
     counts = [point.control for point in standing_points(learner.curve)]
@@ -314,7 +316,7 @@ def measured_by(learner: Learner, curve: Curve, n_test: int) -> Measured:
 
 
 def _labels(learner: Learner) -> tuple[LabelCount, ...]:
-    """The classes with any row that is answered or given, most answered first."""
+    """Count the classes of rows, answered or given, most answered first."""
     memory = _memories.setdefault(learner, _Memory())
     if memory.given is None:
         single = learner.original.sum(axis=1) == 1
@@ -329,7 +331,7 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
 
 
 def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion:
-    """The answers to control rows against what the model had said when each was first shown."""
+    """Compare the answers to control rows with the prediction when each was first shown."""
     pool, memory = learner.pool, _memories.setdefault(learner, _Memory())
     if pool.control_rows.any():
         for seq, asked, predicted in events.each_predicted(session, project_id, memory.seq, learner.seq):
@@ -352,18 +354,18 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
 
 
 def _name_now(class_map: ClassMap, name: str) -> str:
-    """The present name of a class; one whose adding was withdrawn keeps the name it had."""
+    """Return the present name of a class; a class whose addition was withdrawn keeps its old name."""
     try:
         return class_map.now(name)
     except ClassError:
         return name
 
 
-# How good a project of one true label is at a glance.
+# The quality of a project of one true label at a glance.
 
 
 def glance(learner: Learner, rules: StopRules) -> Glance:
-    """The figure that leads the Progress page, as a line of a list: by the test rows, else by the blind checks."""
+    """Return the main figure of the Progress page for a list: on the test rows, else on the blind checks."""
     n_test = int(learner.test_rows.sum())
     curve = read_curve(learner, n_test)
     if n_test:
@@ -384,7 +386,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
     )
 
 
-# How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
+# How much of a project is answered and open, from table and log: a page that lists projects builds no learner.
 
 
 @dataclass(frozen=True)
@@ -392,7 +394,7 @@ class Labels:
     """The part of a table that a pool needs, without its features, which may be large.
 
     candidates : (n, m)      truth : (n,) class numbers, -1 if unknown; None without a column of them
-    candidate_weights : None, for they change no count
+    candidate_weights : None, because they change no count
     """
 
     candidates: npt.NDArray[np.bool_]
@@ -409,13 +411,13 @@ Kept = OneLabelPool[Labels]
 def count(
     home: Home, session: Session, project: Project, settings: LearnerSettings, kept: Kept | None
 ) -> tuple[int, int, Kept | None]:
-    """(answered, open, what to give as `kept` at the next count), rows as the pool of a learner counts them."""
+    """Return (answered, open, `kept` for the next count), in rows as the pool of a learner counts them."""
     changes = read_class_changes(session, project.id)
     if not changes and not settings.several:
         answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
-    # After a change of the classes the stored `after` of an entry may mean other labels, and where people answer for
-    # themselves it is theirs alone, so the log is folded again; a long one only once.
+    # After a change of the classes the stored `after` of an entry may mean other labels, and with independent answers
+    # it is only that person's. So the log is folded again; a long one only once.
     if kept is None or not follow(session, project.id, kept, kept.apply):
         kept = OneLabelPool(_counting_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, kept, kept.apply)

@@ -1,4 +1,4 @@
-"""Review of rows with candidates: find the rows that have an answer, and look at one with all entries about it."""
+"""Review of rows with candidates: find the answered rows, and show one with all entries about it."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ Learner = ActiveLearner[LabelTable]
 class RowReview:
     """An opened row.
 
-    token : of a correction that is made of it      imported, candidates : its candidates in the file, and now
-    out : it is a bad item now      flagged : its latest answer carries a flag      classes : all of the project
+    token : for a correction of this view      imported, candidates : its candidates in the file, and now
+    out : whether it is a bad item now      flagged : whether its latest answer carries a flag      classes : all of the
+        project
     """
 
     view: RowView
@@ -62,7 +63,7 @@ class RowReview:
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:
-    """The answered rows that fit; who is no reviewer finds their own answers alone."""
+    """Return the matching answered rows; annotators find only their own answers."""
     with doors.learner() as opened:
         table, class_map = opened.learner.table, opened.learner.pool.class_map
     with doors.reading() as reading:
@@ -92,9 +93,10 @@ def _line(
 
 
 def open_row(opened: Opened[Learner], row: int) -> RowReview:
-    """The row and its whole history; who is no reviewer sees rows they have answered, and their own part of it.
+    """Return the row and its whole history. Annotators see only rows they have answered, and only their own part of the
+    history.
 
-    Raises NotFound if there is no such row, or it is none of this person's.
+    Raises NotFound if there is no such row, or the person may not see it.
     """
     learner, session, person = opened.learner, opened.session, opened.person
     check_row(learner.table, row)
@@ -103,7 +105,7 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
     withdrawn = taken_back(every)
-    # Where people answer for themselves, no one is shown what came of the answers of others.
+    # With independent answers, annotators do not see the result of others' answers.
     alone = opened.whose is not None and learner.settings.several
     pool = learner.pool
     own = pool.fold.view(row, pool.fold.entries(row), str(person.id))
@@ -156,13 +158,13 @@ def _said(class_map: ClassMap, predicted: str | None) -> str | None:
     return None if predicted is None else names_now(class_map, (predicted,))[0]
 
 
-# Answers of each person per row, for figures of people.
+# Each person's answers per row, for figures about annotators.
 
 
 def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
-    """The votes of these entries, none of them withdrawn, in order. Who says that an item is bad has no vote about it.
+    """Return the votes of these entries, which are in order, none withdrawn. A "bad item" answer is no vote.
 
-    Where one answer follows another, a person who rules something out leaves what others had left before.
+    When answers build on each other, ruling a label out leaves the candidates that others had left.
     """
     pool = learner.pool
     known = pool.class_map.known_names
@@ -181,7 +183,7 @@ def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> li
         names = _now(one.labels if whole else one.after, called)
         if one.kind == EntryKind.BAD or not names:
             continue
-        right = verdicts.get(row)  # never the truth of the table: of rows that are asked it is hidden
+        right = verdicts.get(row)  # never the truth of the table, which is hidden for rows that are asked
         found.append(
             Vote(
                 row=row,
@@ -198,5 +200,5 @@ def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> li
 
 
 def _now(names: Iterable[str], called: dict[str, str]) -> frozenset[str]:
-    """Classes by their present names; one that was withdrawn is left out."""
+    """Return the classes by their present names; a withdrawn class is left out."""
     return frozenset(called[name] for name in names if name in called)

@@ -1,4 +1,4 @@
-"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
+"""The queue: every open row except the blind checks in the order of asking, with its score and the reason."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Learner = ActiveLearner[LabelTable]
 class QueueRow:
     """One open row: its place in the queue from 1, its score under the project's strategy, and why.
 
-    shares : the model's of the candidates, in their order; even ones until there is a model
-    near : its cosine to what is searched for by meaning
+    shares : the model's shares of the candidates, in their order; equal until there is a model
+    near : its cosine similarity to a search by meaning
     """
 
     place: int
@@ -41,13 +41,14 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueView:
-    """``rows`` are those of a page that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+    """A page of the queue. ``rows`` : the matching rows of the page, at most SHOWN; ``matching`` of ``listed`` rows
+    match.
 
     listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
-    listed because they are blind checks      begun : those not listed because others have answered them: they are asked
-    of the next person before all that are listed
-    by_meaning : what is searched for is a meaning: the nearest rows come first, and rows without a vector are left out
-    strategy : as it is stored      strategies : the words of all that can be chosen instead
+        listed because they are blind checks      begun : those not listed because others have answered them: the next
+        annotator is asked about them first
+    by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
+    strategy : as it is stored      strategies : the descriptions of those that can be chosen instead
     """
 
     strategy: str
@@ -69,12 +70,12 @@ def list_queue(
     near: FloatArray | None = None,
     page: int = 0,
 ) -> QueueView:
-    """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
+    """Return the open rows, in the order of asking, whose id, candidates, text or categories contain the words searched
+    for.
 
-    held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
-    near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
-        at all
-    page : from 0; the last one instead of one that does not exist
+    held : `workflow.rows.finding.rows_with` of the learner's table, if already searched
+    near : (n,) how near each row is in meaning to the search: the nearest come first, and rows with NaN are left out
+    page : from 0; beyond the last page, the last one
     """
     learner, pool = opened.learner, opened.learner.pool
     held = rows_with(learner.table, words_of(search)) if held is None else held
@@ -108,14 +109,14 @@ def list_queue(
 
 
 def queue_rows(opened: Opened[Learner]) -> Iterator[QueueRow]:
-    """The whole queue."""
+    """Yield the whole queue."""
     order, scores = opened.learner.ranking()
     for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
         yield _queue_row(opened.learner, place, row, score, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
-    """The whole queue as lines of a file, their heading first."""
+    """Yield the whole queue as lines of a file, header first."""
     yield "place", "row", "row_id", "candidates", "score", "reason"
     for one in queue_rows(opened):
         yield one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason
@@ -144,15 +145,15 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
 QUEUE = Queueing(list_queue, queue_rows, queue_lines)
 
 
-# Which rows of the map are answered or open, their labels, and what the model says of them.
+# Which rows of the map are answered or open, their labels, and their predictions.
 
 MOST_SHARES = 5_000_000
-"""Rows times classes of which the shares are looked at; of more rows, some in even steps."""
+"""Limit of rows times classes for computing shares; above it, evenly spaced rows."""
 
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
-    """The one candidate of each of these rows or, as its question would show it, the one with the largest share.
-    Nothing of a row that more people are to answer once someone has: the model may have learnt from it."""
+    """Return the single candidate of each of these rows or, as its question would show it, the one with the largest
+    share. A row that needs more annotators shows nothing once it has an answer: the model may have learned from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     candidates = np.asarray(pool.candidates[numbers])
     begun = (pool.asked.waiting() & ~pool.asked.fresh())[numbers]
@@ -170,13 +171,13 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     return NamedRows(classes, known, doubt)
 
 
-# The scores that came with the candidates, against what people have made of them.
+# The scores that came with the candidates, against the labels by people.
 
 
 def scores_given(learner: Learner) -> ScoredCandidates | None:
-    """Every scored candidate; None if the table has no scores. True labels that the file gives count too.
+    """Return every scored candidate; None if the table has no scores. True labels from the file count, too.
 
-    Of a table that another model has scored in part, a row that it has not, all of whose candidates weigh 1, has none.
+    In a table that another model has scored in part, an unscored row, whose candidates all weigh 1, has none.
     """
     pool = learner.pool
     if pool.table.candidate_weights is None:

@@ -16,8 +16,8 @@ from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
 
 TELLS_LITTLE = 0.9
-"""Share of the false classes that rows have as candidates, on average, from which on coverage comes first. If all
-were, that gave a kernel ridge 17 to 29 points over the first 50 answers; where 0.4 and less were, nothing
+"""Mean share of the false classes among a row's candidates, at least which coverage comes first. With all of them,
+coverage gained a kernel ridge 17 to 29 points over the first 50 answers; with 0.4 or less, nothing
 (benchmarks/results/cold_start.md)."""
 
 DRAWN = {"seed", "test_share", "control_share", "truth_role"}
@@ -33,8 +33,8 @@ read_settings = LearnerSettings.from_json
 
 
 def first_strategy(table: LabelTable) -> str:
-    """The strategy that is proposed for a new project: coverage first where the table says next to nothing of its rows,
-    so that a model has nothing to use before there are answers."""
+    """Return the default strategy of a new project: coverage first if the table says next to nothing about its rows, so
+    that a model has nothing to use before there are answers."""
     if table.candidate_weights is not None:
         return AUTOMATIC
     sizes = table.candidates.sum(axis=1)
@@ -45,15 +45,15 @@ def first_strategy(table: LabelTable) -> str:
 
 
 def first_truth_role(table: LabelTable) -> str:
-    """Default use of the true labels that are not held out: to be learnt from, or, where they would leave
-    nothing to ask, to stay hidden, so that people can try how far questions go."""
+    """Return the default use of the true labels that are not held out: for training, or, if that would leave nothing to
+    ask, hidden, so that people can try the questions."""
     return "hidden" if _all_known(table) else "given"
 
 
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
-    """The settings if no one has chosen any: models are compared, and blind checks asked where the table holds no
-    true label. Of those that it holds a third is held out to measure accuracy; the others use `first_truth_role`,
-    questions by `first_strategy`."""
+    """Return the default settings: models are compared, and blind checks asked if the table has no true labels. A third
+    of its true labels are held out to measure accuracy; the others are used as `first_truth_role` says, and
+    `first_strategy` chooses the questions."""
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(
         model=AUTOMATIC,
@@ -64,7 +64,7 @@ def default_settings(table: LabelTable, control_share: float) -> LearnerSettings
 
 
 def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
-    """Whether the true labels that are given leave nothing to ask."""
+    """Report a doubt if the given true labels leave nothing to ask."""
     if settings.truth_role != "given" or not _all_known(table):
         return []
     message = "The true label of every row with a choice is known and given: there is nothing to ask."
@@ -73,19 +73,19 @@ def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
 
 
 def _all_known(table: LabelTable) -> bool:
-    """Whether there are rows with a choice, and the true label of all of them is known."""
+    """Whether there are rows with a choice, and all of their true labels are known."""
     asked = table.candidates.sum(axis=1) > 1
     return table.truth is not None and bool(asked.any() and (table.truth[asked] >= 0).all())
 
 
 def settle_change(before: LearnerSettings, after: LearnerSettings) -> LearnerSettings:
-    """The settings after a change: where models are compared from now on, the one in force stays until then."""
+    """Return the settings after a change: if models are compared from now on, the current one stays until then."""
     if after.is_automatic and not before.is_automatic:
         return after.adopting(before.model_in_force, before.C)
     return after
 
 
-# Projects with one true label among candidates in words: the strategies and models, and why a row is asked.
+# The words for projects with one true label among candidates: strategies, models, and why a row is asked.
 
 TAKES_GROUPS = True
 CAN_QUALIFY = True
@@ -94,33 +94,33 @@ COVER_HELP = (
     "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "
     "to nothing is left to cover. After that, the strategy that suits the model chooses the questions."
 )
-"""When questions cease to use coverage."""
+"""Explanation of when questions stop using coverage."""
 
 NAMES = {entry.name: entry.words for entry in STRATEGY_ENTRIES.values()}
-"""Every strategy by which questions can be asked."""
+"""Every strategy that can choose the questions."""
 
 MODELS: Mapping[str, str] = {entry.name: entry.words for entry in MODEL_ENTRIES.values()}
-"""Every model a project can learn with, the one that answers at once first."""
+"""Every model a project can learn with, the immediate one first."""
 
 CHOICES = {AUTOMATIC: "Automatic: compares the models and takes the best", **MODELS}
 """Models of a project, the default first."""
 
 TRAINED = (AUTOMATIC, *(entry.name for entry in MODEL_ENTRIES.values() if entry.upkeep is Upkeep.TRAINED))
-"""Choices of a model under which one may be trained in the background."""
+"""Model choices that may train in the background."""
 
 WITH_C = tuple(entry.name for entry in MODEL_ENTRIES.values() if entry.c_option is not None)
-"""Models that the setting C means something for."""
+"""Models that use the setting C."""
 
 WEIGHING = tuple(entry.words.partition(":")[0] for entry in MODEL_ENTRIES.values() if entry.weighs_candidates)
-"""Models, by their short names, for which it counts how often each candidate of a row was named."""
+"""Short names of the models that use how often each candidate of a row was named."""
 
 
 USING_SOURCES = tuple(entry.words.partition(":")[0] for entry in MODEL_ENTRIES.values() if entry.uses_sources)
-"""Models, by their short names, that learn that rows of one source explain each other."""
+"""Short names of the models that learn that rows of one source inform each other."""
 
 
 def needs_neighbors(model: str, strategy: str) -> bool:
-    """Whether the number of neighbours means something under this choice of a model and this strategy."""
+    """Whether this model and strategy use the number of neighbours."""
     if model == AUTOMATIC:
         return True
     entry = MODEL_ENTRIES[model]
@@ -129,10 +129,10 @@ def needs_neighbors(model: str, strategy: str) -> bool:
 
 
 def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
-    """Strategies by model, in words, the default first; `stored` is always among it.
+    """Return the strategies for a model, in words, the default first; `stored` is always among them.
 
-    Effect rules use the votes of the nearest rows and are left out for other models: there they are worse than
-    random. What a model must tell is left out if it does not.
+    Effect rules use the votes of the nearest rows; with other models they are worse than random and left out. A
+    strategy is also left out if the model does not provide what it needs.
     """
     entry = MODEL_ENTRIES.get(model)
     by_votes = entry is not None and entry.upkeep is Upkeep.VOTES
@@ -148,10 +148,10 @@ def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
 
 
 def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True, waits: bool = False) -> str:
-    """One or two sentences: why this row, and what the answer could do.
+    """Return one or two sentences: why this row is asked, and what the answer could change.
 
-    strategy : the project's      counted : False if no votes are kept from which the two numbers could come
-    waits : whether neighbours are still to be found
+    strategy : the project's      counted : False if no votes are stored to compute the two numbers from
+    waits : whether neighbours are still being found
     """
     entry = STRATEGY_ENTRIES[strategy]
     if waits:

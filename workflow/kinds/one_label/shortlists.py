@@ -1,9 +1,9 @@
 """Shortlists of questions: which choices are shown first, and how often they held the truth.
 
-The thresholds come from the blind checks under the model in force (`plcore.evaluation.shortlists`), again with every
-version of it. Blind checks are shown with all their choices, so that no one's answer depends on the list; so that they
-cannot be told from other questions, some of these are shown in full too (decision 31). The log keeps the list either
-way: what a check's list would have been is measured by it.
+The thresholds come from the blind checks under the current model (`plcore.evaluation.shortlists`), and are computed
+again with every version of it. Blind checks show all their choices, so that no answer depends on the list. Some
+ordinary questions are shown in full, too, so that annotators cannot spot the checks (decision 31). The log stores the
+list either way: it measures what a check's list would have been.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 IN_FULL_A_CHECK = 2
-"""Other questions shown in full for each blind check: of those shown in full a third are checks. If checks are a
-third of all questions, or more, all are shown in full."""
+"""Ordinary questions shown in full per blind check: a third of the questions shown in full are checks. If at least a
+third of all questions are checks, all are shown in full."""
 LEAST_HIDDEN = 2
-"""Choices that are behind the key at least: for one alone a key saves nothing."""
+"""Fewest choices that a shortlist hides: hiding a single one saves no key press."""
 TOLD = (EntryKind.IS, EntryKind.AMONG, EntryKind.NONE)
-"""Answers that say where the truth lies."""
+"""Answers that say where the truth is."""
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """A question that had a shortlist, as an entry has it. alone : no other choice stood next to it"""
+    """A question with a shortlist, from an entry. alone : whether no other choice was shown next to it"""
 
     row: int
     kind: str
@@ -66,14 +66,14 @@ class _Memory:
     shown: dict[int, _Shown] = field(default_factory=dict)
 
 
-# Read and written only while the learner is open, that is by one thread at a time.
+# Used only while the learner is open, by one thread at a time.
 _memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 
 def thresholds_of(learner: Learner, promise: float) -> MarginThresholds:
-    """The largest scores of a choice on the shortlist, by how sure the model is of the row, from the checks that are as
-    they were when this version of the model was made; infinite where nothing may be left out. They follow from table,
-    settings, log and version alone, whenever someone first asks."""
+    """Return the largest scores of a choice on the shortlist, by the model's confidence in the row, from the checks in
+    their state when this version of the model was made; infinite if nothing may be left out. They depend only on table,
+    settings, log and version."""
     if (
         not learner.settings.model_entry.leaves_out
         or weighs_own(learner.pool)
@@ -96,11 +96,10 @@ def with_shortlist(
     how: AskedAs,
     first: tuple[str, ...] | None,
 ) -> AskedAs:
-    """How the question is put, with a shortlist where the room wants one and there is one: the choices that are shown
-    first if it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
+    """Return how the question is put, with a shortlist if the room uses them and there is one: the choices shown first
+    for "which of these?". For a yes or no question it is only logged, so that checks measure it in any form.
 
-    first : as `shortlist` gave it when the question was first put: what is on the screen of someone stays, a list or
-    none
+    first : the result of `shortlist` when the question was first put, a list or none: what is on someone's screen stays
     """
     if room.shortlist is None:
         return how
@@ -114,7 +113,7 @@ def with_shortlist(
 
 
 def shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[str, ...] | None:
-    """The shortlist in the order of the screen; None if there is none, as before the first model."""
+    """Return the shortlist in display order; None if there is none, as before the first model."""
     if room.shortlist is None:
         return None
     shares = np.array([asked.probabilities])
@@ -129,7 +128,7 @@ def shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[st
 
 
 def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
-    """Whether all choices are shown whatever the list is: of blind checks, and of a seeded share of the others."""
+    """Whether all choices are shown whatever the list is: for blind checks, and for a seeded share of the others."""
     if learner.pool.control_rows[asked.row]:
         return True
     drawn = np.random.default_rng([learner.settings.seed, 5, asked.row, person_id]).random()
@@ -137,13 +136,13 @@ def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
 
 
 def _share_in_full(learner: Learner) -> float:
-    """For the questions that are no blind checks, those that are shown in full next to them."""
+    """Return the share of ordinary questions that are shown in full, like blind checks."""
     checks = learner.settings.control_share
     return min(1.0, IN_FULL_A_CHECK * checks / (1 - checks))
 
 
 def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
-    """How shortlists are in the project."""
+    """Describe how well shortlists do in the project."""
     learner, pool = opened.learner, opened.learner.pool
     room = RoomSettings.from_json(opened.project.room)
     shown = _all_shown(opened.session, opened.project_id, learner)
@@ -151,7 +150,7 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
     truth: dict[int, int] = dict(zip(checks.rows.tolist(), checks.truth.tolist(), strict=True))
     asked_first: dict[int, _Shown] = {}
     for one in shown.values():
-        asked_first.setdefault(one.row, one)  # later ones went by the row's own answer
+        asked_first.setdefault(one.row, one)  # later ones used the row's own answer
     measured = [(asked_first[row], class_) for row, class_ in truth.items() if row in asked_first]
     standing = {entry.seq for one in shown.values() for entry in pool.fold.entries(one.row)}
     alone = [one for seq, one in shown.items() if one.alone and one.kind in TOLD and seq in standing]
@@ -176,7 +175,7 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
 
 
 def _all_shown(session: Session, project_id: int, learner: Learner) -> dict[int, _Shown]:
-    """{seq: question} of all entries whose question had a shortlist; the second entry of a press is left out."""
+    """Return {seq: question} of all entries whose question had a shortlist, without the second entry of one answer."""
     memory = _memories.setdefault(learner, _Memory())
     for entry in events.each_put(session, project_id, memory.seq, learner.seq, "first"):
         how = AskedAs.from_json(entry.asked)

@@ -1,4 +1,4 @@
-"""A question as a page shows it: its candidates in order, what tells them apart, and why it is asked."""
+"""A question as a page shows it: its candidates in order, the features that distinguish them, and why it is asked."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from workflow.answering.room_settings import Groups, RoomSettings
 from workflow.kinds.one_label.settings import reason
 from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, weight_words, weights_in
 
-# The words of a row's text that speak for each of its candidates, for the question card to mark.
+# The words of a row's text that are evidence for each of its candidates, marked on the question card.
 
-"""Rows whose words are compared with, of those that train, drawn with a fixed seed; fewer for many classes."""
+"""Limit of the training rows whose words are compared, drawn with a fixed seed; fewer for many classes."""
 
 MOST_SHARES = 400_000
-"""Rows times classes of the sample at most."""
+"""Limit of rows times classes of the sample."""
 
 SHARES_LAST = 10
-"""Entries after which the model is asked again what it says of the sample. Answers about its rows count at once."""
+"""Entries until the model predicts the sample again. Answers about its rows count at once."""
 
 MOST_CANDIDATES = 20
-"""Candidates whose words are marked, those with the largest shares."""
+"""Limit of the candidates whose words are marked, those with the largest shares."""
 
 MOST_MARKS = 12
-"""Pieces of the text that are marked for one candidate, those that speak most."""
+"""Limit of the pieces of text marked for one candidate, those with the strongest evidence."""
 
 WEAKEST = 0.2
-"""For the piece that speaks most for any candidate: what speaks less is not marked."""
+"""Share of the strongest piece's evidence below which a piece is not marked."""
 
 MOST_CHARACTERS = 20_000
-"""For a text that are looked at, from its beginning."""
+"""Characters of a text that are searched, from its beginning."""
 
 
 @dataclass(frozen=True)
 class SpeakingMark:
-    """A piece of the text, in characters from start to before end, that speaks for a candidate. strength : in (0, 1],
-    1 for the piece that speaks most of all those of the question."""
+    """A piece of the text that is evidence for a candidate, in characters from start to before end. strength : in (0,
+    1], 1 for the strongest piece of the question."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class _Sample:
     seq: int = 0
 
     def shares(self, learner: ActiveLearner[LabelTable]) -> np.ndarray:
-        """(r, m) the model's shares, 0 for candidates that answers have ruled out since."""
+        """Return (r, m) the model's shares, 0 for candidates that answers have ruled out since."""
         if self.said is None or learner.seq - self.seq >= SHARES_LAST:
             self.said, self.seq = learner.shares_of(self.rows), learner.seq
         left = self.said * learner.pool.candidates[self.rows]
@@ -76,12 +76,12 @@ class _Sample:
         return np.asarray(left / np.where(total > 0, total, 1.0))
 
 
-# Read and written only while the learner is open, that is by one thread at a time.
+# Used only while the learner is open, by one thread at a time.
 _samples: WeakKeyDictionary[ActiveLearner[LabelTable], _Sample] = WeakKeyDictionary()
 
 
 def learn_words(learner: ActiveLearner[LabelTable]) -> None:
-    """Look through the texts of the sample, which takes seconds: not while someone waits for a question."""
+    """Process the texts of the sample. It takes seconds: do not call it while someone waits for a question."""
     if learner.table.roles.text is not None and learner not in _samples:
         _samples[learner] = _sample(learner)
 
@@ -89,12 +89,12 @@ def learn_words(learner: ActiveLearner[LabelTable]) -> None:
 def speaking_marks(
     learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]
 ) -> tuple[SpeakingMark, ...]:
-    """The pieces of the row's text that speak for one of its candidates rather than for the others, in the order of the
-    text; none if there is no text or one candidate, and before `learn_words`.
+    """Return the pieces of the row's text that favour one of its candidates over the others, in the order of the text;
+    none if there is no text or only one candidate, and before `learn_words`.
 
     candidates : of the row, those with the largest shares first
-    A row of the sample counts for a candidate by what the model gives it. No held-out row is in the sample, and the row
-    does not count for itself, so that a blind question is marked like any other.
+    A sample row counts for a candidate by the model's share of it. No held-out row is in the sample, and the row does
+    not count for itself, so that a blind check is marked like any other question.
     """
     sample = _samples.get(learner)
     text = text_of(learner.table, row)[:MOST_CHARACTERS]
@@ -134,13 +134,13 @@ def _sample(learner: ActiveLearner[LabelTable]) -> _Sample:
 
 
 SAMPLE = 2_000
-"""Rows that the moments of the features are taken from, drawn with a fixed seed; fewer for many classes."""
+"""Rows that the moments of the features are computed from, drawn with a fixed seed; fewer for many classes."""
 
 MOST_TOLD = 5_000_000
-"""Rows times classes up to which the model's own label distributions are used: with more they would cost seconds."""
+"""Limit of rows times classes for using the model's own label distributions: above it they would take seconds."""
 
 MOMENTS_LAST = 25
-"""Versions of the model after which the moments are taken again: one answer changes next to nothing in them."""
+"""Versions of the model until the moments are computed again: one answer hardly changes them."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ class Candidate:
     """One line of the card.
 
     probability : the model's share for the label, without the row's own vote
-    weight : how much the table lets the label count, in words: "0.46", "3 of 5 votes"; "" where all count alike
-    given : the same as a number; 0 if it is none
-    voters : who named it before the import, for reviewers and owners; empty for others, and where no one knows
+    weight : the label's weight in the table, in words: "0.46", "3 of 5 votes"; "" if all weigh the same
+    given : the same as a number; 0 if there is none
+    voters : people who named it before the import, for reviewers and owners; empty for others, or if unknown
     """
 
     label: str
@@ -163,7 +163,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Telling:
-    """The number columns that tell the two most probable candidates apart best, best first."""
+    """The number columns that best distinguish the two most probable candidates, best first."""
 
     between: tuple[str, str]
     columns: tuple[str, ...]
@@ -171,10 +171,10 @@ class Telling:
 
 @dataclass(frozen=True)
 class YesNo:
-    """A yes or no question: whether it is one of these candidates.
+    """A yes or no question: whether the row is one of these candidates.
 
-    name : of the label, or of the group that they are; "" of a group that has lost its name meanwhile
-    description : of the label      probability : what the model gives them together
+    name : of the label or the group; "" for a group that has lost its name meanwhile
+    description : of the label      probability : their combined share
     """
 
     name: str
@@ -187,17 +187,17 @@ class YesNo:
 class ShownQuestion:
     """A question as a page shows it.
 
-    choices, probabilities : the candidates in class order      candidates : the same in the order of the screen
-    strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
+    choices, probabilities : the candidates in class order      candidates : the same in display order
+    strategy : as it is logged. Never displayed, because it would reveal the blind checks
     score, decides, undecided, predicted : as in `plcore.Question`
-    why : a sentence by the project's strategy      shown : stamp of the choices, for `submit_answer`
-    telling : what marks the columns to look at, None if there is nothing to mark
-    marks : the pieces of the text that speak for one candidate rather than for the others
-    coming : the row that is likely to be asked next, where rows have files
-    groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
-    yes_no : what is asked in yes and no; None if it is "which of these?"
-    first : how many of the candidates are shown at first; the others are behind a key
-    votes : this many people voted on the row before; 0 if no one did, or it is not known
+    why : a sentence about the project's strategy      shown : stamp of the choices, for `submit_answer`
+    telling : the columns to mark, None if there is nothing to mark
+    marks : the pieces of the text that favour one candidate over the others
+    coming : the row likely to be asked next, if rows have files
+    groups : the groups with some but not all of the candidates, each with its candidates
+    yes_no : the yes or no question; None if it is "which of these?"
+    first : how many candidates are shown at first; a key shows the others
+    votes : number of people who voted on the row before; 0 if none did, or it is unknown
     """
 
     token: str
@@ -224,15 +224,15 @@ class ShownQuestion:
 
     @property
     def behind(self) -> int:
-        """How many candidates are behind the key."""
+        """Number of candidates that are hidden at first."""
         return 0 if self.first is None else len(self.candidates) - self.first
 
 
 @dataclass
 class _Memory:
-    """Data cached with a learner: the moments of its features, which take a while to compute.
+    """Data cached with a learner: the moments of its features, which are slow to compute.
 
-    sample : numbers of the rows they are taken from      version : of the model they were taken with
+    sample : numbers of the rows they come from      version : of the model they were computed with
     """
 
     sample: np.ndarray | None = None
@@ -240,7 +240,7 @@ class _Memory:
     version: int = 0
 
 
-# Read and written only while the learner is open, that is by one thread at a time.
+# Used only while the learner is open, by one thread at a time.
 _memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
 
 
@@ -256,10 +256,10 @@ def word_question(
     *,
     with_voters: bool = False,
 ) -> ShownQuestion:
-    """The question with its token, the row as the file had it, and its candidates in the order of the room.
+    """Return the question with its token, the row as it is in the file, and its candidates in the order of the room.
 
-    how : it is put      groups : that hold some of the candidates and not all of them
-    with_voters : whether the person may see who named what before the import
+    how : its form      groups : those with some but not all of the candidates
+    with_voters : whether the person may see the imported votes by voter
     """
     memory = _memories.setdefault(learner, _Memory())
     shares = dict(zip(asked.choices, asked.probabilities, strict=True))
@@ -292,7 +292,7 @@ def word_question(
             )
             for label in order
         ),
-        # Never by the question's own strategy: a blind question must look like any other.
+        # Never use the question's own strategy: a blind check must look like any other question.
         why=reason(
             learner.strategy, asked.decides, asked.undecided, counted=learner.proves_done, waits=learner.waits
         ),
@@ -334,7 +334,8 @@ def _telling(memory: _Memory, learner: ActiveLearner[LabelTable], shares: dict[s
 
 
 def _moments(memory: _Memory, learner: ActiveLearner[LabelTable]) -> LabelMoments:
-    """The moments by the model's label distributions; in huge tables by even shares of each row's candidates."""
+    """Return the moments by the model's label distributions; in huge tables by equal shares of each row's
+    candidates."""
     if memory.sample is None:
         rows = np.flatnonzero(~learner.test_rows)
         drawn = np.random.default_rng(0).permutation(rows)[

@@ -1,4 +1,4 @@
-"""Models that a worker trains: under which key versions are stored, how one is trained, how a learner takes it in."""
+"""Models that a worker trains: the key of stored versions, how one is trained, and how a learner loads it."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from workflow.models.versions import is_kept, read_effects, read_footing
 from workflow.server.home import Home
 from workflow.server.jobs import FairLock
 
-# Between two versions of a worker: what its last one makes of the answers since, in a thread next to the answering.
+# Between two versions by a worker, a thread applies the answers since the last version while people answer.
 #
-# The next question waits for none of it. What comes out follows from the version and the candidates as they are, so
-# that a restart, or a version applied late, ends in the same.
+# The next question does not wait for it. The result depends only on the version and the current candidates, so a
+# restart, or a version applied late, ends in the same state.
 
 STOPS_WITHIN = 5.0
-"""Seconds that a process which ends waits for an update."""
+"""Seconds that an ending process waits for an update."""
 
 
 class _From(NamedTuple):
-    """A version: its number, its scores, and their file, next to which lies what updates start from."""
+    """A version: its number, its scores, and their file. What updates start from is stored next to that file."""
 
     number: int
     scores: AnyArray
@@ -54,28 +54,28 @@ class _From(NamedTuple):
 
 
 class FirstUpdates:
-    """Runs the first updates of one learner, one at a time. `lock` is the one under which the learner is used."""
+    """A thread that runs the first updates of one learner, one at a time. `lock` guards the learner."""
 
     def __init__(self, learner: Learner, lock: FairLock) -> None:
         self._learner, self._lock = learner, lock
         self._from: _From | None = None
-        self._seen = -1  # the seq up to which the learner's shares are what the version makes of it
-        self._footing: tuple[_From, str, Footing] | None = None  # as it was read last; of the thread alone
+        self._seen = -1  # the seq up to which the learner's shares come from the version
+        self._footing: tuple[_From, str, Footing] | None = None  # as last read; used only by the thread
         self._thread: threading.Thread | None = None
         self._stopped = False
 
     def begin(self, number: int, scores: AnyArray, path: Path) -> None:
-        """Start from this version from now on. Call it with the lock held, as `look`."""
+        """Start from this version from now on. Like `look`, call it with the lock held."""
         self._from, self._seen = _From(number, scores, path), number
 
     @property
     def busy(self) -> bool:
-        """Whether answers are applied now."""
+        """Whether answers are being applied."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
     def look(self) -> None:
-        """Begin to apply the answers since the version, if there are any and nothing is under way."""
+        """Begin to apply the answers since the version, if there are any and none are being applied."""
         if self._is_due() and self._thread is None:
             self._thread = threading.Thread(target=self._work, name="first-update", daemon=True)
             self._thread.start()
@@ -91,12 +91,12 @@ class FirstUpdates:
             thread.join()
 
     def abandon(self) -> bool:
-        """Take in nothing any more; what is under way ends by itself, for nothing. Whether there is anything."""
+        """Apply nothing more; a running update ends by itself and is discarded. Returns whether one is running."""
         self._stopped = True
         return self.busy
 
     def stop(self) -> None:
-        """As `abandon`; waits a little for what is under way."""
+        """As `abandon`; waits briefly for a running update."""
         self.abandon()
         thread = self._thread
         if thread is not None:
@@ -117,7 +117,7 @@ class FirstUpdates:
             update = self._update(origin, candidates, weights)
             with self._lock:
                 if self._stopped or self._from is not origin:
-                    continue  # a new version has come meanwhile
+                    continue  # a new version arrived meanwhile
                 if update is None:
                     self._from = None  # until the next version
                     continue
@@ -125,7 +125,7 @@ class FirstUpdates:
                 self._learner.follow(update)
 
     def _update(self, origin: _From, candidates: BoolArray, weights: FloatArray | None) -> FirstUpdate | None:
-        """Model output for these candidates; None if nothing is kept to start from."""
+        """Return the model output for these candidates; None if no state to start from is stored."""
         try:
             if self._footing is None or self._footing[0] is not origin:
                 read = read_footing(origin.path, None if self._footing is None else self._footing[1:])
@@ -141,8 +141,8 @@ class FirstUpdates:
                 weights=weights,
             )
         except FileNotFoundError:
-            return None  # cleaned away next to a newer version, which is about to be applied
-        except Exception:  # the answers are kept, and the next version will have learnt them
+            return None  # removed in favour of a newer version, which is about to be applied
+        except Exception:  # the answers are stored, and the next version will include them
             logger.exception("Version %s takes in no answers at once.", origin.number)
             return None
 
@@ -153,12 +153,13 @@ logger = logging.getLogger("winnow")
 
 
 def worker_settings(settings: LearnerSettings) -> LearnerSettings | None:
-    """The settings of a project whose model a worker trains; None for all others."""
+    """Return the settings of a project whose model a worker trains; None for all others."""
     return settings if settings.is_trained else None
 
 
 def version_key(settings: LearnerSettings, classes_seq: int) -> str:
-    """Inputs of a version in addition to table and answers: the settings, and the classes it was trained under.
+    """Return the key of a version's inputs, in addition to table and answers: the settings, and the classes it was
+    trained under.
 
     classes_seq : of the latest change of the classes, 0 before the first
     """
@@ -168,13 +169,13 @@ def version_key(settings: LearnerSettings, classes_seq: int) -> str:
 def make_trainer(
     home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
 ) -> Trainer:
-    """The trainer of the model, whose pool has not applied any entry yet."""
+    """Return the trainer of the model, whose pool has not applied any entry yet."""
     table = home.read_table(table_hash)
     return Trainer(OneLabelPool(table, settings, changes))
 
 
 def newest_version(session: Session, project: Project) -> int:
-    """The newest version trained with the project's settings as they are; -1 if there is none."""
+    """Return the newest version trained with the project's current settings; -1 if there is none."""
     settings = worker_settings(LearnerSettings.from_json(project.settings))
     if settings is None:
         return -1
@@ -184,9 +185,9 @@ def newest_version(session: Session, project: Project) -> int:
 
 
 def give_model(home: Home, learner: Learner, past: Past) -> None:
-    """Train the version that was in place, and let it apply the answers since, as a live learner's does.
+    """Train the version that was in place, and apply the answers since, as a live learner does.
 
-    The files of earlier versions are not kept; table, settings and log give the same again.
+    The files of earlier versions are not stored; table, settings and log reproduce them.
     """
     if past.version is None:
         return
@@ -215,7 +216,7 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
 
 
 class FromWorker:
-    """Takes in the versions that a worker has published, and between two of them first updates; nothing if the model
+    """A source of the versions that a worker has published, with first updates in between; it does nothing if the model
     follows each answer itself."""
 
     fault: str | None = None
@@ -226,11 +227,11 @@ class FromWorker:
 
     @property
     def busy(self) -> bool:
-        """Whether a first update is under way."""
+        """Whether a first update is running."""
         return self._first.busy
 
     def look(self) -> None:
-        """Give the learner the versions published since it looked last, and begin to apply the answers since."""
+        """Give the learner the versions published since the last call, and begin to apply the answers since."""
         if self._learner.settings.is_trained:
             self._take_versions()
             self._first.look()
@@ -257,7 +258,7 @@ class FromWorker:
                 learner.publish(scores, points, self._effects(path))
                 self._first.begin(newer[-1].version, scores, path)
             except FileNotFoundError:
-                newer.pop()  # the worker makes it again, and an older version may serve meanwhile
+                newer.pop()  # the worker makes it again; an older version may serve meanwhile
             except (ValueError, EOFError):
                 logger.warning("The model file %s is damaged; it is rebuilt.", path.name)
                 path.unlink(missing_ok=True)
@@ -269,7 +270,7 @@ class FromWorker:
                 return
 
     def _effects(self, path: Path) -> FloatArray | None:
-        """The version's effect scores; without them questions use how unsure the rows are themselves."""
+        """Return the version's effect scores; without them, questions use the uncertainty of the rows themselves."""
         try:
             return read_effects(path)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
@@ -277,15 +278,15 @@ class FromWorker:
             return None
 
     def settle(self) -> None:
-        """Wait until no first update is under way."""
+        """Wait until no first update is running."""
         self._first.settle()
 
     def abandon(self) -> bool:
-        """Begin no first update any more: the learner was replaced. Whether one is under way."""
+        """Begin no more first updates, because the learner was replaced. Returns whether one is running."""
         return self._first.abandon()
 
     def stop(self) -> None:
-        """As `abandon`; waits a little for one under way."""
+        """As `abandon`; waits briefly for a running one."""
         self._first.stop()
 
 
@@ -293,47 +294,46 @@ def _point(figures: Mapping[str, Any]) -> CurvePoint:
     return CurvePoint(**{**figures, "control": ControlCounts(**figures["control"])})
 
 
-# The model of a project with one true label among candidates: which is in force, what compares all, and what replays
-# the project in random order.
+# The model of a project with one true label among candidates: which one is in force, the comparison of all models, and
+# the replay in random order.
 
 
 def choose_model(settings: LearnerSettings, model: str, C: float | None, automatic: bool) -> LearnerSettings:
-    """The settings with this model in force. Raises ValueError."""
+    """Return the settings with this model in force. Raises ValueError."""
     return settings.adopting(model, C) if automatic else replace(settings, model=model, C=C)
 
 
 def features_of(settings: LearnerSettings) -> tuple[str, bool]:
-    """The features in force, and whether comparisons choose them."""
+    """Return the features in force, and whether comparisons choose them."""
     return settings.features_in_force, settings.features == AUTOMATIC
 
 
 def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings:
-    """The settings with these features in force, as long as comparisons choose them. Raises ValueError."""
+    """Return the settings with these features in force, as long as comparisons choose them. Raises ValueError."""
     return replace(settings, adopted_features=features)
 
 
 def make_comparer(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Comparer:
-    """The function that compares the models, on a pool that has not applied any entry yet."""
+    """Return the comparison of the models, whose pool has not applied any entry yet."""
     return Comparer(OneLabelPool(table, settings, changes))
 
 
 def make_table_comparer(table: LabelTable) -> Comparer:
-    """The function that compares the models on a table that belongs to no project, by its true labels where it has
-    any."""
+    """Return the comparison of the models on a table that belongs to no project, by its true labels if it has any."""
     return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
 
 
 def make_table_replays(table: LabelTable) -> StrategyReplays:
-    """The function that replays labelling runs on a table that belongs to no project."""
+    """Return the labelling runs to replay on a table that belongs to no project."""
     return StrategyReplays(OneLabelPool(table, LearnerSettings(test_share=0.0)))
 
 
 def make_random_order(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> RandomOrderRuns:
-    """The function that replays the project in random order, its pool before the first entry."""
+    """Return the runs of the project in random order, with its pool before the first entry."""
     return RandomOrderRuns(table, settings, changes)
 
 

@@ -71,14 +71,14 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
             how, first = kept(before, asked.choices), before.first
         else:
             first = shortlist(self.learner, self.room, asked)
-            # Not how many are shown: blind checks are shown in full, and the form must not tell.
+            # Not the number shown: blind checks are shown in full, and the form must not reveal them.
             n_first = len(first or asked.choices)
             groups_of = partial(self._groups, asked)
             how = form_of(self.learner, self.room, self.person_id, token, asked, groups_of, n_first)
         return with_shortlist(self.learner, self.room, self.person_id, asked, how, first)
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
-        """As for every kind; and after a yes or no about a group, which says less than the person may know."""
+        """Stay as in every kind, and also after a yes or no about a group, which says less than the person may know."""
         if super().stays_after(question, stored):
             return True
         halves = halves_of(question, stored.before)
@@ -109,7 +109,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return correct(self, row, token, given, changes, log)
 
     def stands_as_before(self, row: int, parts: Parts) -> bool:
-        """Whether the candidates are as before, and the labels of the entries mean the same."""
+        """Whether the candidates are unchanged, and the labels of the entries still mean the same."""
         pool, first = self.learner.pool, parts[0]
         is_verdict = parts[-1].kind == EntryKind.VERDICT
         if self.learner.settings.several and not is_verdict and not pool.places_left(Place(row)):
@@ -120,14 +120,14 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         )
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
-        """A control that someone chose would measure the model on what they chose: it is refused like a closed row."""
+        """Refuse a control row like a closed row: if people chose it, it would measure the model on what they chose."""
         return self.may_ask(place) and (drawn or not self.learner.pool.control_rows[place.row])
 
 
 def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:
-    """The token of one showing of a row. revision : entries of this person about the row before it
+    """Return the token of one view of a row. revision : this person's entries about the row before it
 
-    It is another one once a change of classes was withdrawn: a name on an older screen may have meant more classes.
+    It changes when a change of classes is withdrawn: a name on an older screen may have meant more classes.
     """
     since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
     return question_token(person_id, row, revision, *since)

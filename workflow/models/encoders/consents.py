@@ -1,4 +1,4 @@
-"""Consents to encoders: who asked for one, when, and to which licence that is consent: events of the audit."""
+"""Consents to encoders: who requested one, when, and under which licence. They are events of the audit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Consent:
-    """person : the number of who asked      name : theirs      licence : in words, as `licence_words`"""
+    """A consent to an encoder's licence. person : id of the requester      name : theirs      licence : in words, as
+    `licence_words`"""
 
     person: int
     name: str
@@ -27,12 +28,12 @@ class Consent:
     licence: str
 
     def words(self, name: str | None = None) -> str:
-        """As a sentence without its end. name : in place of the person's"""
+        """Return the consent as the start of a sentence. name : in place of the person's name"""
         return f"asked for by {self.name if name is None else name} on {self.at:%Y-%m-%d} ({self.licence})"
 
 
 def licence_words(entry: EncoderEntry | None) -> str:
-    """The licence that someone consents to who asks for an encoder. entry : None for one of the owner's own"""
+    """Return the licence that a person accepts by requesting an encoder. entry : None for the owner's own encoder"""
     if entry is None:
         return "your own encoder"
     return entry.licence if entry.commercial else f"{entry.licence}, for no commercial purpose"
@@ -41,7 +42,7 @@ def licence_words(entry: EncoderEntry | None) -> str:
 def note(
     session: Session, person_id: int, key: str, entry: EncoderEntry | None, project_id: int | None = None
 ) -> None:
-    """Note that someone has asked for an encoder, in the transaction of the request. key : its name here"""
+    """Record that someone has requested an encoder, in the transaction of the request. key : its name here"""
     audit.note(
         session,
         EventKind.ENCODER_ASKED,
@@ -53,7 +54,7 @@ def note(
 
 
 def consents(session: Session, project_id: int | None = None) -> dict[str, Consent]:
-    """The latest consent to each encoder by its name; at a project, or anywhere."""
+    """Return the latest consent to each encoder by its name; for one project, or for all."""
     found = events.listed(session, EventFilter(what=EventKind.ENCODER_ASKED.value, project_id=project_id))
     names = {one.id: one.name for one in people.listed(session)} if found else {}
     return {

@@ -1,4 +1,4 @@
-"""Files from a hub, by a process of its own that can be watched and ended."""
+"""Downloads from a hub, in a process of their own that can be watched and ended."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from plcore.tables.encoders import EncoderEntry, EncoderError
 
 HUB = "https://huggingface.co"
 EVERY = 0.25
-"""Seconds between two looks at how much has arrived."""
+"""Seconds between two checks of how much has arrived."""
 STALLED = 60.0
-"""Seconds without a byte more than before after which a download is given up."""
+"""Seconds without new bytes after which a download is abandoned."""
 Tell = Callable[[int, int], object]
-"""Called with bytes so far, and in all. Who does not want to continue raises in it."""
+"""Called with bytes so far, and in total. It raises to stop the download."""
 
 _PROGRAM = Path(__file__).with_name("hub_download.py")
 _SECRETS = ("WINNOW_", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -29,13 +29,13 @@ _QUIET = {
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
-    "HF_HUB_DISABLE_XET": "1",  # another protocol, and other hosts: a mirror or a proxy may not have them
+    "HF_HUB_DISABLE_XET": "1",  # another protocol and other hosts, which a mirror or a proxy may lack
     "DO_NOT_TRACK": "1",
 }
 
 
 def host() -> str:
-    """The name of the hub that is asked, or of its mirror (`HF_ENDPOINT`), without a password."""
+    """Return the name of the hub, or of its mirror (`HF_ENDPOINT`), without a password."""
     try:
         told = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
         name, port = told.hostname, told.port
@@ -47,10 +47,10 @@ def host() -> str:
 
 
 def download(entry: EncoderEntry, folder: Path, tell: Tell | None = None) -> dict[str, Path]:
-    """Fetch the files of an entry into a folder; where each is, by its name. Nothing of them is checked but the size.
+    """Download the files of an entry into a folder; returns their paths by name. Only their sizes are checked.
 
-    Proxy settings and `HF_ENDPOINT` hold. Raises EncoderError, in words with the fix, and what `tell` raises: the
-    process has ended then.
+    Uses proxy settings and `HF_ENDPOINT`. Raises EncoderError with the fix, and what `tell` raises; either way the
+    process has ended.
     """
     place = folder / "files"
     place.mkdir()
@@ -83,13 +83,13 @@ def download(entry: EncoderEntry, folder: Path, tell: Tell | None = None) -> dic
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """The settings of this process, without secrets, and with a folder of its own for what the library keeps."""
+    """Return this process's environment without secrets, and with a folder of its own for the library's cache."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(_SECRETS)}
     return {**kept, **_QUIET, "HF_HOME": str(home)}
 
 
 def _watch(process: subprocess.Popen[bytes], place: Path, entry: EncoderEntry, tell: Tell | None) -> None:
-    """Wait for its end. Raises EncoderError where nothing more arrives, and what `tell` raises."""
+    """Wait for the process to end. Raises EncoderError if nothing more arrives, and what `tell` raises."""
     most, since = 0, time.monotonic()
     while True:
         try:
@@ -97,13 +97,13 @@ def _watch(process: subprocess.Popen[bytes], place: Path, entry: EncoderEntry, t
             return
         except subprocess.TimeoutExpired:
             arrived = _size(place)
-        if arrived > most:  # what is fetched again after a break is not more
+        if arrived > most:  # bytes fetched again after an interruption are not progress
             most, since = arrived, time.monotonic()
         if tell is not None:
             tell(min(arrived, entry.bytes), entry.bytes)
         if (
             most and time.monotonic() - since > STALLED
-        ):  # before the first byte the library has its own limits
+        ):  # before the first byte the library's own limits apply
             raise EncoderError(
                 f"{host()} sent nothing more for {STALLED:.0f} seconds, at {most / 1e6:.1f} of "
                 f"{entry.bytes / 1e6:.1f} MB; nothing was kept. Fix: try again later, {_BY_HAND}"
@@ -115,7 +115,7 @@ def _size(folder: Path) -> int:
     for path in folder.rglob("*"):
         try:
             size += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:  # it gets its own name at this moment
+        except FileNotFoundError:  # it is being renamed at this moment
             continue
     return size
 
@@ -127,7 +127,7 @@ _NO_NET = (
 
 
 def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
-    """The error, and its fix."""
+    """Return the error with its fix."""
     name, status = str(said.get("name", "")), said.get("status")
     match said["failed"]:
         case "package":
@@ -164,7 +164,7 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
 
 
 def arrived_otherwise(name: str) -> str:
-    """The message about a file whose size or hash is another."""
+    """Return the message about a file of another size or hash."""
     return (
         f"{name!r}: what arrived is not what Winnow's authors tested; nothing was kept. Fix: try again; if that does "
         "not help, use another source (HF_ENDPOINT), and tell Winnow's authors."

@@ -1,8 +1,8 @@
 """A program of its own: fetches files from the hub into a folder. `workflow.models.encoders.fetching` runs it.
 
-In a process of its own `huggingface_hub` reads the settings that it is to have, can be ended at any moment, and is
-never loaded by a server. It imports nothing of Winnow. Standard input: one object, `repository`, `revision`, `folder`
-and `files`, each with `name` and `bytes`. Standard output: one object, empty, or `failed` and what is known about it.
+In its own process, `huggingface_hub` reads only the settings meant for it, can be ended at any moment, and is never
+loaded by a server. This program imports nothing of Winnow. Standard input: one object, `repository`, `revision`,
+`folder` and `files`, each with `name` and `bytes`. Standard output: one object, empty, or with `failed` and details.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ TIMEOUT = 20.0
 
 
 PIECE = 1 << 16
-"""Bytes after which what has arrived is written, and so seen by who watches: the library waits for 10 MB."""
+"""Bytes between two writes of what has arrived, so that the watcher sees progress: the library's default is 10 MB."""
 
 
 def fetch(given: dict[str, Any]) -> dict[str, object]:
-    """Fetch the files; the failure, or nothing."""
+    """Fetch the files; returns the failure, or an empty object."""
     try:
         from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
     except ImportError:
@@ -29,7 +29,7 @@ def fetch(given: dict[str, Any]) -> dict[str, object]:
     constants.DOWNLOAD_CHUNK_SIZE = PIECE
     name = ""
     try:
-        # All are asked for before any is fetched: what fails here fails at once, and not after minutes of attempts.
+        # Ask for all files before fetching any, so that a failure shows at once and not after minutes of attempts.
         for one in given["files"]:
             name = one["name"]
             url = hf_hub_url(given["repository"], name, revision=given["revision"])
@@ -48,13 +48,13 @@ def fetch(given: dict[str, Any]) -> dict[str, object]:
                 token=False,
                 etag_timeout=TIMEOUT,
             )
-    except Exception as error:  # of several libraries; a process that ends says why
+    except Exception as error:  # errors of several libraries; the process reports why it ends
         return {"name": name, **_failure(error)}
     return {}
 
 
 def _failure(error: BaseException) -> dict[str, object]:
-    """The error, from its chain of causes."""
+    """Describe the error, from its chain of causes."""
     chain: list[BaseException] = []
     at: BaseException | None = error
     while at is not None and at not in chain:

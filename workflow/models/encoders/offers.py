@@ -1,7 +1,7 @@
-"""Encoders that a project can use: the encoders of the catalogue for its columns, and asking for one.
+"""Encoders that a project can use: those of the catalogue for its columns, and requests for one.
 
-Asking is consent: to the download, and to the licence. Who gave it, when and to which licence is an event of the audit,
-stored with the request.
+A request is consent to the download and to the licence. Who gave it, when and to which licence is an event of the
+audit, stored with the request.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ MANY_ROWS, FAST = 200_000, "wordllama-256"
 """Rows above which the fast encoder is offered first."""
 UNVERIFIED = "not verified"
 SLOW = 3
-"""Times the catalogue's milliseconds a row above which an encoding is slow."""
+"""How many times the catalogue's milliseconds per row make an encoding slow."""
 
 
 @dataclass(frozen=True)
 class EncoderOffer:
     """An encoder for a column of the project.
 
-    column : that it reads      host : where it would be downloaded from      rows : of the project
+    column : the column it reads      host : where it would be downloaded from      rows : number of rows of the project
     state : "installed", "download" (once it is requested), "package" (the operator adds it) or "not verified"
-    language : that the texts seem to be in (`guess_language`)
-    ms : that a row takes, measured on this server by its latest encoding; None before
+    language : the likely language of the texts (`guess_language`)
+    ms : milliseconds per row, measured on this server by its latest encoding; None before
     """
 
     entry: EncoderEntry
@@ -69,13 +69,13 @@ class EncoderOffer:
 
     @property
     def knows_language(self) -> bool:
-        """Whether it may know the language of the texts: it does, or the language is not known."""
+        """Whether it may know the language of the texts: True if that language is unknown."""
         return self.language in (None, ENGLISH) or self.entry.languages != ("en",)
 
     @property
     def minutes(self) -> int | None:
-        """About how long the rows take, once it is there: as measured on this server, before that by the catalogue;
-        None if neither is known."""
+        """Estimated minutes for the rows, once it is downloaded: as measured on this server, or before that from the
+        catalogue; None if neither is known."""
         ms = self.entry.ms if self.ms is None else self.ms
         return None if ms is None else minutes_for(self.rows, ms)
 
@@ -86,13 +86,13 @@ class EncoderOffer:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether a worker can have it."""
+        """Whether a worker can get it."""
         return self.state in ("installed", "download")
 
 
 def offers(seat: Seat) -> tuple[EncoderOffer, ...]:
-    """The encoders for the project's columns, the recommended one at the head: those that are verified first, of these
-    those that know the language of the texts, then those that can be had; none where WINNOW_ENCODERS is off.
+    """Return the encoders for the project's columns, the recommended one first: verified ones before others, of these
+    those that know the language of the texts, then those that are available. Returns none if WINNOW_ENCODERS is off.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
@@ -103,7 +103,8 @@ def offers(seat: Seat) -> tuple[EncoderOffer, ...]:
 
 
 def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
-    """As `offers`, for a table that is not a project yet. Raises NotAllowed unless the person is an owner."""
+    """Return the encoders like `offers`, for a table that is not a project yet. Raises NotAllowed unless the person is
+    an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
     return _offered(
@@ -114,7 +115,7 @@ def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
 class SlowEncoding(NamedTuple):
     """An encoding that takes longer than the catalogue says.
 
-    times : how many times as long      faster : the fastest that can be had for the column, if it is another
+    times : how many times as long      faster : the fastest available one for the column, if it is another
     """
 
     times: int
@@ -122,8 +123,8 @@ class SlowEncoding(NamedTuple):
 
 
 def slow_encoding(seat: Seat, key: str) -> SlowEncoding | None:
-    """Whether an encoder takes more than SLOW times as long on this server as the catalogue says; None if not, or if
-    that is not known. Raises as `offers`.
+    """Check whether an encoder takes more than SLOW times as long on this server as the catalogue says; None if not, or
+    unknown. Raises as `offers`.
     """
     offered = offers(seat)
     now = next((one for one in offered if one.entry.key == key), None)
@@ -141,7 +142,7 @@ def slow_encoding(seat: Seat, key: str) -> SlowEncoding | None:
 
 @lru_cache(maxsize=100)
 def _stored_language(table: Path, column: str) -> str | None:
-    """The language of a column. table : a stored table, whose content never changes"""
+    """Return the language of a column. table : a stored table, whose content never changes"""
     return guess_language(read_first_texts(table, column))
 
 
@@ -170,19 +171,19 @@ def _offered(
 
 
 def ask(seat: Seat, key: str, *, non_commercial: bool = False) -> None:
-    """Have a worker download the encoder, if it is not there yet, and encode the rows by it; where an encoding is
-    asked for or under way already, nothing changes.
+    """Have a worker download the encoder, if needed, and encode the rows with it; does nothing if an encoding was
+    already requested or is running.
 
     non_commercial : "I use this for no commercial purpose"
-    Raises EncoderError: unknown, not verified, licence not accepted; NotAllowed unless the person is an owner,
-    NotSaved, NotFound.
+    Raises EncoderError if it is unknown or not verified, or its licence is not accepted; NotAllowed unless the person
+    is an owner, NotSaved, NotFound.
     """
     with seat.owning() as owning:
         request(seat.home, key, non_commercial=non_commercial)(owning, owning.project.id)
 
 
 def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[Reading, int], None]:
-    """As `ask`, of a project that is made: what asks for it, in the transaction that makes it.
+    """Return a function that requests an encoding like `ask`, in the transaction that creates a project.
 
     Raises EncoderError at once, before there is a project.
     """
@@ -197,7 +198,7 @@ def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[
 
 
 def note_asked(seat: Seat, key: str) -> None:
-    """Note that the person has encoded the rows by an encoder of the data folder without a worker, as `ask` does.
+    """Record that the person has encoded the rows with an encoder of the data folder without a worker, as `ask` does.
 
     Raises NotAllowed unless the person is an owner, NotSaved, NotFound.
     """

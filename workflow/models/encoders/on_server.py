@@ -1,5 +1,5 @@
-"""The encoders of this server, for its owners: those in the data folder and those that can be had; getting and removing
-one."""
+"""The encoders of this server, for its owners: those in the data folder and those available for download; downloading
+and removing one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OWN = "your own"
 class ServerEncoder:
     """One encoder. entry : of the catalogue; None for one of the owner's own
 
-    state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if no one has asked for it
-    can_be_removed : whether it is there, and Winnow has put it there
+    state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if no one has requested it
+    can_be_removed : whether it is there, and Winnow installed it
     """
 
     key: str
@@ -40,8 +40,8 @@ class ServerEncoder:
 
 
 def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
-    """The catalogue, and the owner's own encoders. Raises NotAllowed unless the person is an owner, EncoderError where
-    WINNOW_ENCODERS is off."""
+    """Return the catalogue and the owner's own encoders. Raises NotAllowed unless the person is an owner, EncoderError
+    if WINNOW_ENCODERS is off."""
     with seat.everywhere.reading(Right.OWN) as reading:
         given = consents.consents(reading.session)
     listed = installed.list_encoders(seat.home)
@@ -65,9 +65,9 @@ def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
 def get(
     seat: Seat, key: str, agree: Agree, *, non_commercial: bool = False, tell: Tell | None = None
 ) -> None:
-    """Download an encoder into the data folder, and note who consented to it.
+    """Download an encoder into the data folder, and record who consented to it.
 
-    agree : called with the encoder; raises if it is not wanted. Nothing is noted or downloaded before
+    agree : called with the encoder; raises if it is declined. Nothing is recorded or downloaded before
     Raises NotAllowed unless the person is an owner, EncoderError as `installed.get`, NotSaved.
     """
     told = _noting(seat, agree)
@@ -75,16 +75,17 @@ def get(
 
 
 def add(seat: Seat, source: Path, agree: Agree, *, non_commercial: bool = False) -> tuple[str, ...]:
-    """Put the encoders of a folder, zip or package into the data folder, and note who consented to them; their keys.
+    """Put the encoders of a folder, zip or package into the data folder, and record who consented to them; returns
+    their keys.
 
-    agree : as of `get`, called for each
+    agree : as in `get`, called for each
     Raises NotAllowed unless the person is an owner, EncoderError as `installed.add`, NotSaved.
     """
     return installed.add(seat.home, source, non_commercial=non_commercial, agree=_noting(seat, agree))
 
 
 def _noting(seat: Seat, agree: Agree) -> Agree:
-    """`agree`, followed by the entry of the audit. Raises NotAllowed unless the person is an owner."""
+    """Return `agree`, followed by the entry of the audit. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
 
@@ -97,8 +98,8 @@ def _noting(seat: Seat, agree: Agree) -> Agree:
 
 
 def remove(seat: Seat, key: str) -> None:
-    """Remove an encoder that Winnow has put into the data folder; projects keep the vectors that they have, and rows
-    that come later wait for it.
+    """Remove an encoder that Winnow installed; projects keep their vectors, and rows that arrive later wait for the
+    encoder.
 
     Raises NotAllowed unless the person is an owner, EncoderError as `installed.remove`, NotSaved.
     """

@@ -1,1 +1,1 @@
-"""Readers of the files of single tools; each names the fields or columns by which its files are known."""
+"""Readers of the files of other tools; each declares the fields or columns that identify its files."""

@@ -1,5 +1,5 @@
-"""Exports of tools with answers of several people: Zooniverse, Labelbox, SageMaker Ground Truth, jsPsych, PsychoPy and
-tables that name who answered; and those of tools whose files hold no candidates, which are refused by their name.
+"""Exports of tools with several people's answers: Zooniverse, Labelbox, SageMaker Ground Truth, jsPsych, PsychoPy and
+tables that name the annotators; and files of tools without candidates, which are refused by name.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def _parsed(text: str, row: int, column: str) -> Json:
 
 
 def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each subject, in the order in which they first occur; a classification is a vote for what its only
-    task names. Raises TableError."""
+    """Read one row for each subject, in order of first occurrence; a classification is a vote for the answers to its
+    only task. Raises TableError."""
     columns = by_plain_name(cells.columns)
     lines: list[dict[str, str]] = []
     facts = (columns["subject_ids"], columns["user_name"], columns["annotations"], columns["subject_data"])
@@ -78,7 +78,7 @@ def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _chosen(value: Json) -> list[str]:
-    """The answers to a question, or the choices of a survey; none of drawings and texts of several parts."""
+    """Return the answers to a question, or the choices of a survey; none for drawings and composite texts."""
     values = value if isinstance(value, list) else [value]
     choices = [one.get("choice") if isinstance(one, dict) else one for one in values]
     return [one.strip() for one in choices if isinstance(one, str) and one.strip()]
@@ -98,7 +98,7 @@ def _only(question: Counter[str]) -> None:
 
 
 def _labelbox(records: Records, name: str) -> TableReading:
-    """One row for each data row: every label is someone's vote for what a classification of the whole row answers.
+    """Read one row for each data row: every label is a vote for the answers to a classification of the whole row.
     Raises TableError."""
     questions: Counter[str] = Counter()
 
@@ -123,7 +123,7 @@ def _labelbox(records: Records, name: str) -> TableReading:
 
 
 def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[str], row: int) -> None:
-    """Name what someone answered in Labelbox's classifications: one choice, or several."""
+    """Add the answers to Labelbox's classifications as names: one choice, or several."""
     for one in objects_in(value):
         chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
         answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
@@ -136,7 +136,8 @@ def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[st
 
 
 def _labelbox_old(records: Records, name: str) -> TableReading:
-    """One row for each data row of the older form, whose records are one label of one person. Raises TableError."""
+    """Read one row for each data row of the older format, whose records are one label by one person. Raises
+    TableError."""
     questions: Counter[str] = Counter()
     rows: dict[str, Row] = {}
     for place, record in enumerate(records, start=1):
@@ -168,7 +169,7 @@ _ALL_WORKERS = "annotationsFromAllWorkers"
 
 
 def _workers_of(record: JsonObject) -> Json:
-    """Answers of Ground Truth's workers about a record: in a job of its own making, or before consolidation."""
+    """Return the answers of Ground Truth's workers about a record: from a custom job, or before consolidation."""
     inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
     return (
         record.get("annotations")
@@ -178,7 +179,7 @@ def _workers_of(record: JsonObject) -> Json:
 
 
 def _ground_truth(records: Records, name: str) -> TableReading:
-    """One row for each object, with the vote of each worker. Raises TableError."""
+    """Read one row for each object, with the vote of each worker. Raises TableError."""
     questions: Counter[str] = Counter()
 
     def read(record: JsonObject, row: int) -> Row:
@@ -221,7 +222,7 @@ GROUND_TRUTH = RecordTool(
 
 
 def _people(records: Records, name: str) -> TableReading:
-    """One row for each post, with the vote of each annotator. Raises TableError."""
+    """Read one row for each post, with the vote of each annotator. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
         cells: Cells = {
@@ -250,7 +251,8 @@ _BY_LABEL = re.compile(r"label_(?:distribution|votes|annotators)|(?:votes|annota
 
 
 def _distribution(record: Json) -> str | None:
-    """The field with the people who named each label, `{"pos": ["w1", "w2"], "neg": []}`; None if there is none."""
+    """Return the field with the people who chose each label, `{"pos": ["w1", "w2"], "neg": []}`; None if there is
+    none."""
     for name, value in record.items() if isinstance(record, dict) else ():
         if _BY_LABEL.fullmatch(name) and isinstance(value, dict) and len(value) > 1:
             lists = [one for one in value.values() if isinstance(one, list)]
@@ -260,7 +262,7 @@ def _distribution(record: Json) -> str | None:
 
 
 def _people_by_label(records: Records, name: str) -> TableReading:
-    """One row for each record, with the vote of everyone who is listed at a label. Raises TableError."""
+    """Read one row for each record, with the vote of everyone listed under a label. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
         field = _distribution(record)
@@ -290,7 +292,7 @@ PEOPLE_BY_LABEL = RecordTool(
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A tool whose files hold no candidates. what : its file      fix : what to import in its place"""
+    """A tool whose files hold no candidates. what : its file      fix : what to import instead"""
 
     what: str
     fix: str
@@ -386,7 +388,7 @@ def looks_like_webanno(data: bytes) -> bool:
 
 
 def refuse_spans(what: str) -> Callable[[bytes, str, str | None], TableReading]:
-    """Return a reader that refuses a file of marked words. what : the file, in words"""
+    """Return a reader that refuses a file of annotated spans. what : the file, in words"""
 
     def read(_data: bytes, _name: str, _xml: str | None) -> TableReading:
         raise refusal(f"This is {what}, which marks words of one text.", _SPANS)
@@ -394,7 +396,7 @@ def refuse_spans(what: str) -> Callable[[bytes, str, str | None], TableReading]:
     return read
 
 
-# Answers of the participants of a study, a line each: jsPsych, PsychoPy, and tables of any tool.
+# Answers of a study's participants, one per line: jsPsych, PsychoPy, and tables of any tool.
 
 
 _OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
@@ -402,7 +404,7 @@ _ITEM_NUMBER = "item"
 
 
 def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]:
-    """The lines, the column that says which do not count, and what is to be said of these."""
+    """Return the lines, the column that marks lines to leave out, and notes about these."""
     status = {key_of(str(name)): str(name) for name in cells.columns}.get("status")
     said = [""] * len(cells) if status is None else cells[status].str.strip().str.lower().tolist()
     out = [one in _OUT for one in said]
@@ -415,7 +417,7 @@ def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]
 
 
 def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> TableReading:
-    """One row for each item, in the order in which they first occur. Raises TableError."""
+    """Read one row for each item, in order of first occurrence. Raises TableError."""
     lines, status, notes = _counting(cells)
     asked = answer_columns(lines)
     if asked is None or len(asked.labels) > 1:
@@ -436,14 +438,14 @@ def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> T
 
 
 def _votes_of(asked: AnswerColumns) -> VoteColumns:
-    """The columns of votes on one question."""
+    """Return the columns of votes on one question."""
     return VoteColumns(asked.item, (), asked.worker, asked.labels[0], asked.gold, about_votes=asked.about)
 
 
 def _items_reading(
     cells: pd.DataFrame, columns: VoteColumns, called: str, notes: Sequence[str], *, typed: bool = False
 ) -> TableReading:
-    """The items with their answers. An item that is a text gets a number, so that models learn from the text."""
+    """Return the items with their answers. An item that is a text gets a number, so that models learn from the text."""
     task = str(columns.task)
     if cells[task].str.count(r"\S+").mean() >= PROSE and _ITEM_NUMBER not in cells:
         numbers = pd.factorize(cells[task])[0] + 1
@@ -464,7 +466,8 @@ ANSWERS = TableTool(
 def _of_people(
     cells: pd.DataFrame, label: str, called: str, tool: str, fix: str, notes: Sequence[str]
 ) -> TableReading:
-    """The items of an experiment with the answers of all participants. Raises TableError: those of one, or of none."""
+    """Return the items of an experiment with the answers of all participants. Raises TableError if there is only one
+    participant, or none."""
     asked = answer_columns(cells, label)
     if asked is None:
         worker = worker_column(cells)
@@ -480,7 +483,7 @@ def _of_people(
 
 
 def _single(text: str) -> str:
-    """The only answer in an object such as {"Q0": "happy"}; the text of others."""
+    """Return the only answer in an object such as {"Q0": "happy"}; other text unchanged."""
     if not text.startswith("{"):
         return text
     try:
@@ -495,7 +498,8 @@ _NO_RESPONSE = ("", "null", "none", "nan", "undefined", '""')
 
 
 def _read_jspsych(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each stimulus. Lines without a response, such as instructions, are left out. Raises TableError."""
+    """Read one row for each stimulus. Lines without a response, such as instructions, are left out. Raises
+    TableError."""
     columns = by_plain_name(cells.columns)
     label = columns["response"]
     answers = cells[label].str.strip().map(_single)
@@ -516,7 +520,7 @@ def _read_jspsych(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _read_psychopy(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each item of the conditions file. Raises TableError."""
+    """Read one row for each item of the conditions file. Raises TableError."""
     fix = "Put the files of all participants into one table: PsychoPy writes a file for each, with the same columns."
     ends = (".keys", ".response", ".rating", ".clicked_name", ".text", ".choice")
     answers = [str(name) for name in cells.columns if str(name).lower().endswith(ends)]
@@ -528,7 +532,7 @@ def _read_psychopy(cells: pd.DataFrame, called: str) -> TableReading:
         )
     label = max(shown, key=lambda name: int(answered[name].sum()))
     body = cells[answered[label]]
-    # What the conditions file says of an item has no point in its name; what a routine writes has one.
+    # Columns from the conditions file have no dot in their names; those written by a routine have one.
     own = [str(name) for name in body.columns if "." not in str(name) or name == label]
     notes = [f"Responses are those of {quoted(label)}."] if len(shown) > 1 else []
     return _of_people(body[own], label, called, "PsychoPy", fix, notes)

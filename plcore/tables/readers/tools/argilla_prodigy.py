@@ -1,7 +1,7 @@
 """Argilla's records, flat and nested; Prodigy's JSONL of `choice` and `classification`, and tasks for `choice`.
 
-Prodigy's layout: prodi.gy/docs/api-interfaces (`options`, `accept`, `answer`). Each record is one answer of one person;
-those about the same input are one row.
+Prodigy's layout: prodi.gy/docs/api-interfaces (`options`, `accept`, `answer`). Each record is one person's answer;
+those about the same input form one row.
 """
 
 from __future__ import annotations
@@ -50,20 +50,21 @@ from plcore.tables.writers.disambiguated import (
 )
 
 QUESTION, NOT_QUESTION = "label", "not_label"
-"""The questions of records that were written here; the second, of label vectors, names what is not right."""
+"""The questions in records that Winnow wrote; the second, for label vectors, names the labels that are not right."""
 OWN_AGENT = "winnow"
-"""Suggester in records that Winnow wrote: no one who has voted."""
+"""Suggester in records that Winnow wrote, which is not counted as a voter."""
 OWN_PEOPLE = "winnow_people"
-"""Names of users by their ids, as JSON, in records that were written here."""
+"""Names of users by their ids, as JSON, in records that Winnow wrote."""
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
 SUBMITTED = "submitted"
 _OWN = ("id", "status", "_server_id")
 
 
 def _read_argilla(records: Records, name: str) -> TableReading:
-    """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
+    """Read one row for each record: submitted responses are votes, a suggestion is weighted by its score. Raises
+    TableError.
 
-    Of several questions the one that is answered with labels most often is read; the others stay as columns.
+    Of several questions, the one most often answered with labels is read; the others stay as columns.
     """
     if any(isinstance(one, dict) and one.get(OWN_VECTOR) for one in records):
         rows = read_each(records, _vector_row)
@@ -97,7 +98,7 @@ def _describing(rows: list[Row], about: set[str]) -> set[str]:
 
 
 def _vector_row(record: JsonObject, row: int) -> Row:
-    """The label vector that was written here, and what people have said of it since."""
+    """Read the label vector that Winnow wrote, and the answers given since."""
     questions = {QUESTION: 1, NOT_QUESTION: 0}
     own = {question + end for question in questions for end in _ENDINGS} | {OWN_VECTOR}
     found = Row({name: value for name, value in record.items() if name not in own})
@@ -131,8 +132,8 @@ def _questions(records: Records) -> list[str]:
 
 
 def _most_answered(records: Records, questions: list[str]) -> str | None:
-    """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
-    texts written by hand seldom repeat. None if there are none."""
+    """Return the question with the most answers that are labels; on ties the one with the fewest different answers,
+    because free texts seldom repeat. None if there is none."""
     counts: dict[str, tuple[int, int]] = {}
     for question in questions:
         said = []
@@ -148,13 +149,13 @@ def _most_answered(records: Records, questions: list[str]) -> str | None:
 
 
 def _is_label(value: Json) -> bool:
-    """Whether it is a label, or a list of some."""
+    """Whether the value is a label, or a list of labels."""
     values = value if isinstance(value, list) else [value]
     return bool(values) and all(isinstance(one, (str, int)) for one in values)
 
 
 def _labels(value: Json, row: int, where: str) -> list[str]:
-    """A label, or a list of them."""
+    """Return a label, or a list of labels, as a list."""
     return [a_name(one, row, where) for one in (value if isinstance(value, list) else [value])]
 
 
@@ -191,7 +192,7 @@ def _people(value: Json, row: int) -> dict[str, str]:
 
 
 def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
-    """Name what a model suggests, each label with its score, or all with one score; 1 without any."""
+    """Add a model's suggestions as names, each label with its score, or all with one score; 1 if there is none."""
     if record.get(where) is None:
         return
     labels = _labels(record[where], row, where)
@@ -207,7 +208,7 @@ def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
 
 
 def _read_nested(records: Records, name: str) -> TableReading:
-    """One row for each record, as of flat ones. Raises TableError."""
+    """Read one row for each record, as for flat ones. Raises TableError."""
     reading = _read_argilla(read_each(records, _flat_record), name)
     note = (
         "This form of export loses the status of responses: drafts and discarded answers count as submitted. "
@@ -256,10 +257,10 @@ _REJECTED = "reject with options"
 
 
 def _read_prodigy(records: Records, name: str) -> TableReading:
-    """One row for each input. Raises TableError.
+    """Read one row for each input. Raises TableError.
 
-    Labels that people accepted are the candidates of a row, weighed by how many of them did; if no one did,
-    its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
+    The candidates of a row are the labels that people accepted, weighted by how many did; if there are none, its
+    options. A rejected `label` is ruled out. Ignored tasks do not count.
     """
     if any(_vector_of(record, row) for row, record in enumerate(records, start=1)):
         return _vectors(records, name)
@@ -306,10 +307,10 @@ def _vector_of(record: Json, row: int) -> dict[str, int | None] | None:
 
 
 def _vectors(records: Records, name: str) -> TableReading:
-    """One row for each input, with the label vector that was written here. Raises TableError.
+    """Read one row for each input, with the label vector that Winnow wrote. Raises TableError.
 
-    Options that people accepted are right; those that were right and that they accepted no more are not. What one says
-    is right and another is not stays open.
+    Options that people accepted are right; those that were right and are no longer accepted are wrong. If people differ
+    on an option, it stays open.
     """
     rows: dict[str, Row] = {}
     said: dict[str, dict[str, set[int]]] = {}
@@ -343,14 +344,14 @@ def _is_task(record: JsonObject) -> bool:
     has_input = any(name in record for name in (*SHOWN, "_input_hash"))
     binary = "label" in record and record.get("answer") in ANSWERS
     options = record.get("options")
-    # Without any where a row was excluded.
+    # No options if a row was excluded.
     texts = isinstance(options, list) and all(isinstance(o, dict) and "id" in o for o in options)
     return has_input and (binary or texts)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One record: about which input it is, and what was said. options : with their weights, None without any"""
+    """One record: its input, and the answer. options : with their weights, None without any"""
 
     key: str
     cells: Cells
@@ -388,7 +389,7 @@ def _task(record: JsonObject, row: int) -> _Task:
         number = a_name(option.get("id"), row, f"options[{place}].id", "an id")
         numbered = isinstance(option["id"], int) and option.get("text") is not None
         names[number] = a_name(option["text"], row, f"options[{place}].text") if numbered else number
-    if len(set(names.values())) < len(names):  # numbers tell options of the same words apart
+    if len(set(names.values())) < len(names):  # numbers distinguish options with the same text
         names = {number: number for number in names}
     votes = tuple(_option(names, value, row) for value in a_list(record.get("accept"), row, "accept"))
     if answer == "reject":
@@ -411,20 +412,20 @@ def _option(names: dict[str, str], value: Json, row: int) -> str:
 
 
 def _key(record: JsonObject, row: int) -> str:
-    """Fields that all records about one input share."""
+    """Return the fields that all records about one input share."""
     number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
     return json_text([record.get(name) for name in SHOWN]) if number is None else number
 
 
 PRODIGY = RecordTool("Prodigy JSONL", _are_tasks, _read_prodigy)
-"""Records with `options`, or with one `label` that was accepted or rejected."""
+"""Records with `options`, or with one accepted or rejected `label`."""
 
 
 def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
-    """Lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer for
-    each row that has none. The options are the candidates left, and the labels of the answer. Prodigy shows a column
-    `text`, `image`, `audio`, `video` or `html`; columns whose names mean something else to it go into `meta`, where
-    `id` names the row: a column of this name that holds something else is called `before_id`.
+    """Yield lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer
+    for each row that has none. The options are the remaining candidates and the labels of the answer. Prodigy shows a
+    column `text`, `image`, `audio`, `video` or `html`; columns whose names have another meaning there go into `meta`,
+    whose `id` names the row; a different column of that name is renamed `before_id`.
     """
     number = 0
     columns = [str(name) for name in table.cells.columns]
@@ -445,8 +446,8 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
 
 
 def prodigy_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
-    """Lines of JSON for the interface `choice` with the style `multiple`, one for each row: all labels are options,
-    those that are right are accepted already, and `meta` has the vector."""
+    """Yield lines of JSON for the interface `choice` with the style `multiple`, one for each row: all labels are
+    options, the right ones are already accepted, and `meta` has the vector."""
     number = 0
     new_names = {} if table.id_column() == "id" else names_beside(list(table.kept().columns), ["id"])
     for piece in table.pieces():
@@ -468,7 +469,8 @@ def _written(
     number: int,
     carried: Mapping[str, str],
 ) -> JsonObject:
-    """The task of one answer. left : the candidates left      name : the id of the row      carried : goes to `meta`"""
+    """Return the task of one answer. left : the remaining candidates      name : the id of the row      carried : goes
+    to `meta`"""
     accepted = [] if answer is None else list(answer["labels"])
     own = [column for column in cells if column in _TAKEN or column.startswith("_")]
     task: JsonObject = {column: cell for column, cell in cells.items() if column not in own}

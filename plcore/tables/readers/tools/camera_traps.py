@@ -1,4 +1,4 @@
-"""Timelapse's table of what observers saw, read and written back, by itself or next to MegaDetector's JSON."""
+"""Timelapse's table of observations, read and written back, alone or together with MegaDetector's JSON."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ _FIXED = (
     *(DELETE, "markfordeletion"),
 )
 _CALLED = re.compile(r"species|taxon|animal|label|identification|classification", re.IGNORECASE)
-_SEVERAL = re.compile(r",(?=\S)")  # Timelapse writes no blank between the items of a MultiChoice
+_SEVERAL = re.compile(r",(?=\S)")  # Timelapse writes no space between the items of a MultiChoice
 _ALONE = f"{NO_PICTURES}. To see them, put them into one zip with it, in the folders of RelativePath."
 _FLAGS = frozenset(("true", "false"))
 _MOST_WORDS = 4
 
 
 def _read(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each picture, with a vote for each column of species. Raises TableError."""
+    """Read one row for each picture, with a vote for each column of species. Raises TableError."""
     columns = by_plain_name(cells.columns)
     voters = label_columns(cells)
     if not voters:
@@ -76,7 +76,7 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
     ]
     who = first_named(columns, *_OBSERVER)
     observers = texts_of(cells, who)
-    # A row for each observer of a picture; several rows of one observer are several animals, each an item.
+    # One row for each observer of a picture; several rows by one observer are several animals, each an item.
     by_row = len(set(paths)) < len(paths) == len(set(zip(paths, observers, strict=True)))
     rows: list[Row] = []
     of_picture: dict[str, Row] = {}
@@ -89,7 +89,7 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
             row = of_picture[paths[place]] = Row({ITEM: paths[place], PATH: paths[place], **facts})
             rows.append(row)
         elif row.cells[voters[0]] != record[voters[0]]:
-            row.cells[voters[0]] = ""  # as it is of no observer
+            row.cells[voters[0]] = ""  # because it has no observer
         for voter in voters:
             for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
                 row.name(
@@ -114,7 +114,7 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
     learned = [name for name in describing if not _is_flag(cells[name])]
     reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes, has_rows=True)
     roles = replace(reading.suggest_roles(), text=None)
-    if not (roles.numbers or roles.categories):  # the place where the camera stands is known of every picture
+    if not (roles.numbers or roles.categories):  # the camera's place is known for every picture
         roles = replace(roles, categories=(columns[FOLDER],))
     return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
@@ -127,8 +127,8 @@ TIMELAPSE = TableTool(
 
 
 def label_columns(cells: pd.DataFrame) -> list[str]:
-    """The columns of species: the first that is called so, or else of few words, and those that hold the same words, as
-    Species and Species2 do, or the columns of several observers."""
+    """Return the columns of species: the first one with such a name, or else with few words, and those with the same
+    words, like Species and Species2, or the columns of several observers."""
     columns = by_plain_name(cells.columns)
     others = {*_FIXED, *_OBSERVER, VERIFIED_BY, ITEM, PATH, CANDIDATES, SOURCES, *serving_columns(cells)}
     free = [
@@ -145,13 +145,13 @@ def label_columns(cells: pd.DataFrame) -> list[str]:
 
 
 def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:
-    """Whether most words of the column with fewer of them are in the other, too."""
+    """Whether most words of the column with fewer words are in the other, too."""
     words = [set(column.str.strip()) - {""} for column in (one, other)]
     return 2 * len(words[0] & words[1]) >= min(map(len, words))
 
 
 def _holds_words(column: pd.Series[str], *, few: bool) -> bool:
-    """Whether the cells are words that are not numbers and no flags. few : whether they have to repeat themselves"""
+    """Whether the cells are words, not numbers or flags. few : whether they have to repeat"""
     filled = column.str.strip()
     filled = filled[filled != ""]
     if not len(filled) or _is_flag(column) or pd.to_numeric(filled, errors="coerce").notna().any():
@@ -171,13 +171,12 @@ def is_timelapse(cells: pd.DataFrame) -> bool:
 
 
 def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """A CSV that Timelapse imports: File, RelativePath and the column of species, with what people said.
+    """Write a CSV that Timelapse imports: File, RelativePath and the column of species, with people's answers.
 
-    A picture has one verdict, so only the first column of species is written. The others hold what other observers
-    said; Timelapse leaves columns alone that the file lacks, and refuses those that its template lacks: VerifiedBy is
-    written if the table came with such a column.
-    Pictures that people have not decided keep the cell that they came with; those without one are left out, as are
-    pictures of MegaDetector that Timelapse's table lacks: it only updates, and takes no row without a File.
+    A picture has one verdict, so only the first column of species is written. The others hold other observers' answers.
+    Timelapse keeps columns that the file lacks, and refuses columns that its template lacks, so VerifiedBy is written
+    only if the table came with it. Undecided pictures keep their original cell; those without one are left out. So are
+    MegaDetector's pictures that Timelapse's table lacks: it only updates, and accepts no row without a File.
     """
     columns = by_plain_name(table.cells.columns)
     label = label_columns(table.cells)[0]
@@ -215,7 +214,7 @@ DETECTOR = "MegaDetector"
 
 
 def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
-    """The pictures of MegaDetector with the votes of Timelapse's observers; None if these are other files.
+    """Return MegaDetector's pictures with the votes of Timelapse's observers; None if these are other files.
 
     Pictures are matched by RelativePath and File. The columns of Timelapse stay, so that its table can be written.
     Raises TableError as `TIMELAPSE.read` does.
@@ -269,6 +268,6 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
 
 
 def _objects(cells: pd.Series[str]) -> list[JsonObject]:
-    """The objects in these cells; a list, which weighs nothing, leaves every class possible and is empty here."""
+    """Return the objects in these cells; empty for an unweighted list, which leaves every class possible."""
     found = [json.loads(cell) if cell else {} for cell in cells]
     return [one if isinstance(one, dict) else {} for one in found]

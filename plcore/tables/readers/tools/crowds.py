@@ -1,6 +1,6 @@
 """Answers of crowds and surveys: Mechanical Turk, Toloka, Prolific, Appen, Qualtrics and Gorilla.
 
-Each layout becomes a table with one voted label in each line, which `plcore.tables.readers.tools.votes` reads.
+Each layout is converted to a table with one vote per line, which `plcore.tables.readers.tools.votes` reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from plcore.tables.readers.reading import (
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
 
 _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus"
-"""Columns that are made here; no file has their names."""
+"""Columns added here; no file has these names."""
 
 _YES, _NO = ("true", "on", "1"), ("false", "", "off", "0")
 _TURK_TIMES = ("%a %b %d %H:%M:%S UTC %Y", "%a %b %d %H:%M:%S GMT %Y", "%a %b %d %H:%M:%S %Z %Y")
@@ -42,7 +42,7 @@ _ASIDE = re.compile(
     r"|survey_?code|time_?(?:spent|taken)?)$",
     re.IGNORECASE,
 )
-"""Further questions."""
+"""Additional questions, such as comments."""
 _TASK_ANSWERS = "answer.taskanswers"
 
 
@@ -50,10 +50,10 @@ _TASK_ANSWERS = "answer.taskanswers"
 class _Answers:
     """The lines that count.
 
-    labels : the labels of each line; several are one answer, none is none
-    golds : the true label of each line, "" if it is not known
-    times : of each line; they need not be known
-    kept : whether a line counts      notes : why others do not
+    labels : the labels of each line; several form one answer, an empty list is none
+    golds : the true label of each line, "" if unknown
+    times : of each line; may be unknown
+    kept : whether a line counts      notes : why the others do not
     """
 
     labels: Sequence[Sequence[str]]
@@ -64,13 +64,13 @@ class _Answers:
 
 
 def _reading(cells: pd.DataFrame, answers: _Answers, columns: VoteColumns, name: str) -> TableReading:
-    """The tasks with these answers; a task of which no answer is left stays, without votes."""
+    """Read the tasks with these answers; a task without any counted answer stays, without votes."""
     places = [(place, label) for place, labels in enumerate(answers.labels) for label in (labels or [""])]
     at = [place for place, _ in places]
     lines = cells.iloc[at].copy()
     timed = all(answers.times)
     lines[_LABEL] = [label for _, label in places]
-    # Without times the last line of the file counts; the labels of one line are one answer.
+    # Without times, the last line of the file counts; the labels of one line are one answer.
     lines[_TIME] = [answers.times[place] if timed else str(place) for place in at]
     lines[_STATUS] = ["" if answers.kept[place] else LEFT_OUT for place in at]
     if answers.golds:
@@ -80,13 +80,13 @@ def _reading(cells: pd.DataFrame, answers: _Answers, columns: VoteColumns, name:
 
 
 def _left_out(lines: Sequence[bool], why: str) -> tuple[str, ...]:
-    """Message about lines that do not count."""
+    """Return a note about lines that do not count."""
     count = sum(lines)
     return (f"Left out: {count} answer{'s' if count > 1 else ''} {why}.",) if count else ()
 
 
 def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each task, in the order in which they first occur. Raises TableError."""
+    """Read one row for each task, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     question = _question(list(map(str, cells.columns)))
     if question is None:
@@ -111,8 +111,8 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | None:
-    """The question that was asked: a column of JSON and None; a column of plain answers and (); or the part of the
-    names before the options, and the columns. None if there are several questions. Comments are no question."""
+    """Find the question that was asked: a column of JSON and None; a column of plain answers and (); or the prefix of
+    the option columns, and the columns. None if there are several questions. Comments do not count."""
     answers = [
         name for name in columns if name.strip().lower().startswith("answer.") and not _ASIDE.search(name)
     ]
@@ -135,7 +135,7 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
 
 
 def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -> list[list[str]]:
-    """The options of each line that are true."""
+    """Return the options of each line that are true."""
     finder, found = Finder(lines_of(cells)), []
     options = {name: name.rpartition(".")[2].strip() for name in question[1] or ()}
     texts = {name: texts_of(cells, name) for name in options}
@@ -154,7 +154,7 @@ def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -
 
 
 def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
-    """The labels in `[{"q": {"cat": true, "dog": false}}]`, `[{"q": "cat"}]` and `[{"q": {"label": "cat"}}]`."""
+    """Return the labels in `[{"q": {"cat": true, "dog": false}}]`, `[{"q": "cat"}]` and `[{"q": {"label": "cat"}}]`."""
     finder = Finder(lines_of(cells))
     parsed: list[JsonObject] = []
     for row, text in enumerate(texts_of(cells, column)):
@@ -178,7 +178,7 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
 
 
 def _parsed(text: str) -> JsonObject | None:
-    """The answers of a cell by question; None if it holds something else."""
+    """Return the answers of a cell by question; None if it holds something else."""
     if not text:
         return {}
     try:
@@ -194,7 +194,7 @@ def _parsed(text: str) -> JsonObject | None:
 
 
 def _chosen(value: Json) -> list[str]:
-    """The labels of one answer."""
+    """Return the labels of one answer."""
     if isinstance(value, str):
         return [value.strip()] if value.strip() else []
     if isinstance(value, list):
@@ -208,7 +208,7 @@ def _chosen(value: Json) -> list[str]:
 
 
 def _turk_time(text: str) -> str:
-    """Seconds since 1970 of such a time as `Thu Oct 09 08:01:00 UTC 2025`; "" of others."""
+    """Return the seconds since 1970 of a time such as `Thu Oct 09 08:01:00 UTC 2025`; "" for other text."""
     for form in _TURK_TIMES:
         try:
             return str((datetime.strptime(text, form) - datetime(1970, 1, 1)).total_seconds())
@@ -221,7 +221,7 @@ _NOT_DONE = ("rejected", "skipped", "expired", "active")
 
 
 def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each task, in the order in which they first occur. Raises TableError."""
+    """Read one row for each task, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     outputs = [name for plain, name in columns.items() if plain.startswith("output:")]
     asked = [name for name in outputs if not _ASIDE.search(name)]
@@ -258,13 +258,13 @@ _SURVEY = frozenset((
     "locationlatitude", "locationlongitude", "distributionchannel", "userlanguage",
 ))  # fmt: skip
 _LONGEST_ANSWER = 60
-_LOOPED = re.compile(r"(\d+)_(\w.*)", re.ASCII)  # of Loop & Merge: the number of the item, the question
+_LOOPED = re.compile(r"(\d+)_(\w.*)", re.ASCII)  # names of Loop & Merge: the number of the item, the question
 
 
 def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each question of a survey, whose respondents are the voters. Raises TableError.
+    """Read one row for each question of a survey, whose respondents are the voters. Raises TableError.
 
-    Below the header Qualtrics writes a row with the questions' texts and one with their ids as JSON.
+    Below the header, Qualtrics writes a row with the questions' texts and one with their ids as JSON.
     """
     columns = by_plain_name(cells.columns)
     ids = [name for name in cells.columns if cells[name].iloc[:2].str.startswith(_IMPORT_ID).any()]
@@ -322,7 +322,7 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _most_alike(asked: Mapping[str, set[str]]) -> list[str]:
-    """The largest group of questions that share their answers. asked : their different answers"""
+    """Return the largest group of questions with shared answers. asked : their different answers"""
     alike = {
         name: [other for other, more in asked.items() if 2 * len(words & more) >= min(len(words), len(more))]
         for name, words in asked.items()
@@ -331,8 +331,8 @@ def _most_alike(asked: Mapping[str, set[str]]) -> list[str]:
 
 
 def _loop_items(asked: Mapping[str, set[str]]) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...]]:
-    """The column of each item that a survey loops over (`1_Q3`, `2_Q3`), and the doubt about further questions that it
-    asked of each; none if it does not loop."""
+    """Return the column of each item that a survey loops over (`1_Q3`, `2_Q3`), and the doubt about further questions
+    about each item; none if it does not loop."""
     loops: dict[str, dict[str, str]] = {}
     for name in asked:
         if (match := _LOOPED.fullmatch(name.strip())) is not None:
@@ -364,21 +364,22 @@ _PREVIEWS = ("survey preview", "spam", "1", "8")
 
 
 def _are_started(cells: pd.DataFrame) -> list[bool]:
-    """Whether each line of Qualtrics' file holds answers of a person who did not finish, previews left aside."""
+    """Whether each line of Qualtrics' file is the answer of a person who did not finish, ignoring previews."""
     columns = by_plain_name(cells.columns)
     lines = zip(texts_of(cells, columns["finished"]), texts_of(cells, columns.get("status")), strict=True)
     return [done.lower() in _UNFINISHED and status.lower() not in _PREVIEWS for done, status in lines]
 
 
 def has_unfinished(reading: TableReading) -> bool:
-    """Whether a file is Qualtrics' with answers of people who did not finish."""
+    """Whether this is a Qualtrics file with answers of people who did not finish."""
     if reading.roles is not None or not QUALTRICS.fits(reading.cells):
         return False
     return any(_are_started(reading.cells))
 
 
 def with_answers(reading: TableReading, value: str) -> TableReading:
-    """The file with the answers of people who did not finish left out, or counted. value : one of `UNFINISHED`"""
+    """Return the file with the answers of people who did not finish left out, or counted. value : one of
+    `UNFINISHED`"""
     finished = by_plain_name(reading.cells.columns)["finished"]
     started = pd.Series(_are_started(reading.cells), index=reading.cells.index)
     people = counted(int(started.sum()), "person", "people")
@@ -394,7 +395,7 @@ def with_answers(reading: TableReading, value: str) -> TableReading:
 
 
 def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each item of an experiment. Raises TableError."""
+    """Read one row for each item of an experiment. Raises TableError."""
     columns = by_plain_name(cells.columns)
     kinds = [text.lower() for text in texts_of(cells, first_named(columns, "response type", "zone type"))]
     answers = texts_of(cells, columns["response"])
@@ -444,7 +445,7 @@ _OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
 
 
 def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each item, in the order in which they first occur. Raises TableError."""
+    """Read one row for each item, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     label = first_named(columns, *_RESPONSES)
     item = first_named(columns, *_ITEMS)
@@ -469,7 +470,7 @@ def _facts(columns: dict[str, str], plain: Collection[str]) -> tuple[str, ...]:
 
 
 def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each unit, in the order in which they first occur. Raises TableError."""
+    """Read one row for each unit, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     question = _appen_question(cells.columns)
     if question is None:
@@ -506,7 +507,7 @@ def _appen_question(columns: Iterable[object]) -> str | None:
 
 
 def _appen_time(text: str) -> str:
-    """ISO 8601 of such a time as `1/2/2016 10:00:10`, month first; the text of others."""
+    """Return the ISO 8601 form of a time such as `1/2/2016 10:00:10`, month first; other text unchanged."""
     try:
         return datetime.strptime(text, "%m/%d/%Y %H:%M:%S").isoformat()
     except ValueError:
@@ -577,4 +578,4 @@ APPEN = TableTool(
     lambda cells: _appen_question(cells.columns) is not None,
     has_rows=False,
 )
-"""The full report of Appen, once Figure Eight and CrowdFlower: a judgment in each line."""
+"""The full report of Appen, formerly Figure Eight and CrowdFlower: one judgment per line."""

@@ -1,8 +1,8 @@
-"""Detections in recordings, a row each -> one item for each segment of a recording, with what was heard there.
+"""Detections in recordings, one per row -> one item for each segment of a recording, with its detections.
 
-An item is (recording, start, end): its rows are its candidates, their scores the weights. Stretches that overlap stay
-items of their own. Every item may also be `NOTHING`, which weighs what the highest score leaves. The rows as they came
-are kept in the column `ORIGINAL_ROWS`, so that the same table can be returned with what people said
+An item is (recording, start, end): its rows are the candidates, with their scores as weights. Overlapping segments stay
+separate items. Every item may also be `NOTHING`, which weighs 1 minus the highest score. The original rows are stored
+in the column `ORIGINAL_ROWS`, so that the same table can be exported with people's answers
 (`plcore.tables.writers.verdicts`).
 """
 
@@ -30,21 +30,21 @@ from plcore.tables.readers.candidate_rows import (
 from plcore.tables.readers.reading import TableReading
 
 NOTHING = "noise / nothing"
-"""The class of what is no sound of any species; detectors themselves call it `nocall` or `Noise`."""
+"""The class for sounds of no species; detectors call it `nocall` or `Noise`."""
 NO_SPECIES = {
     **dict.fromkeys(("Human non-vocal", "Human vocal", "Human whistle"), "human"),
     **dict.fromkeys(("Engine", "Environmental", "Fireworks", "Gun", "Power tools", "Siren"), "unknown"),
     "Dog": "animal",
 }
-"""Classes of BirdNET that are no species, with the type of observation that Camtrap DP has for them. BirdNET writes the
-same word as their scientific name."""
+"""Classes of BirdNET that are not species, with their observation type in Camtrap DP. BirdNET repeats the word as the
+scientific name."""
 NOTHING_WORDS = frozenset(("nocall", "no call", "noise", "nothing", NOTHING))
 
 ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
     "item", "recording", "start", "end", "confidence", "scientific_names", "original_rows",
 )  # fmt: skip
-"""The columns of the items: a name; the path as it came; seconds; the highest score; `Parus major (Great tit)`; JSON of
-`OriginalRow`s."""
+"""The columns of the items: a name; the path as imported; seconds; the highest score; `Parus major (Great tit)`; JSON
+of `OriginalRow`s."""
 
 BOXES, WHOLE_FILE = "boxes", "megadetector_file"
 """Columns of MegaDetector's files: the boxes of an item as JSON; the rest of the file, in the first row."""
@@ -53,7 +53,7 @@ BOX_SIDES = ("box_left", "box_top", "box_width", "box_height")
 """Columns with the box of an item that is one detection, as shares of the picture."""
 
 LEAST_WEIGHT = 0.01
-"""Smallest weight of `NOTHING`, if the highest score is 1: a weight of 0 would be no candidate."""
+"""Smallest weight of `NOTHING`, if the highest score is 1: a weight of 0 would exclude it."""
 _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 NO_RECORDINGS = "No recordings came with the table"
@@ -64,7 +64,7 @@ ALONE = (
 
 
 class OriginalRow(TypedDict):
-    """A row of the file: where it stood (from 1), the classes it speaks for, the cells as they came."""
+    """A row of the file: its number (from 1), the classes it is evidence for, and its original cells."""
 
     row: int
     labels: list[str]
@@ -74,10 +74,10 @@ class OriginalRow(TypedDict):
 
 @dataclass(frozen=True)
 class Detection:
-    """What a row of the file names; a row that names several things stands in several of them, one after the other.
+    """A species or sound named by a row of the file; a row with several of them has consecutive detections.
 
-    row : from 0      start, end : seconds of the recording      name : in the words of the file; "" for none
-    scientific : name, "" if there is none      score : None if there is none      cells : the row as it came
+    row : from 0      start, end : seconds of the recording      name : as in the file; "" for none
+    scientific : name, "" if there is none      score : None if there is none      cells : the original row
     """
 
     row: int
@@ -106,9 +106,10 @@ class _Item:
 def detections_reading(
     detections: Sequence[Detection], format_name: str, notes: Iterable[str] = ()
 ) -> TableReading:
-    """The reading of these detections, one row for each item in the order in which they first occur.
+    """Read these detections, one row for each item in order of first occurrence.
 
-    Of several rows of one species in one stretch the highest score counts. Genera of two species or more are groups.
+    Of several rows for one species in one segment, the highest score counts. Genera with at least two species are
+    groups.
     """
     labels = _labels(detections)
     items: dict[tuple[str, float, float], _Item] = {}
@@ -156,7 +157,7 @@ def detections_reading(
 
 
 def with_recordings(reading: TableReading) -> TableReading:
-    """The same with the recordings that came next to it, found by their base names; as it is where none came."""
+    """Return the reading with the recordings uploaded with it, matched by base name; unchanged if there are none."""
     files, roles = reading.files, reading.suggest_roles()
     if files is None or not isinstance(files.archive, FileTree):
         return reading
@@ -174,14 +175,14 @@ def is_detections(cells: pd.DataFrame) -> bool:
 
 
 def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
-    """Columns by which a file is returned in its own format, or that draw something: no one reads them."""
+    """Columns for exporting a file in its own format, or for drawing; they are not shown as text."""
     known = {ORIGINAL_ROWS, BOXES, WHOLE_FILE}
     return frozenset(known & set(cells.columns)) if ORIGINAL_ROWS in cells else frozenset()
 
 
 def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """The items of one table of detections, renamed to match another table, without collisions: recordings of two
-    stations are often called alike. As they are where either is no such table."""
+    """Return the items of one table of detections, renamed to match another table, without collisions: recordings of
+    two stations often have the same names. Unchanged unless both are tables of detections."""
     if not (is_detections(cells) and is_detections(others)):
         return cells
     known = {tuple(key): name for *key, name in others[[RECORDING, START, END, ITEM]].to_numpy().tolist()}
@@ -199,12 +200,13 @@ def _named(recording: str, start: str, end: str) -> str:
 def original_row(
     row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]
 ) -> OriginalRow:
-    """Stored facts about a row of the file, counted from 0."""
+    """Return the stored facts about a row of the file, counted from 0."""
     return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
 
 
 def genera(scientific: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The labels of each genus that has two or more, unless a label is called so. scientific : {label: name}"""
+    """Return the labels of each genus with two or more, unless a label has the name of the genus. scientific : {label:
+    name}"""
     found: dict[str, list[str]] = defaultdict(list)
     for label, name in sorted(scientific.items()):
         genus = name.split()[0]
@@ -214,13 +216,13 @@ def genera(scientific: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def seconds_text(seconds: float) -> str:
-    """Seconds as short as they can be written: 3, 4.5."""
+    """Write seconds as short as possible: 3, 4.5."""
     return np.format_float_positional(round(seconds, 6), trim="-")
 
 
 def _labels(detections: Sequence[Detection]) -> dict[tuple[int, str, str], str]:
-    """The class of each by its key: its name, with the scientific one where several species have that name; without
-    a name the scientific one."""
+    """Return the class of each by its key: its name, plus the scientific one if several species share the name; else
+    the scientific name."""
     species: dict[str, set[str]] = defaultdict(set)
     for one in detections:
         species[one.name].add(one.scientific)
@@ -237,7 +239,7 @@ def _labels(detections: Sequence[Detection]) -> dict[tuple[int, str, str], str]:
 
 
 def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float | None, name: str) -> Row:
-    """scale : the highest score that there may be; None if nothing has one"""
+    """Return the row of an item. scale : the highest possible score; None if nothing has one"""
     scores: dict[str, float | None] = {}
     for one in item.detections:
         label, before = labels[one.key], scores.get(labels[one.key])
@@ -268,14 +270,14 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
 
 
 def _learned(rows: Sequence[Row], *, scored: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Columns of numbers and of categories to be learned from where nothing is heard."""
+    """Return the columns of numbers and of categories to learn from if there is no recording to hear."""
     recordings = {row.cells[RECORDING] for row in rows}
     several = 1 < len(recordings) <= MOST_RECORDINGS
     return (CONFIDENCE if scored else START,), (RECORDING,) if several else ()
 
 
 def _names(items: Sequence[_Item]) -> list[str]:
-    """A name for each item: base name and seconds; with the whole path where two recordings are called alike."""
+    """Return a name for each item: base name and seconds; with the whole path if two recordings have the same name."""
     paths: dict[str, set[str]] = defaultdict(set)
     for item in items:
         paths[base_name(item.recording)].add(item.recording)
@@ -288,7 +290,7 @@ def _names(items: Sequence[_Item]) -> list[str]:
 
 
 def _overlapping(items: Sequence[_Item]) -> int:
-    """How many stretches begin before one that began earlier in their recording has ended."""
+    """Count the segments that begin before an earlier one in their recording has ended."""
     count, recording, last = 0, None, 0.0
     for item in sorted(items, key=lambda one: (one.recording, one.start, one.end)):
         if item.recording != recording:
@@ -299,7 +301,7 @@ def _overlapping(items: Sequence[_Item]) -> int:
 
 
 def read_original(cell: str) -> list[OriginalRow]:
-    """The rows kept in a cell of `ORIGINAL_ROWS`; none where it holds something else."""
+    """Return the rows stored in a cell of `ORIGINAL_ROWS`; none if it holds something else."""
     try:
         kept: Json = json.loads(cell) if cell else []
     except (ValueError, RecursionError):
@@ -320,7 +322,7 @@ def _is_original(value: Json) -> TypeGuard[OriginalRow]:
 
 
 def columns_of(cells: Iterable[str]) -> tuple[str, ...]:
-    """The columns of the rows kept in these cells, in the order in which they first occur."""
+    """Return the columns of the rows stored in these cells, in order of first occurrence."""
     names: dict[str, None] = {}
     for cell in cells:
         for kept in read_original(cell):

@@ -1,7 +1,7 @@
 """Kaleidoscope Pro's `id.csv`, `cluster.csv` and `meta.csv`: identifications in recordings, read and written back.
 
 A line is a segment of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
-candidates; `MANUAL ID` is what a person found. Kaleidoscope writes a star behind some of the names.
+candidates; `MANUAL ID` is a person's identification. Kaleidoscope appends a star to some of the names.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ _CLUSTER = re.compile(r"\.\d+$")
 
 
 Proposals = list[dict[str, float | None]]
-"""The candidates of each line with their weights, the best first."""
+"""The candidates of each line with their weights, best first."""
 
 
 Propose = Callable[[pd.DataFrame, dict[str, str]], Proposals]
 
 
 def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> TableReading:
-    """One row for each line. Raises TableError.
+    """Read one row for each line. Raises TableError.
 
-    propose : gives the candidates of each line, from the cells and their columns by plain name
-    about : what is to be said of the candidates
+    propose : returns the candidates of each line, from the cells and their columns by plain name
+    about : a note about the candidates
     """
     columns = by_plain_name(cells.columns)
     finder = Finder(lines_of(cells))
@@ -118,14 +118,14 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
         has_rows=True,
     )
     roles = reading.suggest_roles()
-    if not (roles.numbers or roles.categories):  # as of other tables of detections
+    if not (roles.numbers or roles.categories):  # as for other tables of detections
         scored = any(row.cells[CONFIDENCE] for row in rows)
         roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
     return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 
 def _paths(cells: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
-    """The path of each line's recording. columns : by plain name"""
+    """Return the path of each line's recording. columns : by plain name"""
     return [
         "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
         for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
@@ -156,7 +156,7 @@ def _share(text: str) -> float | None:
 
 
 def _class(text: str) -> str | None:
-    """The class of an identification; None if Kaleidoscope found no name for what it heard."""
+    """Return the class of an identification; None if Kaleidoscope could not name the sound."""
     low = text.lower()
     return None if low in ("", _NO_ID) else NOTHING if low == _NOISE else text
 
@@ -166,7 +166,7 @@ def _classes(text: str) -> list[str]:
 
 
 def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
-    """AUTO ID weighs its match ratio; the alternatives share the rest and never weigh more than it."""
+    """Weigh AUTO ID by its match ratio; the alternatives share the rest and never weigh more."""
     automatic = texts_of(cells, columns["auto id"])
     others = [texts_of(cells, name) for plain, name in columns.items() if plain.startswith("alternate")]
     ratios = [_share(text) for text in texts_of(cells, columns.get("match ratio"))]
@@ -183,7 +183,7 @@ def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
 
 
 def _by_distance(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
-    """The matches of a line; one at the distance d weighs 1 / (1 + d), without the number of its cluster."""
+    """Return the matches of a line, weighted by 1 / (1 + distance), without the cluster number."""
     pairs = [
         (texts_of(cells, columns[f"top{place}match"]), texts_of(cells, columns.get(f"top{place}dist")))
         for place in (1, 2, 3)
@@ -202,7 +202,7 @@ def _by_distance(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
 
 
 def _judge(row: Row, weights: dict[str, float | None], manual: Sequence[str], said: Counter[str]) -> None:
-    """Give a row its candidates and the verdict of a person, if there is one."""
+    """Set the candidates of a row, and a person's verdict if there is one."""
     for label, weight in weights.items():
         row.name(label, weight)
     if len(manual) == 1:
@@ -237,7 +237,7 @@ def _notes(said: Counter[str]) -> list[str]:
 def _names(
     paths: Sequence[str], channels: Sequence[str], start: Sequence[float], length: Sequence[float]
 ) -> list[str]:
-    """A name for each row: base name and seconds; with path and channel if that does not tell rows apart."""
+    """Return a name for each row: base name and seconds; with path and channel if those are not unique."""
     spans = [
         f"{seconds_text(begin)}-{seconds_text(begin + long)} s"
         for begin, long in zip(start, length, strict=True)
@@ -296,9 +296,10 @@ _SHOWN_META = 4
 
 
 def with_metadata(readings: Sequence[TableReading]) -> TableReading | None:
-    """The lines of `id.csv` or `cluster.csv` with what `meta.csv` says of their recordings; None if these are others.
+    """Add the facts in `meta.csv` about their recordings to the lines of `id.csv` or `cluster.csv`; None if these are
+    other files.
 
-    The facts are shown with the row and exported; nothing is learnt from them. Raises TableError as the tools do.
+    The facts are displayed and exported, but not used for training. Raises TableError as the tools do.
     """
     tools = (KALEIDOSCOPE_IDS, KALEIDOSCOPE_CLUSTERS)
     about = [one for one in readings if one.roles is None and KALEIDOSCOPE_META.fits(one.cells)]
@@ -331,7 +332,8 @@ def is_kaleidoscope(cells: pd.DataFrame) -> bool:
 
 
 def write_kaleidoscope(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The same rows, columns and order, MANUAL ID filled with what people said. Kaleidoscope shows no other columns."""
+    """Write the same rows, columns and order, with MANUAL ID filled from people's answers. Kaleidoscope shows no other
+    columns."""
     columns = list(original_columns(table))
     manual = next((name for name in columns if plain_name(name) == MANUAL), None)
     if manual is None:
@@ -341,7 +343,7 @@ def write_kaleidoscope(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
     for piece in original_rows(table):
         texts = []
         for row in piece:
-            # Verdicts are written only where people decided; their word for nothing is Noise.
+            # Only people's decisions are written; Kaleidoscope's word for nothing is Noise.
             label = row.verdict.label
             said = "Noise" if label == NOTHING else label or str(row.cells.get(manual, ""))
             texts.append([said if name == manual else str(row.cells.get(name, "")) for name in columns])

@@ -37,18 +37,18 @@ from plcore.tables.readers.reading import Fingerprint, TableReading, names, refu
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
-"""The parts of a label from the root on, as in ("Corvus", "Corvus corax"); a plain label has one part."""
+"""The parts of a label from the root, as in ("Corvus", "Corvus corax"); a plain label has one part."""
 
 JOINT = " / "
 
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """The classes are the leaves of the tree, as far as it is known.
+    """A taxonomy whose classes are the known leaves of the tree.
 
-    meaning : of each path its classes, those below it if there are any; and itself, if the file shows a single class
-        below it
-    groups : names of the places that are not classes, each with the classes below it
+    meaning : {path: its classes}, those below it if there are any; and itself, if the file shows a single class below
+        it
+    groups : names of the nodes that are not classes, each with the classes below it
     """
 
     meaning: dict[Path, tuple[str, ...]]
@@ -56,7 +56,7 @@ class Taxonomy:
 
 
 def a_path(value: Json, row: int | None, where: str) -> Path:
-    """A label, or a list with the parts of one."""
+    """Return a label, or a list with its parts, as a path."""
     if isinstance(value, list):
         if not value:
             raise refuse(
@@ -67,10 +67,10 @@ def a_path(value: Json, row: int | None, where: str) -> Path:
 
 
 def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
-    """The tree of these paths and all that lead to them.
+    """Return the tree of these paths and all that lead to them.
 
-    A place is called by its last part, by the whole path where several have that one. Raises TableError where that
-    still does not tell two of them apart.
+    A node is named by its last part, or by the whole path if several share that part. Raises TableError if two nodes
+    still have the same name.
     """
     wanted = dict.fromkeys(paths)
     nodes = dict.fromkeys(path[:depth] for path in wanted for depth in range(1, len(path) + 1))
@@ -84,7 +84,7 @@ def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
     inner = {path[:-1] for path in nodes}
     leaves = [path for path in nodes if path not in inner]
     seen_below = Counter(leaf[:depth] for leaf in leaves for depth in range(1, len(leaf)))
-    # A place of which the file shows a single class may well have others: it is a class of its own, too.
+    # A node below which the file shows a single class may well have others, so it is a class, too.
     partly_seen = {path for path in wanted if path in inner and seen_below[path] == 1}
     below: dict[Path, list[str]] = {}
     for path in nodes:
@@ -100,16 +100,16 @@ def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
 TASK_ID = "task_id"
 SECONDS = "lead_time"
 OWN_PERSON, OWN_SAID = "winnow_person", "winnow_said"
-"""In annotations that were written here: who gave it, and, of label vectors, the labels that it named."""
+"""Fields in annotations that Winnow wrote: the person, and, for label vectors, the labels that they named."""
 OWN_CANDIDATES = "winnow_candidates"
-"""In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
-names predictions by their ids alone."""
+"""Field in the `meta` of tasks that Winnow wrote: the remaining candidates with their weights, as JSON. Label Studio's
+JSON names predictions only by their ids."""
 OTHERS_LEFT = "candidates"
-"""Model names in predictions of candidates other than the label, in tasks that Winnow wrote."""
+"""Model name of predictions for candidates other than the label, in tasks that Winnow wrote."""
 OWN_MODELS = frozenset((OTHERS_LEFT, "oracle", *SOURCES_OF_LABELS))
-"""Model name in predictions that Winnow wrote, at first with "oracle" for "person": no one who has voted."""
+"""Model names of predictions that Winnow wrote (formerly "oracle" for "person"), which are not counted as voters."""
 QUESTION, NOT_QUESTION = "label", "not_label"
-"""The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
+"""The questions in interfaces that Winnow wrote; the second, for label vectors, names the labels that are not right."""
 
 _READ = ("choices", "taxonomy")
 _REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
@@ -117,7 +117,7 @@ _REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
 
 @dataclass(frozen=True)
 class Choice:
-    """One label that someone chose; `weight` is 1 of a person, the score of a model."""
+    """One chosen label; `weight` is 1 for a person, the score for a model."""
 
     question: str
     path: Path
@@ -129,7 +129,7 @@ class Choice:
 
 @dataclass
 class Item:
-    """One task: what is said of it, who chose what, and what could not be read."""
+    """One task: its data, who chose what, and what could not be read."""
 
     data: JsonObject
     choices: list[Choice] = field(default_factory=list)
@@ -144,12 +144,12 @@ class Item:
 
 
 def _read_tasks(records: Records, name: str) -> TableReading:
-    """One row for each task. Raises TableError."""
+    """Read one row for each task. Raises TableError."""
     return items_reading(read_each(records, _task), name)
 
 
 def _read_flat(records: Records, name: str) -> TableReading:
-    """One row for each task. Raises TableError, also if no field seems to hold answers."""
+    """Read one row for each task. Raises TableError, also if no field seems to hold answers."""
     questions = _questions(records)
     if not questions:
         raise refusal(
@@ -160,9 +160,9 @@ def _read_flat(records: Records, name: str) -> TableReading:
 
 
 def flat_reading(records: Records, questions: Sequence[str], format_name: str) -> TableReading:
-    """One row for each task of flat records, a record for each annotation. Raises TableError.
+    """Read one row for each task of flat records, which have one record per annotation. Raises TableError.
 
-    questions : the fields with answers; one question at least
+    questions : the fields with answers; at least one
     """
     items: dict[Hashable, Item] = {}
     for item in read_each(records, lambda record, row: _flat(record, row, questions)):
@@ -175,7 +175,7 @@ def flat_reading(records: Records, questions: Sequence[str], format_name: str) -
 
 
 def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
-    """The reading of tasks, for the question that was answered most often."""
+    """Read the tasks, for the question that was answered most often."""
     counts = Counter(choice.question for item in items for choice in item.choices)
     notes = _left_out(items)
     if any(item.vector is not None for item in items):
@@ -191,9 +191,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
     kinds = Counter(
         name for name, _ in {(choice.question, choice.path) for item in items for choice in item.choices}
     )
-    question = max(
-        counts, key=lambda name: (counts[name], -kinds[name])
-    )  # texts written by hand seldom repeat
+    question = max(counts, key=lambda name: (counts[name], -kinds[name]))  # free texts seldom repeat
     others = [name for name in counts if name != question]
     if others:
         notes.append(
@@ -265,7 +263,7 @@ def _left_out(items: Iterable[Item]) -> list[str]:
 
 
 def _others(item: Item, questions: Iterable[str]) -> dict[str, str]:
-    """The answers to the other questions, as JSON."""
+    """Return the answers to the other questions, as JSON."""
     found = {name: [list(c.path) for c in item.choices if c.question == name] for name in questions}
     flat = {name: [path[0] if len(path) == 1 else path for path in paths] for name, paths in found.items()}
     return {name: json_text(labels) for name, labels in flat.items() if labels and name not in item.data}
@@ -304,7 +302,7 @@ def _task(record: JsonObject, row: int) -> Item:
     ]
     if item.vector is not None:
         item.vector = {**item.vector, **agreed(item.said)}
-        return item  # what the model guesses of a label is none that is known
+        return item  # a model's guess of a label is not a known label
     item.prediction_ids = len(models) - len(predictions)
     if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):
         where, item.prediction_ids = f"meta.{OWN_CANDIDATES}", 0
@@ -312,7 +310,8 @@ def _task(record: JsonObject, row: int) -> Item:
             number = 1.0 if weight is None else a_number(weight, row, where)
             path = (a_name(label, row, where),)
             item.choices.append(Choice(QUESTION, path, number, None, is_model=True))
-    # Written here, of a table that weighs nothing: the probability of its label is no weight next to those of others.
+    # Winnow wrote this for a table without weights: the probability of its label is not comparable with weights of
+    # others.
     unweighed = own is not None and any(one.get("score") is None for one in predictions)
     for place, prediction in enumerate(predictions):
         where = f"predictions[{place}]"
@@ -329,7 +328,7 @@ def _task(record: JsonObject, row: int) -> Item:
 
 
 def _person_in(results: Json) -> Json:
-    """The person that Winnow wrote into the results of an annotation; None if there is none."""
+    """Return the person that Winnow wrote into the results of an annotation; None if there is none."""
     for result in results if isinstance(results, list) else []:
         meta = result.get("meta") if isinstance(result, dict) else None
         if isinstance(meta, dict) and meta.get(OWN_PERSON) is not None:
@@ -340,7 +339,7 @@ def _person_in(results: Json) -> Json:
 def _vector_results(
     vector: Mapping[str, int | None], value: Json, row: int, where: str
 ) -> Iterator[tuple[str, int | None]]:
-    """Changes of an annotation against the one that Winnow wrote, or a new one."""
+    """Yield the changes of an annotation since Winnow wrote it, or a new annotation."""
     for place, one in enumerate(a_list(value, row, where)):
         result = an_object(one, row, f"{where}[{place}]")
         cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))
@@ -366,7 +365,7 @@ def _is_id(value: Json) -> bool:
 def _result(
     item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool
 ) -> None:
-    """Add what one result chooses."""
+    """Add the choices of one result."""
     result = an_object(value, row, where)
     kind = a_name(result.get("type"), row, f"{where}.type", "a type")
     chosen = an_object(result.get("value"), row, f"{where}.value")
@@ -380,7 +379,7 @@ def _result(
 
 
 def _person(value: Json, row: int, where: str) -> str | None:
-    """`completed_by`: an id, or an object with an e-mail address."""
+    """Read `completed_by`: an id, or an object with an e-mail address."""
     if isinstance(value, dict):
         return a_name_or_none(first_of(value, ("email", "username", "id")), row, where, "a person")
     return a_name_or_none(value, row, where, "a person")
@@ -396,7 +395,7 @@ def _sum(some: float | None, more: float | None) -> float | None:
 
 
 def _questions(records: Records) -> list[str]:
-    """The fields of JSON-MIN with answers: those written between the id and the annotator that hold choices."""
+    """Return the fields of JSON-MIN with answers: those between the id and the annotator that hold choices."""
     between: dict[str, None] = {}
     flat = [record for record in records if isinstance(record, dict)]
     for record in flat:
@@ -408,11 +407,10 @@ def _questions(records: Records) -> list[str]:
 
 
 def answered(records: Sequence[JsonObject], fields: Sequence[str]) -> list[str]:
-    """The fields that hold answers and not data of the task.
+    """Return the fields that hold answers, not the task's data.
 
-    Data is the same in all records of a task and differs from task to task, which shows where a task has several
-    records. All fields are returned if that would
-    leave none.
+    Data is the same in all records of a task and differs between tasks, which shows if a task has several records.
+    Returns all fields if none would be left.
     """
     return [name for name in fields if not _is_data(records, name)] or list(fields)
 
@@ -433,7 +431,7 @@ def _is_answer(value: Json) -> bool:
 
 
 def _flat(record: JsonObject, row: int, questions: Sequence[str]) -> Item:
-    """One annotation of JSON-MIN. One chosen label is text; several are `{"choices": [...]}`."""
+    """Read one annotation of JSON-MIN. A single chosen label is text; several are `{"choices": [...]}`."""
     about = {*questions, "id", "annotator", "annotation_id", "created_at", "updated_at", SECONDS, "agreement"}
     item = Item({name: value for name, value in record.items() if name not in about})
     item.number = a_name_or_none(record.get("id"), row, "id", "an id")
@@ -465,7 +463,7 @@ _MOST_CLASSES = 0.5
 
 
 def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each task, with a vote for each annotation. Raises TableError."""
+    """Read one row for each task, with a vote for each annotation. Raises TableError."""
     about = {*_ABOUT, *_BESIDE}
     low = {str(name): str(name).strip().lower() for name in cells.columns}
     lowered = [low[name] if low[name] in about else name for name in low]
@@ -486,7 +484,7 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _value(text: str) -> Json:
-    """A cell: an answer that is written as JSON, or its text."""
+    """Read a cell: an answer written as JSON, or its text."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             value: Json = json.loads(text)
@@ -510,8 +508,8 @@ def _seconds_of_cell(text: Json) -> float | None:
 
 
 def _question(records: list[JsonObject], fields: list[str]) -> str | None:
-    """The column with the answers: one with choices as JSON, one that differs between annotations of a task, one called
-    as labels are, or else the one with the fewest different texts."""
+    """Find the column with the answers: one with choices as JSON, one that differs between annotations of a task, one
+    with a typical name for labels, or else the one with the fewest different texts."""
     written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
     differs = [name for name in fields if _differs(records, name)]
     called = [name for name in _CALLED if name in fields]
@@ -527,7 +525,7 @@ def _question(records: list[JsonObject], fields: list[str]) -> str | None:
         and len(kinds[name]) <= max(2, _MOST_CLASSES * len(records))
         and not all(_is_number(text) for text in kinds[name])
     ]
-    # Nothing can be distinguished in a constant column; several classes come first.
+    # A constant column distinguishes nothing: prefer columns with several classes.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
 
 
@@ -552,5 +550,5 @@ LABEL_STUDIO_MIN = RecordTool(
     (Fields(dict.fromkeys(("id", "annotator", "annotation_id"), object)),),
     _read_flat,
 )
-"""A flat record for each annotation, with `id`, answers and `annotator` behind the data."""
+"""A flat record for each annotation, with `id`, answers and `annotator` after the data."""
 LABEL_STUDIO_CSV = TableTool("Label Studio CSV", _read_csv, Fingerprint(names(*_ABOUT)))

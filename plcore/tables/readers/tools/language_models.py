@@ -39,7 +39,7 @@ from plcore.tables.text.csv import LINE_INDEX
 _LISTS = ("candidates", "labels", "predictions", "classes")
 _SINGLE = ("label", "class", "category")
 _CUT, _BLOCKED = ("length",), ("content_filter", "refusal")
-"""Why an answer ended: it may not be whole; it is none."""
+"""Why an answer ended: it may be incomplete; it is no answer."""
 _OF_SERVER = (
     *("content", "model", "id_slot", "stop_type", "stopping_word", "tokens_predicted", "tokens_evaluated"),
     *("tokens_cached", "generation_settings", "timings", "index"),
@@ -53,9 +53,9 @@ Weighted = list[tuple[str, float | None]]
 
 @dataclass(frozen=True)
 class _Request:
-    """The reply: the labels of each choice, and the probabilities of the first token of a plain label.
+    """A request's reply: the labels of each choice, and the probabilities of the first token of a plain label.
 
-    cut : whether the answer was cut off, at the most tokens that were allowed      about : what describes the row
+    cut : whether the answer was cut off at the token limit      about : the cells that describe the row
     """
 
     number: str | None
@@ -68,14 +68,14 @@ class _Request:
 
 
 def _read_batch(records: Records, name: str) -> TableReading:
-    """One row for each request. Raises TableError, also where an answer is prose and no label."""
+    """Read one row for each request. Raises TableError, also if an answer is prose and not a label."""
     return _reading(read_each(records, _request), name)
 
 
 def _reading(requests: list[_Request], name: str) -> TableReading:
     notes = []
     whole = {label for one in requests if not one.cut for choice in one.choices for label, _ in choice}
-    # Where the model was let say one token, every answer is cut off; else what it began to say is not a label.
+    # If the model was allowed a single token, every answer is cut off; else a cut-off answer is not a label.
     short = [
         place
         for place, one in enumerate(requests)
@@ -119,12 +119,12 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
 
 
 def _read_anthropic(records: Records, name: str) -> TableReading:
-    """One row for each request of Anthropic's message batches. Raises TableError."""
+    """Read one row for each request of Anthropic's message batches. Raises TableError."""
     return _read_batch(read_each(records, _as_batch), name)
 
 
 def _as_batch(record: JsonObject, row: int) -> JsonObject:
-    """The same in the layout of OpenAI: errored, canceled and expired requests have no response."""
+    """Convert the record to OpenAI's layout; errored, canceled and expired requests have no response."""
     result = an_object(record.get("result"), row, "result")
     if result.get("type") != "succeeded":
         return {"custom_id": record.get("custom_id"), "response": None, "error": result.get("type")}
@@ -160,7 +160,7 @@ def _request(record: JsonObject, row: int) -> _Request:
     values = a_list(body.get("choices"), row, f"{where}.choices")
     tokens: dict[str, float] = {}
     cut = False
-    if isinstance(body.get("output"), list):  # of the interface of responses
+    if isinstance(body.get("output"), list):  # from the Responses API
         values = [{"message": {"content": _said(objects_in(body["output"]))}}]
     for place, value in enumerate(values):
         inside = f"{where}.choices[{place}]"
@@ -185,20 +185,20 @@ def _request(record: JsonObject, row: int) -> _Request:
 
 
 def _said(output: Sequence[JsonObject]) -> str | None:
-    """The text of the messages in an output."""
+    """Return the text of the messages in an output."""
     blocks = [block for one in output for block in objects_in(one.get("content"))]
     return "".join(text for block in blocks if isinstance(text := block.get("text"), str)).strip() or None
 
 
 def _arguments(message: JsonObject) -> Json:
-    """The JSON that the model gave a tool, as text; None if it called none."""
+    """Return the JSON that the model passed to a tool, as text; None if it called none."""
     calls = objects_in(message.get("tool_calls"))
     called = calls[0].get("function") if calls else message.get("function_call")
     return called.get("arguments") if isinstance(called, dict) else None
 
 
 def _read_llama(records: Records, name: str) -> TableReading:
-    """One row for each completion of a server of llama.cpp. Raises TableError."""
+    """Read one row for each completion of a llama.cpp server. Raises TableError."""
     return _reading(read_each(records, _completion), name)
 
 
@@ -218,7 +218,7 @@ def _completion(record: JsonObject, row: int) -> _Request:
 
 
 def _probable(value: Json, row: int) -> dict[str, float]:
-    """Probabilities of the tokens that a completion could have begun with, in any of the layouts of llama.cpp."""
+    """Return the probabilities of the possible first tokens of a completion, in any of llama.cpp's layouts."""
     where = "completion_probabilities"
     steps = a_list(value, row, where)
     first = an_object(steps[0], row, f"{where}[0]") if steps else {}
@@ -238,7 +238,7 @@ def _probable(value: Json, row: int) -> dict[str, float]:
 
 
 def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
-    """The labels of an answer with their weights, and whether it is one plain label."""
+    """Return the labels of an answer with their weights, and whether it is one plain label."""
     fenced = _FENCED.fullmatch(text)
     inner = fenced[1].strip() if fenced else text
     try:
@@ -266,7 +266,7 @@ def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
 
 
 def _first_token(value: Json, row: int, where: str) -> dict[str, float]:
-    """Probabilities of the tokens that the answer could have begun with."""
+    """Return the probabilities of the possible first tokens of the answer."""
     if value is None:
         return {}
     content = a_list(an_object(value, row, where).get("content"), row, f"{where}.content")
@@ -293,7 +293,7 @@ def _begin(labels: Sequence[str], token: str) -> list[str]:
 
 
 def _odd_token(labels: Sequence[str], requests: Sequence[_Request]) -> str | None:
-    """Why the tokens do not tell the labels apart; None if they do."""
+    """Say why the tokens do not distinguish the labels; None if they do."""
     for request in requests:
         for token in request.tokens:
             begun = _begin(labels, token)
@@ -314,8 +314,8 @@ _SCORES = ("score", "probability", "prob", "p", "confidence")
 
 
 def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
-    """One row for each item, in the order in which they first occur; columns that are the same in all rows of an
-    item describe it. Raises TableError."""
+    """Read one row for each item, in order of first occurrence; columns that are the same in all rows of an item
+    describe it. Raises TableError."""
     columns = _columns(cells)
     if columns is None:
         raise refusal(
@@ -368,7 +368,7 @@ def _score(text: str) -> float | None:
 
 
 def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:
-    """The columns of items, labels and scores; None if they are not there, or no item has two labels."""
+    """Find the columns of items, labels and scores; None if they are missing, or no item has two labels."""
     low = {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
     found = [next((low[name] for name in names if name in low), None) for names in (_IDS, _LABELS, _SCORES)]
     item, label, score = found
@@ -385,7 +385,7 @@ BATCHES = RecordTool(
 
 
 def _read_files(files: Mapping[str, Records], name: str) -> TableReading:
-    """One row for each request in any of the files; where one holds an answer, that counts. Raises TableError."""
+    """Read one row for each request in any of the files; a file with an answer to it counts. Raises TableError."""
     found: dict[str, Json] = {}
     for place, record in enumerate(record for records in files.values() for record in records):
         number = an_object(record, None, None).get("custom_id")

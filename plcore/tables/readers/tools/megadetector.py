@@ -1,9 +1,9 @@
-"""MegaDetector's batch JSON, with the classes of a classifier such as SpeciesNet in it.
+"""MegaDetector's batch JSON, perhaps with the classes of a classifier such as SpeciesNet.
 
-Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and what Pytorch-Wildlife writes
-(`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file, or if asked a
-detection in it, or a frame of a video. Its candidates are the classes over its detections, each with its best score;
-files without a detection are blank. `plcore.tables.writers.megadetector` writes the file back.
+Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and the outputs of
+Pytorch-Wildlife (`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file, or
+on request a detection in it, or a frame of a video. Its candidates are the classes of all its detections, each with its
+best score; files without a detection are blank. `plcore.tables.writers.megadetector` writes the file back.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from plcore.tables.table import LabelTable
 
 IMAGE = "image"
-"""The field with an image as it came."""
+"""The field with the original image record."""
 
 IMAGES, DETECTORS, CLASSES = "images", "detection_categories", "classification_categories"
 _DESCRIPTIONS = "classification_category_descriptions"
@@ -78,12 +78,12 @@ BLANKS = ("blank", "empty")
 _VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".asf")
 _FACTS = ("frame_rate", "failure", "max_detection_conf")
 LIKELY = 0.2
-"""The confidence from which on MegaDetector's authors look at detections."""
+"""The confidence above which MegaDetector's authors consider detections."""
 PICTURE, DETECTION, FRAME = ITEMS = "picture", "detection", "frame"
 """Possible kinds of item: a file, a detection in it, or a frame of a video."""
 OWN, OTHERS = "own", "others"
-"""Fields with the places of an item's detections in its file, and, at the first item of a file, the detections of no
-item by their places."""
+"""Fields with the positions of an item's detections in its file, and, at the first item of a file, the detections that
+belong to no item by their positions."""
 SECOND = "second"
 """The column with the second of a video that a frame is from."""
 _FIX = "Run the detector again, or correct the file."
@@ -99,7 +99,7 @@ class _Names:
 
 
 def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
-    """One row for each item of the files that could be read. Raises TableError. item : one of `ITEMS`"""
+    """Read one row for each item of the readable files. Raises TableError. item : one of `ITEMS`"""
     whole = an_object(records[0] if records else None, None, None)
     images = a_list(whole.get(IMAGES), None, IMAGES)
     if not images:
@@ -142,7 +142,7 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
 
 
 def _likely(whole: JsonObject) -> float:
-    """The confidence from which on a detection is an item of its own: what the file calls typical."""
+    """Return the confidence from which a detection is an item: the file's own typical threshold."""
     info = whole.get("info")
     about = info.get("detector_metadata") if isinstance(info, dict) else None
     given = about.get("typical_detection_threshold") if isinstance(about, dict) else None
@@ -150,7 +150,8 @@ def _likely(whole: JsonObject) -> float:
 
 
 def items_of(reading: TableReading) -> tuple[str, ...]:
-    """Possible kinds of item of MegaDetector's file, as it is read first; none of other files, or joined ones."""
+    """Return the possible kinds of item of a MegaDetector file, in its default reading; none for other files, or joined
+    ones."""
     if not is_megadetector(reading.cells) or reading.suggest_roles().voters is not None:
         return ()
     has_frames = reading.cells[BOXES].str.contains('"frame"', regex=False).any()
@@ -158,7 +159,7 @@ def items_of(reading: TableReading) -> tuple[str, ...]:
 
 
 def read_by(reading: TableReading, item: str) -> TableReading:
-    """The same file with another item. item : one of `items_of`. Raises TableError"""
+    """Read the same file with another kind of item. item : one of `items_of`. Raises TableError"""
     if item == PICTURE:
         return reading
     header = json.loads(reading.cells[WHOLE_FILE].iloc[0])
@@ -196,7 +197,8 @@ def _categories(whole: JsonObject, field: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Found:
-    """A detection. place : in the list of its file, from 1      box : as it is kept      classes : with their scores"""
+    """A detection. place : in the list of its file, from 1      box : as it is stored      classes : with their
+    scores"""
 
     place: int
     category: str
@@ -210,7 +212,8 @@ class _Found:
 
 
 def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -> list[Row] | None:
-    """The rows of a file; None if the detector could not read it. A file without a likely detection is one item."""
+    """Return the rows of a file; None if the detector could not read it. A file without a likely detection is one
+    item."""
     path = a_name(record.get("file"), row, "file", "a path")
     if record.get("failure"):
         return None
@@ -253,7 +256,7 @@ def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -
 
 
 def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found | None:
-    """A detection of a known category."""
+    """Return a detection of a known category, else None."""
     where = f"detections[{place - 1}]"
     category = a_name(detection.get("category"), row, f"{where}.category", "an id")
     if category not in named.detectors:
@@ -270,8 +273,8 @@ def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found
 
 
 def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
-    """The row of an item with these detections."""
-    # A person's own boxes have the confidence 1: of the other items of a checked file nothing is known.
+    """Return the row of an item with these detections."""
+    # Boxes drawn by a person have confidence 1; about the other items of a checked file nothing is known.
     sure = [one for one in found if one.confidence == 1.0]
     checked = _is_checked(record) and (item == PICTURE or not found or bool(sure))
     sure = sure if checked else []
@@ -281,7 +284,7 @@ def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], 
         into = scores if one.classes or one.category.lower() != _ANIMAL else generic
         for label, score in (one.classes or {one.category: one.confidence}).items():
             into[label] = max(score, into.get(label, 0.0))
-    if not scores:  # an animal without a class says nothing next to one that has one
+    if not scores:  # an animal without a class adds nothing to one with a class
         scores = generic
     top = max((one.confidence for one in found), default=None)
     if record.get("detections") == []:
@@ -316,7 +319,7 @@ def _confidences(image: Json) -> list[float]:
 
 
 def _animals(image: Json) -> int:
-    """How many detections of an image are likely to be right."""
+    """Count the detections of an image that are likely to be right."""
     return sum(one >= LIKELY for one in _confidences(image))
 
 
@@ -325,7 +328,7 @@ def _is_checked(image: Json) -> bool:
 
 
 def _box(detection: JsonObject, row: int, where: str) -> list[float]:
-    """x, y, width and height as shares of the picture, from its top left corner."""
+    """Return x, y, width and height as shares of the picture, from its top left corner."""
     box = a_list(detection.get("bbox"), row, f"{where}.bbox")
     if len(box) != 4:
         message = f"expected x, y, width and height, got {len(box)} numbers."
@@ -337,7 +340,7 @@ def _box(detection: JsonObject, row: int, where: str) -> list[float]:
 class Box:
     """A detection in a picture: the name of its category, its confidence, and its place.
 
-    place : left, top, width and height as shares of the picture, inside it
+    place : left, top, width and height as shares of the picture, within it
     """
 
     name: str
@@ -346,9 +349,9 @@ class Box:
 
 
 def boxes_of(table: LabelTable, row: int) -> tuple[Box, ...]:
-    """Return the detections in the picture of a row, the best first; none if MegaDetector has not looked at it.
+    """Return the detections in the picture of a row, best first; none if MegaDetector has not processed it.
 
-    They have no names if the row's true label is known: the category may be that label.
+    They have no names if the row's true label is known, because the category may be that label.
     """
     if not {BOXES, WHOLE_FILE} <= set(table.cells.columns) or table.roles.picture_columns != (PATH,):
         return ()
@@ -363,7 +366,7 @@ def boxes_of(table: LabelTable, row: int) -> tuple[Box, ...]:
 
 
 def _drawn(kept: JsonObject, named: bool) -> Box | None:
-    """A box of a cell; None if the cell was written by someone else and holds no such box."""
+    """Return the box of a cell; None if the cell was changed and holds no such box."""
     name, confidence, box = kept.get("category"), kept.get("conf"), kept.get("bbox")
     if not (isinstance(name, str) and isinstance(confidence, int | float) and isinstance(box, list)):
         return None
@@ -378,7 +381,7 @@ def _drawn(kept: JsonObject, named: bool) -> Box | None:
 
 
 def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict[str, float]:
-    """The classes of a detection with their scores; of several ids with one name the best score counts."""
+    """Return the classes of a detection with their scores; of several ids with one name, the best score counts."""
     found: dict[str, float] = {}
     for place, pair in enumerate(a_list(detection.get("classifications"), row, f"{where}.classifications")):
         inside = f"{where}.classifications[{place}]"
@@ -438,7 +441,8 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
 
 
 def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
-    """Classes below each rank, if the file describes its classes as class;order;family;genus;species;name."""
+    """Return the classes below each rank, if the file describes its classes as
+    class;order;family;genus;species;name."""
     labels: dict[Taxon, str] = {}
     described = whole.get(_DESCRIPTIONS)
     for number, text in (described if isinstance(described, dict) else {}).items():
@@ -450,8 +454,8 @@ def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
 
 
 def _read_wildlife(records: Records, called: str) -> TableReading:
-    """One row for each image of Pytorch-Wildlife's lists. Boxes are pixels of pictures of unknown size: left out.
-    Raises TableError."""
+    """Read one row for each image of Pytorch-Wildlife's lists. Its boxes, in pixels of pictures of unknown size, are
+    left out. Raises TableError."""
     whole = an_object(records[0] if records else None, None, None)
     detectors = whole.get("det_categories", whole.get("categories"))
     images = read_each(a_list(whole.get("annotations"), None, "annotations"), _wildlife_image)
@@ -461,12 +465,12 @@ def _read_wildlife(records: Records, called: str) -> TableReading:
         IMAGES: [*images],
     }
     reading = _read([inside], called)
-    # It is no batch file of MegaDetector, so it goes back in no such file.
+    # It is not a batch file of MegaDetector, so it is not exported as one.
     return replace(reading, cells=reading.cells.drop(columns=[BOXES, WHOLE_FILE, ORIGINAL_ROWS]))
 
 
 def _wildlife_image(record: JsonObject, row: int) -> JsonObject:
-    """An image in the layout of MegaDetector."""
+    """Return an image record in MegaDetector's layout."""
     lists = {}
     for name in ("category", "confidence"):
         for start in ("det_", "clf_"):
@@ -497,11 +501,11 @@ PYTORCH_WILDLIFE = RecordTool(
     lambda records: len(records) == 1 and _LISTS.match(records),
     _read_wildlife,
 )
-"""One object with lists of the boxes, categories and scores of each image. Categories are counted from 0."""
+"""One object with lists of the boxes, categories and scores of each image. Categories count from 0."""
 
 
 def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each file, in the order in which they first occur. Raises TableError."""
+    """Read one row for each file, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     labels, paths = texts_of(cells, columns["label"]), texts_of(cells, columns["relative_path"])
     scores = numbers_of(cells, columns["confidence"], "a confidence from 0 to 1", most=1.0)
@@ -515,7 +519,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
             checked.setdefault(path, set()).add(label)
         row.weights[label] = max(score or LEAST_WEIGHT, row.weights.get(label) or 0.0)
         row.cells[CONFIDENCE] = repr(max(row.weights.values(), key=lambda weight: weight or 0.0))
-    for path, names_ in checked.items():  # what a person saw is in place of what the model said
+    for path, names_ in checked.items():  # a person's observation replaces the model's
         rows[path].weights = dict.fromkeys(sorted(names_), 1.0)
         rows[path].truth = min(names_) if len(names_) == 1 else None
     unclear = sum(len(names_) > 1 for names_ in checked.values())
@@ -534,7 +538,7 @@ ADDAXAI = TableTool(
     _read_addax,
     Fingerprint(names("relative_path", "data_type", "label", "confidence", "human_verified")),
 )
-"""`results_detections.csv` of AddaxAI, once EcoAssist: a detection in each line."""
+"""`results_detections.csv` of AddaxAI, formerly EcoAssist: one detection per line."""
 
 
 def is_megadetector(cells: pd.DataFrame) -> bool:

@@ -47,10 +47,10 @@ _TYPES = ("human", "vehicle", "blank")
 
 
 def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each date and time, with what was heard then. Raises TableError."""
+    """Read one row for each date and time, with the detections at that time. Raises TableError."""
     columns = by_plain_name(cells.columns)
     scores = _scores(cells, columns["confidence"])
-    # A person has changed the name: the station then writes 0.
+    # A person has changed the name: the station then writes the score 0.
     verdicts = [_RIGHT if score == 0 else "" for score in scores]
     notes = []
     if corrected := sum(map(bool, verdicts)):
@@ -69,7 +69,8 @@ def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _read_go(cells: pd.DataFrame, called: str) -> TableReading:
-    """The same of BirdNET-Go, whose reviews say `correct` or `false_positive`. Raises TableError."""
+    """Read a table of BirdNET-Go, whose reviews are `correct` or `false_positive`, in the same way. Raises
+    TableError."""
     columns = {plain.replace("_", ""): name for plain, name in by_plain_name(cells.columns).items()}
     names_ = ("date", "time", "scientificname", "commonname", "week", "clipname")
     told = zip((*_STATION[:5], "clip"), names_, strict=True)
@@ -99,9 +100,9 @@ def _station(
     called: str,
     notes: Iterable[str],
 ) -> TableReading:
-    """One row for each date and time. texts : of each detection, by the names in `_STATION`, and its clip
+    """Read one row for each date and time. texts : of each detection, by the names in `_STATION`, and its clip
 
-    verdicts : what a person said of each detection: `_RIGHT`, `_WRONG`, or something else for nothing
+    verdicts : a person's verdict on each detection: `_RIGHT`, `_WRONG`, or anything else for none
     """
     rows: dict[str, Row] = {}
     heard: dict[str, dict[str, str]] = {}
@@ -154,7 +155,7 @@ def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
 
 
 def _clip(date: str, label: str, file: str) -> str:
-    """The path of a clip below the station's folder."""
+    """Return the path of a clip below the station's folder."""
     folder = label.replace(" ", "_").replace("'", "")
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
 
@@ -166,11 +167,11 @@ _SHOWN_DEPLOYMENT = ("locationName", "latitude", "longitude")
 
 
 MEDIUM, EVENT = LEVELS = "media", "event"
-"""The levels of observations: what an item can be. The same animals are in both, so one of them is read."""
+"""The levels of observations: possible kinds of item. Both cover the same animals, so only one is read."""
 
 
 def levels_of(cells: pd.DataFrame) -> tuple[str, ...]:
-    """The levels of Camtrap DP's observations that name an item, media before events."""
+    """Return the levels of Camtrap DP's observations that name an item, media before events."""
     columns = by_plain_name(cells.columns)
     levels = texts_of(cells, columns["observationlevel"])
     ids = {level: texts_of(cells, columns.get(name.lower())) for level, name in _IDS.items()}
@@ -182,7 +183,8 @@ def levels_of(cells: pd.DataFrame) -> tuple[str, ...]:
 
 
 def items_of(reading: TableReading) -> tuple[str, ...]:
-    """Possible kinds of item of Camtrap DP's observations, as they are read first; none of other files."""
+    """Return the possible kinds of item of Camtrap DP's observations, in their default reading; none for other
+    files."""
     if reading.others:
         return (MEDIUM, *reading.others)
     is_table = reading.roles is None and CAMTRAP_OBSERVATIONS.fits(reading.cells)
@@ -190,7 +192,7 @@ def items_of(reading: TableReading) -> tuple[str, ...]:
 
 
 def read_by(reading: TableReading, level: str) -> TableReading:
-    """The same file with another item. level : one of `items_of`. Raises TableError"""
+    """Read the same file with another kind of item. level : one of `items_of`. Raises TableError"""
     if level == MEDIUM:
         return reading
     if reading.others:
@@ -200,7 +202,7 @@ def read_by(reading: TableReading, level: str) -> TableReading:
 
 
 def read_package(tables: Mapping[str, pd.DataFrame], level: str | None = None) -> TableReading:
-    """One row for each medium of a Camtrap DP, or for each event if no observation is about a medium.
+    """Read one row for each medium of a Camtrap DP, or for each event if no observation is about a medium.
 
     tables : by the names of their files      level : one of `LEVELS`, to choose
     Media without an observation are rows, too. The pictures of an event are the media of its deployment that were taken
@@ -212,7 +214,7 @@ def read_package(tables: Mapping[str, pd.DataFrame], level: str | None = None) -
 
 
 def _by_id(cells: pd.DataFrame | None, key: str) -> dict[str, dict[str, str]]:
-    """The rows of a table of the package by id, their cells by plain name."""
+    """Return the rows of a table of the package by id, their cells by plain name."""
     if cells is None:
         return {}
     columns = by_plain_name(cells.columns)
@@ -226,7 +228,8 @@ def _facts(known: Mapping[str, str], wanted: Sequence[str]) -> Cells:
 
 
 def _about_medium(known: Mapping[str, str]) -> Cells:
-    """Known facts about a medium; its path if it is a picture in the package: addresses are shown, never fetched."""
+    """Return the known facts about a medium; its path if it is a picture in the package: addresses are shown, never
+    fetched."""
     path = known.get("filepath", "")
     is_picture = known.get("filemediatype", "image/").startswith("image/") and "://" not in path
     return {**_facts(known, _SHOWN_MEDIA), PATH: path if is_picture else ""}
@@ -239,9 +242,9 @@ def _read_observations(
     deployments: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     wanted: str | None = None,
 ) -> TableReading:
-    """One row for each medium or event. Raises TableError.
+    """Read one row for each medium or event. Raises TableError.
 
-    media, deployments : of the package by id, if they came with it      wanted : one of `LEVELS`, to choose
+    media, deployments : of the package by id, if included      wanted : one of `LEVELS`, to choose
     """
     columns = by_plain_name(cells.columns)
 
@@ -269,7 +272,7 @@ def _read_observations(
         record = {str(name): text for name, text in records[place].items()}
         if level[place] != wanted or not item:
             said["other"] += 1
-            # They are given back with the item before them, so that the first rows of the items stay in their order.
+            # They are exported with the preceding item, so that the first rows of the items stay in order.
             (kept[next(reversed(kept))] if kept else others).append(original_row(place, [], "", record))
             continue
         facts: Cells = {id_name: item, "deploymentID": places[place], "eventStart": starts[place]}
@@ -332,7 +335,7 @@ def _read_observations(
 
 
 def _moment(text: str) -> float | None:
-    """Seconds since 1970 of a time in ISO 8601, in UTC if it names no zone; None of other texts."""
+    """Return the seconds since 1970 of an ISO 8601 time, in UTC if it has no zone; None for other text."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -343,7 +346,7 @@ def _moment(text: str) -> float | None:
 def _media_by_time(
     media: Mapping[str, Mapping[str, str]],
 ) -> Callable[[str, str, str], list[Mapping[str, str]]]:
-    """A function that gives the media of a deployment between two moments, both included, the earliest first."""
+    """Return a function that finds the media of a deployment between two moments, both included, earliest first."""
     times: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for item, known in media.items():
         if (moment := _moment(known.get("timestamp", ""))) is not None:
@@ -368,7 +371,7 @@ def _media_by_time(
 def _media_by_event(
     level: Sequence[str], ids: Sequence[str], events: Sequence[str], media: Mapping[str, Mapping[str, str]]
 ) -> Mapping[str, list[Mapping[str, str]]]:
-    """The media that observations of an event are about, by its id, each once."""
+    """Return the media that observations of an event are about, by its id, each once."""
     found: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
     for one, item, event in zip(level, ids, events, strict=True):
         if one == MEDIUM and item in media:
@@ -377,7 +380,7 @@ def _media_by_event(
 
 
 def _about_event(media: Sequence[Mapping[str, str]]) -> Cells:
-    """The pictures of an event, as one cell lists several, and how many media it has."""
+    """Return the pictures of an event, as a list in one cell, and how many media it has."""
     paths = [str(path) for one in media if (path := _about_medium(one)[PATH])]
     return {PATH: "|".join(paths), "media": len(media)}
 
@@ -457,5 +460,5 @@ CAMTRAP_OBSERVATIONS = TableTool(
     _read_observations,
     Fingerprint(names("observationid", "deploymentid", "observationlevel", "observationtype")),
 )
-"""`observations.csv` of a Camtrap DP: an item is a medium, or an event if that is chosen or no observation is about a
+"""`observations.csv` of a Camtrap DP: an item is a medium; or an event, on request or if no observation is about a
 medium."""

@@ -1,5 +1,5 @@
-"""Tools whose records name labels plainly, so that a `RecordMap` says which fields are which; exports of doccano; and
-reports of crowds with one answer for each item.
+"""Tools whose records name labels directly, so that a `RecordMap` is enough to read them; exports of doccano; and
+aggregated crowd reports with one answer for each item.
 
 Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV joins the labels of a line as `A#B`.
 """
@@ -60,12 +60,12 @@ from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
 _DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "outside", "answers")
-"""Results of a row, in lines that Winnow wrote: neither candidates nor truth."""
+"""Result fields in lines that Winnow wrote, which are neither candidates nor truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
 
 
 def _plain_names(records: Records) -> Records:
-    """Lines that Winnow writes now, by the names that it wrote before."""
+    """Rename the fields that Winnow writes now to the names that it wrote before."""
     if not records or not isinstance(records[0], dict) or "winnow_candidates" not in records[0]:
         return records
     names = {"winnow_confidence": "probability"}
@@ -81,13 +81,13 @@ def _plain_names(records: Records) -> Records:
 
 
 def _own_cells(record: JsonObject, row: int) -> Cells:
-    """The id, the other fields, and those of `data`; a name that is taken gets a 2."""
+    """Return the id, the other fields, and those of `data`; a duplicate name gets a 2."""
     data = {} if record.get("data") is None else an_object(record["data"], row, "data")
     number = a_name_or_none(record.get("id"), row, "id", "an id")
     taken = {*_TAKEN, *(_DECIDED if _DECIDED[0] in record else ())}
     cells: Cells = {} if number is None else {"id": number}
     for name, value in (*((name, record[name]) for name in record if name not in taken), *data.items()):
-        # The id as it came: with spaces, as a number.
+        # The id as imported: with spaces, or as a number.
         same = name in cells and str(value).strip() == cells[name]
         cells[name if name not in cells or same else f"{name} 2"] = value
     return cells
@@ -105,13 +105,13 @@ MODEL_CANDIDATES = RecordTool(
     ),
     _plain_names,
 )
-"""Several models may have a line each about one row. Winnow writes such lines, too, with `winnow_` before names."""
+"""Several models may have a line each about one row. Winnow also writes such lines, with `winnow_` before names."""
 
 _CELLS = "winnow_cells"
 
 
 def _read_vectors(records: Records, name: str) -> TableReading:
-    """One row for each line of label vectors that Winnow wrote. Raises TableError."""
+    """Read one row for each line of label vectors that Winnow wrote. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
         prefix = "winnow_" if "winnow_labels" in record else ""
@@ -156,7 +156,7 @@ def _doccano_cells(record: JsonObject, _row: int) -> Cells:
 
 
 def _doccano_records(records: Records) -> Records:
-    """Lines that were written here with the weights of their labels as doccano has no place for."""
+    """Return lines that Winnow wrote with their labels' weights, which doccano has no field for."""
     return [_weighed(one) if isinstance(one, dict) and one.get(OWN_WEIGHTS) else one for one in records]
 
 
@@ -167,7 +167,7 @@ def _weighed(record: JsonObject) -> JsonObject:
         weights = None
     label = record.get("label")
     if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
-        return record  # people have chosen other labels since
+        return record  # people have since chosen other labels
     return {**record, "label": [{"label": label, "weight": weight} for label, weight in weights.items()]}
 
 
@@ -197,7 +197,7 @@ _UNKNOWN = "unknown"
 
 
 def _read_members(members: Mapping[str, Records], name: str) -> TableReading:
-    """One row for each id in the files of all members. Raises TableError."""
+    """Read one row for each id in the files of all members. Raises TableError."""
     rows: dict[str, Row] = {}
     silent = 0
     for file, records in members.items():
@@ -221,7 +221,7 @@ DOCCANO_MEMBERS = RecordFiles(
     lambda members: all(_MEMBER.match(records) for records in members.values()),
     _read_members,
 )
-"""The export of a project whose members annotate for themselves: `<user>.jsonl` of each, and `unknown.jsonl`."""
+"""The export of a project with independent annotators: one `<user>.jsonl` for each, and `unknown.jsonl`."""
 
 
 def _is_config(records: Records) -> bool:
@@ -235,7 +235,7 @@ def _is_config(records: Records) -> bool:
 
 
 def _read_configured(files: Mapping[str, Records], name: str) -> TableReading:
-    """The lines with the names of their labels. Raises TableError: a label that has no name."""
+    """Read the lines with the names of their labels. Raises TableError if a label has no name."""
     config = next(one for one in files.values() if _is_config(one))
     lines = next(one for one in files.values() if one is not config)
     called: dict[object, Json] = {
@@ -280,21 +280,21 @@ _JOINED = "#"
 
 
 def _joins_labels(cells: pd.DataFrame) -> bool:
-    """Whether the labels of some lines are joined as doccano does: half of them are the only label of another line."""
+    """Whether the labels of some lines are joined as doccano does: half of them must occur alone in another line."""
     labels = [text for text in texts_of(cells, by_plain_name(cells.columns)["label"]) if text]
     joined = [parts for text in labels if len(parts := parts_of(text, _JOINED)) > 1]
     alone = {text for text in labels if len(parts_of(text, _JOINED)) == 1}
     parts = [part for one in joined for part in one]
     if any(re.search(r"\s#|#\s", text) for text in labels):
-        return False  # doccano leaves no blank: issue #12
+        return False  # doccano leaves no space: issue #12
     again = sum(one in alone for one in parts)
     return bool(parts) and max(map(len, parts)) <= _MOST_CHARACTERS and 2 * again >= len(parts)
 
 
 def _read_csv(cells: pd.DataFrame, called: str, classes: Sequence[str] = ()) -> TableReading:
-    """One row for each line; one without a label has not been done yet, or has none.
+    """Read one row for each line; a line without a label is unfinished, or has none.
 
-    classes : all labels, if they are known. Raises TableError: then, for a line that names others
+    classes : all labels, if known. Raises TableError if a line names others
     """
     columns = by_plain_name(cells.columns)
     labels = texts_of(cells, columns["label"])
@@ -318,7 +318,7 @@ def _read_csv(cells: pd.DataFrame, called: str, classes: Sequence[str] = ()) -> 
 
 
 def _ways_to_part(text: str, classes: Collection[str]) -> Iterator[list[str]]:
-    """The ways to part a text into different labels of these, which may hold the sign that joins them."""
+    """Yield the ways to split a text into different labels of these, which may contain the separator."""
     if text in classes or not text:
         yield [text] if text else []
     for place in (found.start() for found in re.finditer(_JOINED, text)):
@@ -337,9 +337,9 @@ DOCCANO_CSV = TableTool(
 
 
 def with_labels(readings: Sequence[TableReading]) -> TableReading | None:
-    """The lines of doccano's CSV with the list of its labels; None if these are other files.
+    """Read the lines of doccano's CSV with the list of its labels; None if these are other files.
 
-    Labels that no line has are classes, too. Raises TableError: a line has labels that are not in the list.
+    Labels without a line are classes, too. Raises TableError if a line has labels that are not in the list.
     """
     lists = [one for one in readings if _is_config(_records(one.cells.iloc[:LOOK]))]
     tables = [one for one in readings if DOCCANO_CSV.has_columns(one.cells)]
@@ -354,11 +354,11 @@ def _records(cells: pd.DataFrame) -> Records:
     return [{str(name): str(cell) for name, cell in one.items()} for one in cells.to_dict("records")]
 
 
-# Reports of crowds: one answer for each item, or some, each with its confidence
+# Aggregated crowd reports: one answer for each item, or several, each with its confidence
 
 
 def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each unit of a report with an answer for each, and its confidence. Raises TableError."""
+    """Read one row for each unit of a report with an answer for each, and its confidence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     of_toloka = "_unit_id" not in columns
     mark, label_mark = ("confidence:", "output:") if of_toloka else (":confidence", "")
@@ -419,7 +419,7 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _percent(text: str, row: int, column: str, finder: Finder) -> float:
-    """A share such as 0.66 or 66%."""
+    """Read a share such as 0.66 or 66%."""
     try:
         share = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -444,4 +444,4 @@ APPEN_AGGREGATED = TableTool(
     Fingerprint(names("_unit_id", "_unit_state"), never=names("_worker_id")),
     lambda cells: any(plain_name(name).endswith(":confidence") for name in cells.columns),
 )
-"""An answer for each unit, several on lines of their own, with confidences that sum to 1."""
+"""An answer for each unit, several on separate lines, with confidences that sum to 1."""

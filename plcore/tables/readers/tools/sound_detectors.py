@@ -20,8 +20,8 @@ from plcore.tables.readers.tools.detections import Detection, detections_reading
 from plcore.tables.text.csv import LINE_INDEX
 
 AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
-"""The columns that are given to label tracks of Audacity, which have no header. Tables of other tools that name no
-recording, being about one, get the first of them."""
+"""The columns given to label tracks of Audacity, which have no header. Other tools' tables about one recording, without
+a column that names it, get the first of them."""
 _GIVEN = AUDACITY[0].lower()
 
 _NO_SCORE = ("", "na", "nan", "none")
@@ -29,17 +29,17 @@ _NO_SCORE = ("", "na", "nan", "none")
 
 @dataclass(frozen=True)
 class DetectionTable:
-    """A layout of columns. Of each tuple of names (lower case) the first that the file has counts.
+    """A layout of columns. Of each tuple of names (lower case), the first that the file has counts.
 
     name : of the tool and its table, in words
-    needs : columns that tell this layout
+    needs : columns that identify this layout
     recording : columns whose cells, joined by `/`, are the path
     start : the second of the recording at which a row begins
-    clock, end : the times by which its length is reported; `clock` may run on over several recordings
-    length : or its length itself
+    clock, end : the times that give its length; `clock` may continue over several recordings
+    length : or the length itself
     maybe_score : a column that is a score in some versions and a distance in others, if no other is a score
-    label, scientific, score : what was heard; of a label such as species, species 2 and so on are further ones heard
-        at the same time
+    label, scientific, score : the detected species; of a label such as species, species 2 and so on are further species
+        detected at the same time
     """
 
     name: str
@@ -55,7 +55,7 @@ class DetectionTable:
     maybe_score: tuple[str, ...] = ()
 
     def fits(self, cells: pd.DataFrame) -> bool:
-        """Whether a table has the columns that tell this layout, one of labels among them."""
+        """Whether a table has the columns that identify this layout, including one of labels."""
         low = _by_low(cells)
         return all(name in low for name in self.needs) and _first(low, self.label) is not None
 
@@ -67,7 +67,8 @@ class DetectionTable:
         return [column for names in self.recording if (column := _first(low, names)) is not None]
 
     def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each segment of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
+        """Read one row for each segment of a recording (`plcore.tables.readers.tools.detections`). Raises
+        TableError."""
         low = _by_low(cells)
         paths = self._paths(low)
         if not paths:
@@ -92,7 +93,7 @@ class DetectionTable:
             spans = zip(
                 *(texts_of(cells, name) for name in (*paths, str(_first(low, self.start)))), strict=True
             )
-            # A distance has one best match a segment; several rows for one are candidates with their scores.
+            # A distance has one best match per segment; several rows for one segment are candidates with scores.
             several = len(set(spans)) < len(cells)
             scored = maybe if several else None
             notes = (_maybe_note(maybe, several),)
@@ -200,7 +201,7 @@ DETECTION_TABLES = (
         end=("end (s)",),
     ),
 )
-"""The layouts that are known; no table has the columns of two of them."""
+"""The known layouts; no table has the columns of two of them."""
 
 
 def holds_detections(cells: pd.DataFrame) -> bool:
@@ -209,18 +210,19 @@ def holds_detections(cells: pd.DataFrame) -> bool:
 
 
 def detection_layout(cells: pd.DataFrame) -> str | None:
-    """The name of the layout of a table of detections; None of other tables."""
+    """Return the name of the layout of a table of detections; None for other tables."""
     return next((layout.name for layout in DETECTION_TABLES if layout.fits(cells)), None)
 
 
 def lacks_recording(cells: pd.DataFrame) -> bool:
-    """Whether it has one of these layouts, and no column that names recordings: it is about one, whose name it has."""
+    """Whether it has one of these layouts but no column that names recordings: it is about one recording and named like
+    it."""
     found = next((layout for layout in DETECTION_TABLES if layout.fits(cells)), None)
     return found is not None and not found.names_recordings(cells)
 
 
 def _by_low(cells: pd.DataFrame) -> dict[str, str]:
-    """The columns by their names in lower case; of two the first."""
+    """Return the columns by their names in lower case; of two with the same name, the first."""
     return {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
 
 
@@ -229,14 +231,14 @@ def _first(low: dict[str, str], names: Sequence[str]) -> str | None:
 
 
 def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float]:
-    """The seconds of a column; NaN with a problem where a cell holds none."""
+    """Return the seconds of a column; NaN with a problem if a cell holds no number."""
     texts = texts_of(cells, column)
     wanted, fix = "seconds, a number from 0 on", "Write such a number, or remove the row."
     return [math.nan if one is None else one for one in _read(texts, column, finder, wanted, fix)]
 
 
 def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float | None]:
-    """The scores of a column; None if a cell holds none."""
+    """Return the scores of a column; None if a cell holds none."""
     texts = texts_of(cells, column)
     wanted, fix = "a score, a number from 0 on", "Write such a number, or leave the cell empty."
     return _read(texts, column, finder, wanted, fix, _NO_SCORE)
@@ -250,8 +252,8 @@ def _read(
     fix: str,
     nothing: Sequence[str] = (),
 ) -> list[float | None]:
-    """The numbers of a column, with decimal points or commas; None if it holds one of the words for nothing, or,
-    with a problem, what is no such number."""
+    """Return the numbers of a column, with decimal points or commas; None if it holds a word for nothing, or, with a
+    problem, if it is not a number."""
     said = [text.lower() not in nothing for text in texts]
     known = [text if has else "" for text, has in zip(texts, said, strict=True)]
     values, _, _ = numbers_in(pa.array(known, pa.large_string()))
@@ -265,30 +267,31 @@ def _read(
 
 
 _COMMON = ("common name", "common_name")
-"""Columns of common names: whatever is there is one."""
+"""Columns of common names: any value in them is a common name."""
 
 
 def _two_names(label: str, scientific: str) -> tuple[str, str]:
-    """Common and scientific name; of a label such as `Parus major_Great tit`, or with a comma, the two."""
+    """Return the common and the scientific name; both are split from a label such as `Parus major_Great tit`, or with a
+    comma."""
     if scientific:
         return label, scientific
     for mark in ("_", ", "):
         latin, found, common = label.partition(mark)
-        # "Great tit, female" looks like a species, too, but goes on without a capital.
+        # "Great tit, female" also looks like a species, but has no capital after the comma.
         if found and common.strip()[:1].isupper() and _is_species(latin):
             return common.strip(), latin
     return label, ""
 
 
 def _is_species(text: str) -> bool:
-    """Whether it is written as a genus and a species are."""
+    """Whether it is written like a genus and a species."""
     words = text.split()
     return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 
 FORMAT = "Audacity label track"
 ONE_RECORDING = "CSV about one recording"
-"""Name of another tool's table that names no recording, as older versions of BirdNET and Raven write it."""
+"""Name of another tool's table without a column of recordings, as older versions of BirdNET and Raven write it."""
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _LINE = re.compile(rf"({_NUMBER})\t({_NUMBER})\t([^\t]*)(?:\t([^\t]*))?")
 _FREQUENCIES = re.compile(r"\\\t")
@@ -303,7 +306,7 @@ def looks_like_labels(data: bytes) -> bool:
     """Whether the first lines of a text (UTF-8) are those of a label track."""
     lines = [line for _, line in _lines(data[:_LOOK].decode(errors="ignore"))]
     if len(data) > _LOOK:
-        lines = lines[:-1]  # it may be cut
+        lines = lines[:-1]  # the last line may be cut off
     labels = [found for line in lines if not _FREQUENCIES.match(line) for found in [_LINE.fullmatch(line)]]
     words = any(found is not None and not re.fullmatch(_NUMBER, found.group(3)) for found in labels)
     return all(found is not None for found in labels) and words
@@ -317,10 +320,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_labels(data: bytes, name: str) -> TableReading:
-    """The track as a table with the columns `AUDACITY`; the recording is that which the track is named after.
+    """Read the track as a table with the columns `AUDACITY`; its file is named after the recording.
 
     name : of the file of the track
-    Raises TableError: a line of another form, no labels, no name.
+    Raises TableError for a line of another form, or if there are no labels or no name.
     """
     rows, lines, frequencies = [], [], 0
     recording = called_after(name)
@@ -345,15 +348,16 @@ def read_labels(data: bytes, name: str) -> TableReading:
 
 
 def called_after(name: str) -> str:
-    """The name of a table without what its tool added: that of its recording, which lacks its own ending."""
+    """Return the name of a table without the tool's additions: that of its recording, without the recording's own
+    suffix."""
     return _ADDED.sub("", base_name(name))
 
 
 def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
-    """The track, or another table about one recording, with the name of that recording. Raises TableError where no one
-    can tell.
+    """Return the track, or another table about one recording, with the name of that recording. Raises TableError if the
+    recording is ambiguous.
 
-    names : of the files that came with it
+    names : of the files uploaded with it
     """
     (called,) = set(track.cells[AUDACITY[0]])
     recordings = [name for name in names if name.lower().endswith(RECORDINGS)]

@@ -1,9 +1,8 @@
-"""Read SpeciesNet predictions for camera trap images: JSON with five classes each, in a taxonomy, and the scores of
-them;
-or the same flattened to a table.
+"""Read SpeciesNet predictions for camera trap images: JSON with five classes of a taxonomy each, and their scores; or
+the same flattened to a table.
 
 Layout: README of google/cameratrapai, "Output format". A class is `id;class;order;family;genus;species;common name`;
-`;;;;;;blank`, `;;;;;;human` and `;;;;;;vehicle` are no animals.
+`;;;;;;blank`, `;;;;;;human` and `;;;;;;vehicle` are not animals.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ PREDICTIONS, PATH = "predictions", "filepath"
 MEDIUM, EVENT = "mediaID", "eventID"
 """The columns with the id of a picture and of an event in a Camtrap DP."""
 BLANK = "blank"
-"""The class of pictures of nothing."""
+"""The class of empty pictures."""
 
 _PATHS = (PATH, "file", "filename", "file_name", "image", "image_path", "path")
 _TOP = re.compile(r"(?:top|prediction|class|pred)_?(?P<place>[1-9])(?:_(?:class|label|name|prediction))?")
@@ -81,7 +80,7 @@ ALONE_WITH_BOXES = (
 class Taxon:
     """A class of SpeciesNet.
 
-    ranks : its class, order, family and genus; "" if it is not that exact      species : epithet or ""
+    ranks : its class, order, family and genus; "" if not identified to that rank      species : epithet or ""
     common : name
     """
 
@@ -91,14 +90,15 @@ class Taxon:
 
     @property
     def scientific(self) -> str:
-        """Genus and species, or the most exact rank; "" of what is no animal."""
+        """Genus and species, or the most specific rank; "" if it is not an animal."""
         genus = self.ranks[-1]
         if genus and self.species:
             return f"{genus.capitalize()} {self.species}"
         return next((name.capitalize() for name in reversed(self.ranks) if name), "")
 
     def holds(self, other: Taxon) -> bool:
-        """Whether it is a rank above another class. `animal`, which has none, is above all that have one but people."""
+        """Whether it is a rank above another class. `animal`, which has no ranks, is above all with ranks except
+        people."""
         mine, theirs = (*self.ranks, self.species), (*other.ranks, other.species)
         if self.common == _ANIMAL and not any(mine):
             return any(theirs) and other.common != _HUMAN
@@ -106,7 +106,7 @@ class Taxon:
 
 
 def _read(pictures: Records, name: str) -> TableReading:
-    """One row for each picture; classes and groups by the taxonomy. Raises TableError."""
+    """Read one row for each picture; classes and groups come from the taxonomy. Raises TableError."""
     found = read_each(pictures, _scored)
     labels = _labels(taxon for scores in found for taxon in scores)
     rows = [
@@ -121,7 +121,7 @@ def _read(pictures: Records, name: str) -> TableReading:
 
 
 def with_pictures(reading: TableReading) -> TableReading:
-    """The same with the pictures that came next to it, found by their base names; as it is where none came."""
+    """Return the reading with the pictures uploaded with it, matched by base name; unchanged if there are none."""
     tree = None if reading.files is None else reading.files.archive
     if isinstance(tree, FilesByBaseName):
         tree = tree.files
@@ -130,7 +130,7 @@ def with_pictures(reading: TableReading) -> TableReading:
     if not any(name.lower().endswith(IMAGE_ENDINGS) for name in tree.names()):
         return reading
     roles = reading.suggest_roles()
-    # An image does not distinguish its boxes.
+    # The boxes of one image are not distinguished by it.
     sides = tuple(name for name in roles.numbers if name in BOX_SIDES)
     seen = replace(roles, image=PATH, image_features=True, numbers=sides, categories=())
     notes = tuple(note for note in reading.notes if not note.startswith(NO_PICTURES))
@@ -140,12 +140,12 @@ def with_pictures(reading: TableReading) -> TableReading:
 
 
 def names_pictures(cells: pd.DataFrame) -> bool:
-    """Whether these are cells whose column of paths names the picture of each item."""
+    """Whether these cells have a column of paths that names the picture of each item."""
     return PATH in cells.columns and not cells.columns.intersection([ITEM, MEDIUM, EVENT]).empty
 
 
 def _pictures(records: Records) -> Records:
-    """The records of the pictures."""
+    """Return the records of the pictures."""
     if len(records) == 1 and isinstance(records[0], dict):
         inside = records[0].get(PREDICTIONS)
         if isinstance(inside, list):
@@ -154,7 +154,8 @@ def _pictures(records: Records) -> Records:
 
 
 def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
-    """The classes of a picture with their scores; the ensemble's own class, unless it is a rank above one of them."""
+    """Return the classes of a picture with their scores; also the ensemble's own class, unless it is a rank above one
+    of them."""
     a_name(record.get(PATH), row, PATH, "a path")
     found: dict[Taxon, float] = {}
     if (given := record.get("classifications")) is not None:
@@ -179,7 +180,7 @@ def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
 
 
 def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
-    """A class; None if it says that nothing is known."""
+    """Return a class; None if it means that nothing is known."""
     parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
         message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(value))}."
@@ -190,7 +191,8 @@ def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
 
 
 def _labels(taxa: Iterable[Taxon]) -> dict[Taxon, str]:
-    """The class of each: its common name, with the scientific one where several have that; else that alone."""
+    """Return the label of each taxon: its common name, plus the scientific one if several share the name; else the
+    scientific name."""
     every = dict.fromkeys(taxa)
     called: dict[str, int] = defaultdict(int)
     for taxon in every:
@@ -229,7 +231,8 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
 def _said(
     record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
 ) -> tuple[list[str], str]:
-    """Final prediction of SpeciesNet: the classes that this stands for, those below a rank of several; and its name."""
+    """Return SpeciesNet's final prediction: the classes it stands for, which are those below it if it is a rank; and
+    its name."""
     text = record.get("prediction")
     said = (
         max(scores, key=scores.__getitem__, default=None)
@@ -242,7 +245,7 @@ def _said(
 
 
 def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each picture of a table with columns such as `prediction, prediction_score, top2, top2_score`.
+    """Read one row for each picture of a table with columns such as `prediction, prediction_score, top2, top2_score`.
     Raises TableError."""
     columns = by_plain_name(cells.columns)
     paths = texts_of(cells, first_named(columns, *_PATHS))
@@ -270,7 +273,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
                 (_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)
             ]
         record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
-        # A label without a score, as of a table with one score alone, is none of the five: it is left out.
+        # A label without a score, as in a table with a single score, is not one of the five: it is left out.
         said = [(label, weight) for label, weight in pairs if weight is not None]
         record["classifications"] = {
             "classes": [label for label, _ in said],
@@ -284,7 +287,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _ranked(columns: Mapping[str, str]) -> dict[int, tuple[str, str]]:
-    """The columns of label and score by place, that of the prediction first."""
+    """Return the columns of label and score by rank, the prediction first."""
     found = {}
     for plain, name in columns.items():
         match = _TOP.fullmatch(plain)
@@ -297,7 +300,7 @@ def _ranked(columns: Mapping[str, str]) -> dict[int, tuple[str, str]]:
 
 
 def _listed(text: str) -> list[Json]:
-    """The list in a cell, as JSON or as Python writes it; none of others."""
+    """Return the list in a cell, as JSON or as Python writes it; an empty list for other text."""
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(text)
@@ -308,12 +311,12 @@ def _listed(text: str) -> list[Json]:
 
 
 def _in_taxonomy(text: str) -> str:
-    """A class as SpeciesNet's JSON writes it; a plain name is the common one."""
+    """Return a class as SpeciesNet's JSON writes it; a plain name counts as the common name."""
     return text if ";" in text else f"{';' * 6}{text}"
 
 
 def groups_of(labels: Mapping[Taxon, str]) -> dict[str, tuple[str, ...]]:
-    """The classes below each name of a rank; of ranks with the same classes only the most exact."""
+    """Return the classes below each name of a rank; of ranks with the same classes only the most specific."""
     below: dict[str, list[str]] = defaultdict(list)
     for taxon, label in sorted(labels.items(), key=lambda one: one[1]):
         for name in dict.fromkeys(name for name in taxon.ranks if name):
@@ -353,4 +356,4 @@ SPECIESNET_TABLE = TableTool(
     Fingerprint(names("prediction", "prediction_score"), one_of=(frozenset(_PATHS),)),
     _is_flat,
 )
-"""SpeciesNet's predictions flattened to a table, with the further classes in columns of their own."""
+"""SpeciesNet's predictions flattened to a table, with further classes in separate columns."""

@@ -1,4 +1,5 @@
-"""Long tables of votes (`task, worker, label`) -> one row for each task, by the column names that tools write."""
+"""Long tables of votes (`task, worker, label`) -> one row for each task, recognized by the column names that tools
+write."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ _TIMES = (
 _STATUS = ("assignment:status", "assignmentstatus")
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
-"""Values of the column `kind` in votes that Winnow wrote; other tables call something of their own so."""
+"""Values of the column `kind` in votes that Winnow wrote; other tools may have an unrelated column of that name."""
 _OTHERS = (
     "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
 )  # fmt: skip
@@ -80,8 +81,8 @@ _OTHERS = (
 class VoteColumns:
     """Columns by their names in the file.
 
-    `task` is None if the tasks have no names but `inputs` that are the same for every vote on one of them. `kind`
-    says of each line whether it names a label (`plcore.tables.writers.disambiguated.VOTES`).
+    `task` is None if the tasks have no names but `inputs` that are the same for every vote on one of them. `kind` tells
+    whether a line names a label (`plcore.tables.writers.disambiguated.VOTES`).
     """
 
     task: str | None
@@ -97,7 +98,7 @@ class VoteColumns:
 
     @property
     def taken(self) -> set[str]:
-        """All columns that say something about a vote and not about a task."""
+        """All columns that describe a vote, not a task."""
         single = (
             self.task,
             self.worker,
@@ -112,9 +113,9 @@ class VoteColumns:
 
 
 def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
-    """The columns of a table with a vote a row; None if it seems to be another table.
+    """Find the columns of a table with one vote per row; None if it seems to be another table.
 
-    Names that any table may have (`id, user, label`) are only taken where the ids repeat, as those of tasks do.
+    Common names (`id, user, label`) only count if the ids repeat, as those of tasks do.
     """
     names = [str(name) for name in cells.columns]
     low = {name.strip().lower(): name for name in reversed(names)}
@@ -155,9 +156,9 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
 
 
 def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | None]:
-    """The column with the label voted, and the one with the right label, where its name follows from the first.
+    """Find the column with the voted label, and the one with the right label, if its name follows from the first.
 
-    None if there is none, or several of Toloka's or Mechanical Turk's: which one is meant no one can tell.
+    None if there is none, or if Toloka or Mechanical Turk has several, which would be ambiguous.
     """
     outputs = [name for name in names if name.lower().startswith(("output:", "answer."))]
     if outputs:
@@ -175,7 +176,7 @@ NO_LABEL = (
     "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
 )
 LEFT_OUT = "left out by the reader"
-"""In a column of status: the vote does not count, and the reader of the file says why."""
+"""Value in a status column: the vote does not count, and the reader of the file says why."""
 
 _HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", "model_version")
 
@@ -197,9 +198,9 @@ def votes_reading(
     *,
     typed: bool = False,
 ) -> TableReading:
-    """One row for each task of a table with a vote in each row, in the order in which they first occur.
+    """Read one row for each task of a table with one vote per row, in order of first occurrence.
 
-    notes : on answers that were left out before      typed : whether NA and None are names, as in JSON and Parquet
+    notes : about answers that were already left out      typed : whether NA and None are names, as in JSON and Parquet
     Raises TableError.
     """
     rows, said = _tasks_with_votes(cells, columns, typed)
@@ -221,7 +222,7 @@ LONG_VOTES = TableTool(
 def join_votes(
     votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, *, typed: bool = False
 ) -> TableReading:
-    """The tasks, each with the votes on it, as `join_rows` joins them.
+    """Join the votes to the tasks, as `join_rows` does.
 
     votes, tasks : DataFrames of str
     on : the column of `tasks` with the names of the tasks; None: the one with most of the names that the votes have
@@ -251,7 +252,7 @@ def _columns_of(cells: pd.DataFrame) -> VoteColumns:
 
 
 def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
-    """The task of each vote: its name, or all its inputs together."""
+    """Return the task of each vote: its name, or all its inputs together."""
     if columns.task is not None:
         return cells[columns.task].str.strip().tolist()
     inputs = [cells[name].tolist() for name in columns.inputs]
@@ -259,7 +260,7 @@ def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
 
 
 def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
-    """The columns that are the same for all votes on a task: they are the task's own."""
+    """Return the columns that are the same for all votes on a task, and so belong to the task."""
     others = [str(name) for name in cells.columns if str(name) not in columns.taken]
     names = np.array(_task_names(cells, columns), dtype=object)
     same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
@@ -269,7 +270,7 @@ def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
 def _tasks_with_votes(
     cells: pd.DataFrame, columns: VoteColumns, typed: bool = False
 ) -> tuple[dict[str, Row], list[str]]:
-    """The rows of all tasks by name, each with its votes counted; and what was left out."""
+    """Return the rows of all tasks by name, each with its votes counted; and notes about what was left out."""
     finder = Finder(lines_of(cells))
     tasks = _task_names(cells, columns)
     words = set(MISSING) if typed else _words_among(cells[columns.label].str.strip().tolist(), tasks)
@@ -318,8 +319,8 @@ def _tasks_with_votes(
 
 
 def _words_among(labels: list[str], tasks: list[str]) -> set[str]:
-    """Words such as NA and None that were voted next to other labels of a task: they are names, for read as nothing
-    they would make the others certain."""
+    """Return words such as NA and None that were voted next to other labels of a task. They are names: read as missing,
+    they would make the other labels certain."""
     said: dict[str, set[str]] = {}
     for task, label in zip(tasks, labels, strict=True):
         said.setdefault(task, set()).add(label)
@@ -330,8 +331,8 @@ def _words_among(labels: list[str], tasks: list[str]) -> set[str]:
 def _vectors(
     cells: pd.DataFrame, columns: VoteColumns, tasks: list[str]
 ) -> tuple[dict[str, dict[str, int | None]], int]:
-    """The label vector of each task if the votes say yes and no to labels, else nothing; and on how many labels people
-    differ. A reviewer's word counts before others, and the last of one worker before those above it."""
+    """Return the label vector of each task if the votes are yes and no to labels, else nothing; and the number of
+    disputed labels. A reviewer's vote outranks others, and a worker's last vote their earlier ones."""
     if columns.kind is None or not bool(cells[columns.kind].isin(list(SAYS)).any()):
         return {}, 0
     said: dict[str, dict[str, dict[str, tuple[bool, int]]]] = {task: {} for task in tasks}
@@ -355,7 +356,7 @@ def _vectors(
 def _votes(
     cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder, words: set[str]
 ) -> tuple[dict[tuple[str, str], list[_Vote]], dict[str, int]]:
-    """The votes of each worker on each task; and how many were left out, by why."""
+    """Return the votes of each worker on each task; and how many were left out, by reason."""
     nothing = [""] * len(cells)
 
     def texts(name: str | None) -> list[str]:
@@ -388,10 +389,10 @@ def _votes(
             left_out["name no label"] += 1
         elif label in MISSING and not (
             kind or label in words
-        ):  # of a known kind it names a class of that name
+        ):  # if the kind is known, it names a class of that name
             left_out[NO_LABEL] += 1
         else:
-            # A worker without a name is someone else each time.
+            # A worker without a name is a different person each time.
             key = task, worker or f"\x1f{place}"
             vote = _Vote(place, label, kind, _weight(weight, place, columns, finder), _instant(time))
             votes.setdefault(key, []).append(vote)
@@ -399,7 +400,7 @@ def _votes(
 
 
 def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> float:
-    """The weight of a vote; 1 if the cell is empty."""
+    """Return the weight of a vote; 1 if the cell is empty."""
     if not text:
         return 1.0
     try:
@@ -415,7 +416,7 @@ def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> floa
 
 
 def _instant(text: str) -> float | None:
-    """Seconds since 1970, of such a number or of an ISO 8601 date and time; None if it is neither."""
+    """Return the seconds since 1970 from a number or an ISO 8601 date and time; None if it is neither."""
     if not text:
         return None
     try:
@@ -431,8 +432,8 @@ def _instant(text: str) -> float | None:
 
 
 def _last(given: list[_Vote]) -> list[_Vote]:
-    """The latest answer of a worker. Several labels at one time, or below each other as one of several, are one answer:
-    the row is one of them."""
+    """Return the latest answer of a worker. Several labels at the same time, or on consecutive lines without times, are
+    one answer: the row is one of them."""
     if len(given) == 1:
         return given
     if not _are_timed(given):
@@ -449,7 +450,7 @@ def _last(given: list[_Vote]) -> list[_Vote]:
 
 
 def _follow(one: _Vote, other: _Vote) -> bool:
-    """Whether the second is in the line below the first, and both have no time."""
+    """Whether the second is on the line below the first, and both have no time."""
     return one.place + 1 == other.place and one.time is None and other.time is None
 
 
@@ -458,7 +459,7 @@ def _are_timed(given: list[_Vote]) -> bool:
 
 
 def _which(columns: VoteColumns, timed: bool) -> str:
-    """Which of several votes of a worker counts, in words."""
+    """Say which of several votes of a worker counts."""
     if timed:
         return "the latest by time counts"
     if columns.time is None:
@@ -470,7 +471,7 @@ def _which(columns: VoteColumns, timed: bool) -> str:
 
 
 def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder) -> dict[str, str]:
-    """The right label of each task that has one; a problem where a task has two."""
+    """Return the right label of each task that has one; reports a problem if a task has two."""
     golds: dict[str, str] = {}
     if columns.gold is None:
         return golds
@@ -482,11 +483,11 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
 
 
 def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
-    """The votes that came with the table, which have no time, and the answers as CSV text, a line for each label of
-    each, as `LONG_VOTES` and crowd-kit read it.
+    """Yield the imported votes, which have no time, and the answers as CSV text, one line for each label of each, as
+    `LONG_VOTES` and crowd-kit read it.
 
-    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells. Of
-    label vectors it is yes or no, of a reviewer right or wrong.
+    Answers without a label have an empty one; those of kind `not` name the excluded label. For label vectors, `kind` is
+    yes or no, for a reviewer right or wrong.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -516,5 +517,5 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
 
 
 def answers_in(text: str) -> list[str]:
-    """The answers of a cell, one on each line."""
+    """Return the answers of a cell, one per line."""
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Votes of labelling functions and of annotators as matrices, and the files they come in -> candidates."""
+"""Matrices of votes by labelling functions and annotators, and their files -> candidates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from plcore.tables.readers.reading import (
 
 ABSTAIN = -1
 _NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
-_MOST_CLASSES = 1_000_000  # larger numbers are no class numbers, and do not fit what counts them
+_MOST_CLASSES = 1_000_000  # larger numbers are not class numbers, and would overflow counters
 
 Names = Sequence[str] | None
 
@@ -53,15 +53,15 @@ def label_matrix(
     truth: AnyArray | None = None,
     format_name: str = "label matrix",
 ) -> TableReading:
-    """Candidates are the classes voted for, weighed by the number of votes; all classes where all abstain.
+    """Read candidates from votes: the classes voted for, weighted by the number of votes; all classes if all abstain.
 
     votes : (n, m) class numbers of m functions or people; NaN: no vote
     classes, functions : their names; None: their numbers
-    abstain : the number that is not a vote, -1 (classes from 0) or 0 (classes from 1). None: found out; if no vote is
-        -1, 0 is the first class, unless the classes named say otherwise, and a note tells of it
-    columns : what else is known of the n rows, by name
-    truth : (n,) class numbers; the one that is not a vote, or NaN: unknown
-    Raises TableError for other shapes, for what is not a class number, and for numbers beyond the classes.
+    abstain : the number for no vote, -1 (classes from 0) or 0 (classes from 1). None: detect it; if no vote is -1, 0 is
+        the first class, unless the given classes show otherwise, and a note says so
+    columns : further columns of the n rows, by name
+    truth : (n,) class numbers; the number for no vote, or NaN: unknown
+    Raises TableError for other shapes, for values that are not class numbers, and for numbers beyond the classes.
     """
     numbers = _whole(votes, 2, "votes")
     known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
@@ -109,13 +109,13 @@ def annotator_matrix(
     columns: Mapping[str, Sequence[object]] | None = None,
     truth: AnyArray | None = None,
 ) -> TableReading:
-    """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
+    """Read cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
-    labels_multiannotator : (n, m) class numbers from 0, NaN if a person was not asked; or label vectors (n, m, K) of
-        1, 0 and NaN: a label about which people differ is not asked
-    pred_probs : (n, K), rows that sum to 1 unless they are of label vectors; or of several models (M, n, K), as
-        cleanlab takes ensembles, or (n, M, K): their mean counts
-    truth : (n,) class numbers, NaN or -1 unknown; not of label vectors
+    labels_multiannotator : (n, m) class numbers from 0, NaN if a person was not asked; or label vectors (n, m, K) of 1,
+        0 and NaN: a disputed label is not asked
+    pred_probs : (n, K), rows that sum to 1, except for label vectors; or of several models (M, n, K), as cleanlab's
+        ensembles, or (n, M, K): their mean counts
+    truth : (n,) class numbers, NaN or -1 unknown; not for label vectors
     Raises TableError; also for class numbers below 0.
     """
     if labels_multiannotator.ndim == 3:
@@ -153,7 +153,7 @@ def _annotator_vectors(
     annotators: Names,
     columns: dict[str, Sequence[object]],
 ) -> TableReading:
-    """The reading of labels (n, m, K): 1 right, 0 not right, NaN not asked. Raises TableError."""
+    """Read labels (n, m, K): 1 right, 0 not right, NaN not asked. Raises TableError."""
     n_rows, n_people, n_labels = labels.shape
     lengths = {len(values) for values in columns.values()} - {n_rows}
     if lengths:
@@ -203,11 +203,13 @@ def partial_votes(
     functions: Names = None,
     columns: Mapping[str, Sequence[object]] | None = None,
 ) -> TableReading:
-    """Candidates are the classes that all functions allow that voted; all that any of them allows if none is left.
+    """Read candidates from partial votes: the classes that all voting functions allow; if there is none, those that any
+    of them allows.
 
-    votes : (n, m), the set that each function votes for, by number: from 0, where -1 abstains; or from 1, where 0 does
-    label_sets : for each function its sets of class names
-    A candidate weighs as many votes as allow it. Raises TableError.
+    votes : (n, m), the set that each function votes for, by number: from 0 with -1 to abstain, or from 1 with 0 to
+        abstain
+    label_sets : the sets of class names of each function
+    A candidate is weighted by the number of votes that allow it. Raises TableError.
     """
     numbers = _whole(votes, 2, "votes")
     if numbers.shape[1] != len(label_sets):
@@ -260,7 +262,7 @@ def partial_votes(
 
 
 def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
-    """Class numbers as int64; NaN, and only NaN if `nothing` is that, is -1."""
+    """Return class numbers as int64; NaN is -1 if `nothing` is that, else it is refused."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise refusal(
@@ -288,7 +290,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
 
 
 def _first_class(numbers: IntArray, n_classes: int | None) -> tuple[int, list[str]]:
-    """The number of the first class, and what is to be said of the choice."""
+    """Return the number of the first class, and a note about the choice."""
     voted = numbers[numbers >= 0]
     if (numbers < 0).any() or not voted.size or voted.min() > 0:
         return 0, []
@@ -303,7 +305,7 @@ def _first_class(numbers: IntArray, n_classes: int | None) -> tuple[int, list[st
 
 
 def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntArray:
-    """Class numbers from 0; what is below the first class is not a vote."""
+    """Return class numbers from 0; numbers below the first class are no votes."""
     shifted = np.maximum(numbers - first, ABSTAIN)
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
@@ -315,7 +317,7 @@ def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntA
 
 
 def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str, ...]:
-    """Names, checked; the numbers as text if there are none."""
+    """Check the names; numbers as text if there are none."""
     if names is None:
         return tuple(map(str, numbers))
     found = tuple(a_name(name, None, "names") for name in names)
@@ -332,9 +334,9 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
 def _probabilities(
     values: AnyArray, n_rows: int, n_labels: int | None = None
 ) -> tuple[npt.NDArray[np.float64], list[str]]:
-    """The probabilities (n_rows, K), and a note if they are the mean of several models.
+    """Return the probabilities (n_rows, K), and a note if they are the mean of several models.
 
-    n_labels : of label vectors, K, if no row has to sum to 1
+    n_labels : K for label vectors, whose rows need not sum to 1
     """
     array, said = np.asarray(values), []
     if array.ndim == 3 and array.dtype.kind in "biuf":
@@ -368,7 +370,7 @@ def _probabilities(
 
 
 def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> list[Cells]:
-    """The cells of each row; columns of another length are refused."""
+    """Return the cells of each row; columns of another length are refused."""
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
             raise refuse(
@@ -398,12 +400,12 @@ def read_votes(
     columns: Mapping[str, Sequence[object]] | None = None,
     abstain: int | None = None,
 ) -> TableReading:
-    """The table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` (n, m), or (n, m, K)
-    of label vectors, and `pred_probs`.
+    """Read the table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` (n, m), or (n, m, K) for
+    label vectors, and `pred_probs`.
 
-    columns : of the n rows, from another file      abstain : as of `label_matrix`
-    Other arrays that are known: names of the classes and of the voters, the true classes (n,), and what else is known
-    of the rows: arrays (n,), and features `X` (n, d). A note names those that are not read. Raises TableError.
+    columns : of the n rows, from another file      abstain : as in `label_matrix`
+    Other recognized arrays: names of the classes and of the voters, the true classes (n,), further columns of the rows
+    (n,), and features `X` (n, d). A note names arrays that are not read. Raises TableError.
     """
     taken: set[str] = set()
 
@@ -423,7 +425,7 @@ def read_votes(
         taken.difference_update(_TRUTHS)
         truth = None
     own, left = _known_of_rows({name: one for name, one in arrays.items() if name not in taken}, len(votes))
-    left += [name for name in own if name in (columns or {})]  # those of the other file are taken
+    left += [name for name in own if name in (columns or {})]  # those of the other file are used
     columns = {**own, **(columns or {})}
     if asked is not None:
         found = annotator_matrix(
@@ -447,7 +449,8 @@ def read_votes(
 def _known_of_rows(
     arrays: Mapping[str, AnyArray], n_rows: int
 ) -> tuple[dict[str, Sequence[object]], list[str]]:
-    """The columns in arrays with a value, or a row of features, for each of n rows; the names of the other arrays."""
+    """Return the columns in arrays with a value, or a row of features, for each of n rows; and the names of the other
+    arrays."""
     columns: dict[str, Sequence[object]] = {}
     left = []
     for name, array in arrays.items():
@@ -466,7 +469,7 @@ _NUMBER = re.compile(r"-1|[0-9]{1,5}", re.ASCII)
 
 
 def read_wrench(records: Records, name: str, classes: Names = None) -> TableReading:
-    """One row for each record; `label` is the true label. Raises TableError.
+    """Read one row for each record; `label` is the true label. Raises TableError.
 
     classes : the names in `label.json`, by number
     """
@@ -487,7 +490,7 @@ def read_wrench(records: Records, name: str, classes: Names = None) -> TableRead
 
 
 def _records(records: Records) -> Records:
-    """The records; those of a file that is one object with a record under each number."""
+    """Return the records; also those of a file that is one object with a record under each number."""
     if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
         inside = records[0]
         if inside and all(isinstance(one, dict) and "weak_labels" in one for one in inside.values()):
@@ -496,7 +499,7 @@ def _records(records: Records) -> Records:
 
 
 def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
-    """The votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
+    """Return the votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
     votes = [
         _vote(vote, row, f"weak_labels[{n}]")
         for n, vote in enumerate(a_list(record.get("weak_labels"), row, "weak_labels"))
@@ -533,7 +536,7 @@ def _are_functions(cells: pd.DataFrame) -> bool:
 
 
 def _read_matrix(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each row; all other columns are kept. Raises TableError."""
+    """Read one item for each row; all other columns are kept. Raises TableError."""
     names = _functions(cells)
     others = [name for name in cells.columns if name not in names]
     for name in names:
@@ -557,7 +560,8 @@ _NAMES_FILE = "label.json"
 
 
 def _read_splits(files: Mapping[str, Records], name: str) -> TableReading:
-    """The rows of all splits, which a column names; the names of the classes from `label.json`. Raises TableError."""
+    """Read the rows of all splits, with a column for the split; the names of the classes come from `label.json`. Raises
+    TableError."""
     called = files.get(_NAMES_FILE, [])
     named = an_object(called[0], None, _NAMES_FILE) if called else {}
     classes = [

@@ -1,4 +1,4 @@
-"""Small files of single tools, read as an import reads them."""
+"""Small files of other tools, read as an import reads them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CASES = Path(__file__).parent / "cases"
 
 
 def read_case(name: str) -> TableReading:
-    """The reading of a file in its shape."""
+    """Read a file in its default shape."""
     reading = read_table(CASES / name)
     return reading if shape_name(reading) is None else shaped(reading)
 
 
 def refused(data: bytes) -> str:
-    """The words in which this file is refused, each problem with its fix."""
+    """The message of the refusal of this file, each problem with its fix."""
     with pytest.raises(TableError) as caught:
         read_table(data)
     assert all(problem.message and problem.fix.endswith((".", ")")) for problem in caught.value.problems)

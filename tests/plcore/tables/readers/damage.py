@@ -1,7 +1,7 @@
 """A small good file of every format, and ways to damage one: bytes changed, cut, put in, taken twice.
 
-As a program it reads damaged files in little memory, one after the other, until one ends it: a fault in a library that
-is no Python may take the whole process along, which no test could survive.
+As a program, it reads damaged files in little memory, one after the other, until one ends it: a fault in a compiled
+library may crash the whole process, which no test could survive.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def damaged_inside(data: bytes, rng: random.Random) -> bytes:
-    """The zip with one of its files damaged and its sums right, so that the damage reaches the reader."""
+    """The zip with one of its files damaged and the checksums right, so that the damage reaches the reader."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as file, zipfile.ZipFile(out, "w") as new:
         entries = file.infolist()
@@ -101,14 +101,14 @@ def damaged_inside(data: bytes, rng: random.Random) -> bytes:
 
 
 def a_damaged(name: str, seed: int) -> bytes:
-    """The file of this name, damaged as this seed says."""
+    """The file of this name, damaged by this seed."""
     rng, data = random.Random(f"{name}{seed}"), good_files()[name]
     inside = data.startswith(b"PK") and rng.random() < 0.8
     return damaged_inside(data, rng) if inside else damaged(data, rng)
 
 
 def read_or_say(data: bytes, name: str) -> LabelTable | None:
-    """The table of these bytes with its doubts found; None if they are refused, as they have to be, in words."""
+    """The table of these bytes, with its doubts; None if they are refused with a message."""
     try:
         reading = read_table(data, name)
         if shape_name(reading) is not None:

@@ -1,4 +1,4 @@
-"""Any bytes are a table or a clear error, in every format: nothing else comes out, and nothing ends the process."""
+"""Any bytes give a table or a clear error, in every format: no other result, and no crash."""
 
 from __future__ import annotations
 

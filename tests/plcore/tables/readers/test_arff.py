@@ -1,4 +1,5 @@
-"""ARFF of Weka, MULAN and MEKA, and libsvm lines: the sets of WINNOW_DATA written in their form come out equal."""
+"""ARFF of Weka, MULAN and MEKA, and libsvm lines: the sets of WINNOW_DATA, written in these formats, are read back
+equal."""
 
 from __future__ import annotations
 
@@ -116,7 +117,7 @@ def test_mismatched_label_lists_are_refused(xml: str, words: str) -> None:
 
 
 def as_mulan(numbers: np.ndarray, vectors: np.ndarray, labels: list[str], *, is_sparse: bool) -> bytes:
-    """A zip of ARFF and XML as MULAN's are."""
+    """A zip of ARFF and XML like MULAN's."""
     names = [f"f{k}" for k in range(numbers.shape[1])]
     head = ["@relation set", *(f"@attribute {name} numeric" for name in names)]
     head += [f"@attribute '{label}' {{0,1}}" for label in labels]

@@ -1,4 +1,5 @@
-"""Workbooks written by openpyxl and by hand: every cell as text, and what is no plain table said in words."""
+"""Workbooks written by openpyxl and by hand: every cell is read as text, and sheets that are not plain tables get a
+message."""
 
 from __future__ import annotations
 

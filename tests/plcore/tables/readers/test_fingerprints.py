@@ -1,4 +1,4 @@
-"""No tool's fingerprint fires on the file of another: all pairs of the small files that the tests have."""
+"""No tool's fingerprint matches the file of another: all pairs of the small files in the tests."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def records_of(data: bytes) -> list[Any]:
 
 
 def fires(data: bytes) -> list[str]:
-    """The tools whose fingerprint fires on a file."""
+    """The tools whose fingerprint matches a file."""
     text = as_text(data).data
     if looks_like_json(text):
         return [tool.name for tool in RECORD_TOOLS if tool.fits(records_of(text))]

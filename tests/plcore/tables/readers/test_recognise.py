@@ -34,7 +34,7 @@ def npz() -> bytes:
 
 
 def files() -> dict[str, tuple[bytes, str]]:
-    """A file of each format by its name, and what it is called in words."""
+    """A file of each format by its name, with the format's name in words."""
     return {
         "a.csv": (FRAME.to_csv(index=False).encode(), "CSV"),
         "a.tsv": (FRAME.to_csv(index=False, sep="\t").encode("utf-16"), "CSV"),

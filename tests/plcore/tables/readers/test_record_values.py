@@ -1,4 +1,4 @@
-"""Values of records: returned as they have to be, or refused with row and place."""
+"""Values of records: read correctly, or refused with row and place."""
 
 from __future__ import annotations
 

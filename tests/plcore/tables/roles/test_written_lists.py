@@ -32,7 +32,7 @@ def test_other_calls_are_not_lists(cell: str) -> None:
 
 
 LONG = 90_000
-"""Characters: steps by their square are more than any machine makes in an hour, if a few hundred cells are so long."""
+"""Number of characters at which a quadratic pattern would take hours, if a few hundred cells are this long."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Encodings: what is certain is certain, small tables of many languages come out right, bytes are text or refused."""
+"""Encodings: certain ones are certain, small tables in many languages are read right, other bytes are refused."""
 
 from __future__ import annotations
 

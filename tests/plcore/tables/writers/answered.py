@@ -19,10 +19,10 @@ def answered(
     renamed: dict[str, str] | None = None,
     **columns: str,
 ) -> Disambiguated:
-    """The items of a table of detections with what ann said of some.
+    """The items of a table of detections with ann's answers about some.
 
-    answers : {row: the labels that she left}, or a kind of answer that leaves none; names as they are now
-    renamed : {class: what it is called now}
+    answers : {row: the labels that she left}, or a kind of answer that leaves none; by their present names
+    renamed : {class: its present name}
     columns : cells that all rows have in addition to
     """
     table, renamed = opens(read_detections(data)), renamed or {}

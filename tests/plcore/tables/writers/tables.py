@@ -50,7 +50,7 @@ def sources(reading: TableReading) -> list[Any]:
 
 
 def ends_when_listener_raises(write: Callable[..., object], *given: object) -> None:
-    """Writing stops as soon as the listener, its last argument, raises."""
+    """Check that writing stops as soon as the listener, its last argument, raises."""
 
     def stop(rows: int) -> None:
         raise InterruptedError(rows)
@@ -83,7 +83,7 @@ def broken_at(record: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
-    """The reading; None if it is refused with a message, as it has to be where anything is wrong."""
+    """The reading; None if it is refused with a message, as it must be if anything is wrong."""
     try:
         return read(*given)
     except TableError as error:
@@ -93,7 +93,7 @@ def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
 
 
 def opens(reading: TableReading) -> LabelTable:
-    """The table that is made of it, whose ids, numbers and text are in order."""
+    """The table made from it, whose ids, numbers and text are in order."""
     assert reading.roles is not None
     return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))
 
@@ -146,7 +146,7 @@ def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bo
 
 
 def is_label(text: str) -> bool:
-    """Whether a class may be called so: labels as they are in cells are put into this form when they are read."""
+    """Whether it may be the name of a class: labels in cells are put into this form when they are read."""
     clean = as_labels(pa.array([text], pa.large_string()))[0].as_py()
     return bool(clean) and clean == text.strip() == text
 
@@ -164,7 +164,7 @@ CLASS_NAMES = (
     | st.lists(st.sampled_from(["1", "1.0", "2.0", "3"]), min_size=2, max_size=4, unique=True)
     | st.permutations(["True", "FALSE"])
 ).map(tuple)
-"""Names of classes of any text, often with what separates labels, or another spelling of a number."""
+"""Names of classes with any text, often with separators, or another spelling of a number."""
 
 
 @st.composite
@@ -234,14 +234,14 @@ def small_table(n_rows: int = 3) -> Disambiguated:
 
 
 def written(write: Callable[..., None], table: Any, tell: Callable[[int], None] = silent) -> bytes:
-    """The bytes of a file."""
+    """The bytes of the written file."""
     file = io.BytesIO()
     write(table, file, tell)
     return file.getvalue()
 
 
 def same_candidates(table: Disambiguated, read: LabelTable) -> None:
-    """Whether what was read has the same ids, and of every row the same candidates with the same weights."""
+    """Check that the reading has the same ids, and for every row the same candidates with the same weights."""
     assert read.ids.tolist() == table.ids.tolist()
     weights = read.candidate_weights
     for row, left in enumerate(table.weighted()):

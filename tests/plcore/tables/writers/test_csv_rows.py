@@ -26,7 +26,7 @@ SOMETIMES = {
     "winnow_id", "winnow_weights", OUTSIDE, "winnow_truth", "winnow_voters", "winnow_people",
     "winnow_answers",
 }  # fmt: skip
-"""Columns of tables that have something for them."""
+"""Columns that tables have only if there are values for them."""
 
 
 def read(table: Disambiguated) -> pd.DataFrame:

@@ -37,7 +37,7 @@ from tests.plcore.tables.writers.tables import (
 
 @pytest.fixture(scope="module")
 def interface() -> Any:
-    """Label Studio's own reader of labelling interfaces, which says what its server would refuse."""
+    """Label Studio's own reader of labelling interfaces, which reports what its server would refuse."""
     with warnings.catch_warnings():
         # Its old client, which comes along, is still written for the first version of pydantic.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="label_studio_sdk")
@@ -83,7 +83,7 @@ def test_first_label_of_a_person_is_not_read_as_a_voter() -> None:
 
 @given(disambiguated())
 def test_tasks_meet_the_checks_of_the_label_studio_import(table: Disambiguated) -> None:
-    """`tasks/serializers.py` and `LabelInterface.validate_prediction` say what."""
+    """The checks are in `tasks/serializers.py` and `LabelInterface.validate_prediction`."""
     for task in written(table):
         for annotation in task["annotations"]:
             assert "completed_by" not in annotation, "it would have to be a member"

@@ -27,7 +27,7 @@ def own_table(path: Path) -> LabelTable:
 
 @pytest.fixture(scope="module", params=["birdsong", "lost", "msrcv2"])
 def decided_set(request: pytest.FixtureRequest, data_folder: Path) -> Disambiguated:
-    """A set of its kind, every second row answered by its true label, the others weighed by their features."""
+    """A set of each kind, every second row answered by its true label, the others weighted by their features."""
     table = own_table(data_folder / f"{request.param}.npz")
     after = table.candidates.copy()
     answered = np.arange(0, table.n_rows, 2)

@@ -29,7 +29,7 @@ from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn,
 
 
 LONG = 3600
-"""Seconds that nothing takes here: a machine that is busy, or stands still for minutes, passes shorter limits."""
+"""Seconds that nothing here takes: a machine that is busy, or stalls for minutes, exceeds shorter limits."""
 PLENTY = Bounds(300, 60, LONG)
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
 
@@ -89,7 +89,7 @@ def test_failed_job_names_its_error(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
-    """Which the child loads, and the helper does not."""
+    """The child loads it; the helper does not."""
     with pytest.raises(RuntimeError, match="KeyError: 'path'"):
         ask("workflow.backups.project_content.look", {}, tmp_path, PLENTY)
 
@@ -235,7 +235,7 @@ def test_helpers_end_with_parent(end: signal.Signals, tmp_path: Path) -> None:
 
 
 class Left(BaseException):
-    """As Streamlit ends a script whose page was left."""
+    """Raised as Streamlit ends the script of a closed page."""
 
 
 @pytest.mark.slow
@@ -319,7 +319,7 @@ def test_reading_leaves_table_file(tmp_path: Path) -> None:
 
 
 def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
-    """The roles guessed of a file whose reading now is in the folder."""
+    """The roles guessed for a file whose reading is now in the folder."""
     (folder / name).write_bytes(data)
     given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])

@@ -1,4 +1,5 @@
-"""So many at once, the others in their order; no one waits for ever, and anyone who goes gives up the place."""
+"""A limited number run at once, the others in order; no one waits forever, and anyone who leaves gives up their
+place."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ PATIENCE = 3600
 
 
 class Left(BaseException):
-    """As Streamlit ends a script whose page was left."""
+    """Raised as Streamlit ends the script of a closed page."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +27,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Waiting:
-    """Someone in the line: tells what is before, and goes when told."""
+    """Someone in the queue, who reports their place, and leaves when told."""
 
     def __init__(self, where: Line) -> None:
         self.told: SimpleQueue[int | str] = SimpleQueue()
@@ -106,7 +107,7 @@ def test_failure_gives_up_turn() -> None:
 
 
 def ticking(seconds: float) -> Callable[[], float]:
-    """A clock that continues by this many seconds whenever someone looks."""
+    """A clock that advances by this many seconds at each look."""
     moments = iter(range(10**9))
     return lambda: seconds * next(moments)
 

@@ -215,7 +215,7 @@ def test_process_over_time_limit_is_ended() -> None:
 
 
 LONG = 3600
-"""Seconds that nothing takes here, on a machine that is busy either."""
+"""Seconds that nothing here takes, even on a busy machine."""
 
 
 @pytest.fixture

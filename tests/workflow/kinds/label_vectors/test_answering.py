@@ -45,13 +45,13 @@ def shown(home: Home, person: int, project: int) -> ShownVector:
 
 @pytest.fixture
 def rows(home: Home, owner: int) -> int:
-    """Whole rows are asked about."""
+    """A project that asks about whole rows."""
     return vector_project(home, owner, "rows", question="instance")
 
 
 @pytest.fixture
 def one(home: Home, owner: int) -> int:
-    """One label at a time is asked about."""
+    """A project that asks about one label at a time."""
     return vector_project(home, owner, question="cell")
 
 
@@ -270,7 +270,7 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_late_answer_is_refused_with_its_cause(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given to someone else after two minutes, and then answered by them: two causes, two sentences."""
+    """The question was given to someone else after two minutes, and then answered by them: two causes, two messages."""
     project = vector_project(home, owner, question=question)
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, project)

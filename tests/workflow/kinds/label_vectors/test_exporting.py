@@ -1,4 +1,4 @@
-"""Export of label vectors: answered cells exact, what was not asked never a 0, and imported again the same."""
+"""Export of label vectors: answered cells are exact, unanswered ones never 0, and a new import is the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def values(frame: pd.DataFrame, labels: tuple[str, ...] = LABELS) -> list[list[i
 
 @pytest.fixture
 def answered(home: Home, owner: int) -> int:
-    """Some cells answered, one row out, one skipped."""
+    """A project with some answered cells, a bad row and a skipped one."""
     project = vector_project(home, owner, question="cell", control_share=0.1)
     for number in range(14):
         question = loop.next_question(Seat(home, owner, project))
@@ -171,7 +171,7 @@ def test_page_sees_first_fit_after_restart(home: Home, owner: int, answered: int
 
 @pytest.mark.public_data
 def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
-    """As in the browser: 60% of the cells emptied, 40 yes or no, 5 whole rows, and back."""
+    """As in the browser: 60% of the cells emptied, 40 yes or no answers, 5 whole rows, and back."""
     data = np.load(DATA / "emotions.npz")
     labels = tuple(map(str, data["label_names"]))
     truth = data["Y"].astype(int)

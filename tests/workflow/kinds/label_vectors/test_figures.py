@@ -187,7 +187,7 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
 def test_every_page_shows_same_counts(
     home: Home, owner: int, question: str, seed: int, control_share: float
 ) -> None:
-    """Answers, bad items, rows brought back, known labels said again, undo and redo."""
+    """Answers, bad items, restored rows, known labels answered again, undo and redo."""
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):
@@ -286,7 +286,7 @@ def test_default_stop_rule_is_reached_only_at_end(home: Home, owner: int) -> Non
 
 
 def test_settled_share_matches_stop_rule(home: Home, owner: int) -> None:
-    """How much is known or sure: one figure, from the first model to the end."""
+    """The share known or confident: one figure, from the first model to the end."""
     project = vector_project(home, owner, question="cell", refresh_every=4)
     seen = []
     for _ in range(9):
@@ -354,7 +354,7 @@ def test_flat_rule_uses_held_out_rows(home: Home, owner: int) -> None:
 
 
 def say_yes(home: Home, owner: int, project: int) -> None:
-    """Yes to whatever is asked: what matters here is that the curve continues."""
+    """Answer yes to everything: only the curve matters here."""
     asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")

@@ -29,19 +29,19 @@ from workflow.server.home import Home
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    """For this Winnow, and of no project yet."""
+    """People of this Winnow who are members of no project yet."""
     return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 
 def shared(home: Home, owner: int, people: list[int], **settings: object) -> list[Seat]:
-    """A project of theirs; a seat of each there, and the owner's last."""
+    """A shared project; the seat of each there, the owner's last."""
     made = vector_project(home, owner, **{"test_share": 0.0, "model": "bmlcs", **settings})
     members.give_role(Seat(home, owner, made), people, Role.ANNOTATOR)
     return [Seat(home, one, made) for one in (*people, owner)]
 
 
 def answer(seat: Seat, right: frozenset[str] | None = None) -> ShownVector | None:
-    """Answer the person's next question, with the truth or with these labels; the question."""
+    """Answer the person's next question, with the truth or with these labels; returns the question."""
     question = loop.next_question(seat)
     if question is None:
         return None

@@ -1,4 +1,4 @@
-"""Label vectors: finding answers that count, and correcting rows by new entries, exactly once."""
+"""Label vectors: finding the answers that count, and correcting rows by new entries, exactly once."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from workflow.server.home import Home, open_home
 
 @pytest.fixture
 def one(home: Home, owner: int) -> int:
-    """One label at a time is asked about."""
+    """A project that asks about one label at a time."""
     return vector_project(home, owner, question="cell")
 
 
 @pytest.fixture
 def rows(home: Home, owner: int) -> int:
-    """Whole rows are asked about."""
+    """A project that asks about whole rows."""
     return vector_project(home, owner, "rows", question="instance")
 
 
 def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
-    """Answer the next question about one label in this way; its place."""
+    """Answer the next question about one label in this way; returns its place."""
     asked = loop.next_question(Seat(home, person, project))
     assert asked is not None
     assert asked.label is not None
@@ -73,7 +73,7 @@ def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
 
 
 def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[str]]:
-    """A row of which n labels or more are open, and these."""
+    """A row with at least n open labels, and these labels."""
     places = open_places(home, owner, project)
     row = next(row for row, _ in places if sum(other == row for other, _ in places) >= n)
     return row, [label for other, label in places if other == row]
@@ -104,7 +104,7 @@ def correct(
 
 
 def next_of_a_model(home: Home, owner: int, project: int) -> ShownVector:
-    """The next question, once there is a model that says something of it."""
+    """The next question, once there is a model with a prediction for it."""
     loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
     asked = loop.next_question(Seat(home, owner, project))
@@ -613,7 +613,7 @@ def test_model_learns_correction(home: Home, owner: int) -> None:
     *wrong, other = free[:6]
 
     def believed() -> tuple[float, float]:
-        """Probability of the label in a row without answers: calibrated, and by the regression alone."""
+        """Probability of the label in a row without answers: calibrated, and by the regression only."""
         loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         with opened(home, owner, project) as learner:

@@ -157,7 +157,7 @@ def test_answered_labels_are_shown_except_blind_checks(home: Home, owner: int) -
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
 def test_queue_with_blind_checks_is_owner_only(home: Home, owner: int, question: str) -> None:
-    """An open row outside it would be one of them."""
+    """An open row missing from it would be recognizable as a check."""
     plain = vector_project(home, owner, "plain", question=question)
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
     ada = annotator(home, owner, "Ada")

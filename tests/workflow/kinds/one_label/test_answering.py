@@ -1,4 +1,4 @@
-"""Answers, batches and marked rows of a project of one label a row."""
+"""Answers, batches and marked rows of a project with one label per row."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_none_is_refused_if_candidates_changed(
     kind: str,
     labels: list[str],
 ) -> None:
-    """Someone else narrowed the row while it lay open: `none of these` was said of more than is left."""
+    """Someone else narrowed the row while it was open: `none of these` referred to more than is left."""
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
@@ -202,7 +202,7 @@ def test_none_is_refused_if_candidates_changed(
 def test_tab_that_still_shows_old_candidates_is_refused(
     home: Home, owner: int, answering_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another tab of theirs has shown the new ones, so the token is good; what this one showed is not."""
+    """Another tab of theirs has shown the new ones, so the token is valid, but this tab's candidates are outdated."""
     ada = annotator(home, owner, "Ada")
     old = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
@@ -243,7 +243,7 @@ def test_changed_since_reports_later_changes_of_row(home: Home, owner: int, answ
 
 
 def test_reason_names_strategy_of_project(home: Home, owner: int) -> None:
-    """Blind questions carry a strategy of their own in the log, and nothing of it on the screen."""
+    """Blind checks have their own strategy in the log, which the screen does not reveal."""
     project = small_project(home, owner, control_share=0.5)
     seen = set()
     for _ in range(12):
@@ -349,7 +349,7 @@ def test_confident_open_rows_are_found_without_barred_ones(
 
 
 def test_blind_checks_are_under_two_fifths_of_rows_left_out() -> None:
-    """Batches are found and confirmed until there are none: what is left open must not show the checks."""
+    """Batches are found and confirmed until there are none: the remaining open rows must not reveal the checks."""
     checks = others = 0
     for seed in range(4):
         learner = ActiveLearner(

@@ -1,4 +1,4 @@
-"""Exports and combined answers of a project of one label a row."""
+"""Exports and combined answers of a project with one label per row."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_log_csv_contains_answer_and_withdrawal(home: Home, owner: int, project:
 
 
 def test_exported_answers_use_current_class_names(home: Home, owner: int) -> None:
-    """`not cat` is no longer that once cat is a part of bee, which the row may still be."""
+    """`not cat` no longer holds once cat was merged into bee, which the row may still be."""
     project = four_class_project(home, owner)
     seat = Seat(home, owner, project)
 

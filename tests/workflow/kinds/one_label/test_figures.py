@@ -1,4 +1,4 @@
-"""Figures about a project of one label a row."""
+"""Figures about a project with one label per row."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_unloaded_project_keeps_only_counts(
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("changing", [False, True])
 def test_every_page_shows_same_counts(home: Home, owner: int, seed: int, changing: bool) -> None:
-    """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, withdrawn."""
+    """Answers of every kind, corrections, undo and redo; if `changing`, classes added, merged, withdrawn."""
     project = small_project(home, owner, control_share=0.2)
     random = np.random.default_rng(seed)
     rows: list[int] = []
@@ -383,7 +383,7 @@ def test_only_plknn_reports_proof(home: Home, owner: int, project: int) -> None:
 
 
 def test_controls_measure_nothing_before_first_model(home: Home, owner: int) -> None:
-    """Or rows with one candidate, which nothing has predicted yet, would count as predicted wrong."""
+    """Otherwise rows with one candidate, without a prediction yet, would count as predicted wrong."""
     project = small_project(
         home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5
     )

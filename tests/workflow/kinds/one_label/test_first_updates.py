@@ -1,4 +1,4 @@
-"""The first updates of a learner of one label a row, and its neighbour graphs."""
+"""The first updates of a learner with one label per row, and its neighbour graphs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def first_updates_project(home: Home, owner: int) -> int:
 
 
 def train(home: Home) -> None:
-    """Fits that are due now."""
+    """Run the fits that are due."""
     (due,) = training.due(home)
     assert training.Worker(home, "one").train(due) is not None
 
@@ -48,7 +48,7 @@ def shares(home: Home, owner: int, project: int) -> np.ndarray:
 
 
 def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
-    """The same by the estimator's own `update`, from a version rebuilt of the log up to it."""
+    """The same by the estimator's own `update`, from a version rebuilt from the log up to it."""
     with opened(home, owner, project) as learner:
         now, table, settings = learner.pool, learner.table, learner.settings
         pool = OneLabelPool(table, settings)
@@ -196,7 +196,7 @@ def test_added_class_takes_effect_with_new_version(
 def test_answering_does_not_wait_for_first_update(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one is under way questions are shown and answered; those answers are applied after it."""
+    """While one is running, questions are shown and answered; those answers are applied after it."""
     begun, go_on = threading.Event(), threading.Event()
     real = FirstUpdates._update
 

@@ -1,4 +1,4 @@
-"""Question types: drawn or chosen, never by what is a blind check, and kept with what is answered."""
+"""Question forms: drawn or chosen, never depending on blind checks, and stored with the answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAIRS = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forms are chosen from the first question on."""
+    """Choose forms from the first question on."""
     monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
 
@@ -44,7 +44,7 @@ def seat(home: Home, owner: int) -> Seat:
 def put_all(
     seat: Seat, settings: RoomSettings, tokens: Iterable[str], n_first: int | None = None, **changes: object
 ) -> list[AskedAs]:
-    """How a question about row 1 would be put under these settings, were it of each of these tokens."""
+    """The forms of a question about row 1 under these settings, for each of these tokens."""
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         question = replace(learner.question_for(1), **changes)
         first = n_first or len(question.choices)
@@ -56,7 +56,7 @@ def put_all(
 def put(
     seat: Seat, settings: RoomSettings, token: str, n_first: int | None = None, **changes: object
 ) -> AskedAs:
-    """The same of one token."""
+    """The same for one token."""
     return put_all(seat, settings, [token], n_first, **changes)[0]
 
 
@@ -73,7 +73,7 @@ def asked_of(seat: Seat) -> list[AskedAs | None]:
 
 
 def yes_no_project(home: Home, owner: int, n: int = 60, **settings: object) -> Seat:
-    """Every row has all four classes; three of them are there, well apart."""
+    """Every row has all four classes as candidates; three of them occur, well separated."""
     frame = small_frame(n)
     frame["candidates"] = "ant|bee|cat|dog"
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
@@ -85,7 +85,7 @@ def yes_no_project(home: Home, owner: int, n: int = 60, **settings: object) -> S
 
 
 def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
-    """Answer what is asked, until n rows are left, with the truth."""
+    """Answer questions with the truth until n rows are left."""
     for _ in range(len(truth) - n):
         question = show(seat)
         loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
@@ -139,7 +139,7 @@ def test_cheapest_form_is_yes_no_if_model_is_confident(seat: Seat) -> None:
 
 @pytest.mark.usefixtures("at_once")
 def test_shortlist_makes_which_cheaper(seat: Seat) -> None:
-    """The list that is shown first counts; the log has how many were shown."""
+    """The list shown first counts; the log has how many were shown."""
     choices = tuple(f"k{place}" for place in range(30))
     found = {"choices": choices, "probabilities": (0.55, 0.25, 0.15, *(0.05 / 27,) * 27)}
     assert put(seat, CHEAPEST, "t", **found).form == IS
@@ -148,7 +148,7 @@ def test_shortlist_makes_which_cheaper(seat: Seat) -> None:
 
 @pytest.mark.usefixtures("at_once")
 def test_form_does_not_reveal_blind_check(seat: Seat) -> None:
-    """The form follows from what the screen shows of every row, and from the token."""
+    """The form depends only on what the screen shows of every row, and on the token."""
     for settings in (CHEAPEST, RoomSettings()):
         for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
             tokens = [str(k) for k in range(100)]
@@ -179,7 +179,7 @@ def test_blind_check_is_completed_in_any_form(
 
 
 def asked_now(seat: Seat) -> AskedAs:
-    """How the question that is on the screen of this person is put, as it is stored."""
+    """The stored form of the question on this person's screen."""
     with seat.turn() as turn:
         question = turn.open_now()
         assert question is not None
@@ -248,7 +248,7 @@ def test_yes_no_question_accepts_other_answers(home: Home, owner: int) -> None:
 
 
 def group_question(seat: Seat) -> ShownQuestion:
-    """Row 0, asked whether it is a furry one: the model gives these two a half."""
+    """Row 0, asked whether it is a furry one: the model gives these two classes a half."""
     room.change_room(seat, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
     question = loop.ask_next(seat, 0)
     assert question.yes_no is not None
@@ -258,7 +258,7 @@ def group_question(seat: Seat) -> ShownQuestion:
 
 @pytest.fixture
 def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
-    """A project where yes or no costs a fifth of "which"."""
+    """A project in which yes or no costs a fifth of "which"."""
     monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     cheap = SecondsModel(SecondsPrior(yes_no=0.2, slope=0.1))
@@ -317,7 +317,7 @@ def test_open_question_keeps_its_form() -> None:
 
 
 def test_yes_no_question_logs_hidden_shortlist(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
+    """Checks measure lists, and some are asked as yes or no: those the model is confident of."""
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
     monkeypatch.setattr(turn, "shortlist", lambda *_args: ("ant",))

@@ -1,4 +1,4 @@
-"""Progress and hidden truth of a project of one label a row."""
+"""Progress and hidden truth of a project with one label per row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
 
 
 def answer_truly(home: Home, owner: int, project: int, n: int) -> int:
-    """Answer the next n questions as the table's truth has it; how many were asked."""
+    """Answer the next n questions with the table's truth; returns how many were asked."""
     for count in range(n):
         question = loop.next_question(Seat(home, owner, project))
         if question is None:

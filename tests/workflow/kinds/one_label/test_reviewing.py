@@ -1,4 +1,4 @@
-"""Finding answered rows, and correcting them: by new entries, exactly once, never by a change of old ones."""
+"""Finding answered rows, and correcting them: by new entries, exactly once, never by changing old ones."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, p
 
 
 def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> None:
-    """Entries for the queries' sake, row k of person `owner`; never read by a learner."""
+    """Add entries for queries only, row k of person `owner`; no learner reads them."""
     now = datetime.now(UTC)
     rows = [
         {

@@ -1,5 +1,4 @@
-"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be reported, and what is
-measured."""
+"""Shortlists: what is shown first, what is logged, that checks are not revealed, and what is measured."""
 
 from __future__ import annotations
 
@@ -41,14 +40,14 @@ def last_asked(home: Home, project: int) -> AskedAs:
 
 
 def others(home: Home, owner: int, project: int) -> list[int]:
-    """Open rows that are no blind checks."""
+    """Open rows that are not blind checks."""
     with opened(home, owner, project) as learner:
         pool = learner.pool
         return [int(row) for row in np.flatnonzero(~pool.control_rows & (pool.sizes >= 2))]
 
 
 def shortlisted(seat: Seat) -> ShownQuestion:
-    """A question of which not all choices are shown at first, now before the person."""
+    """A question that does not show all choices at first, now before the person."""
     rows = others(seat.home, seat.person_id, seat.project_id)
     return next(one for one in (loop.ask_next(seat, row) for row in rows) if one.first is not None)
 
@@ -113,8 +112,7 @@ def test_blind_checks_show_all_choices_and_log_their_shortlist(home: Home, owner
 
 
 def test_blind_checks_look_like_other_full_questions(home: Home, owner: int) -> None:
-    """Checks and ordinary questions look the same: of those with a list that hides
-    something, and of those that look like a check."""
+    """Checks and ordinary questions look the same: both those whose list hides something, and those shown in full."""
     project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
     seat = Seat(home, owner, project)
     checks = checks_left(home, owner, project)
@@ -197,8 +195,8 @@ def test_online_model_has_no_shortlists(home: Home, owner: int) -> None:
 
 
 def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[LabelTable], list[Entry]]:
-    """A kernel ridge on rows whose blind checks are answered, as many of them before its version as are wanted; and
-    the entries. weighed : the table has weights of the candidates"""
+    """A kernel ridge on rows whose blind checks are answered, this many of them before its version; and the entries.
+    weighed : whether the table has weights of the candidates"""
     frame, truth = long_sets()
     numbers = tuple(name for name in frame if name.startswith("x"))
     table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", numbers=numbers))
@@ -224,7 +222,7 @@ def test_weighing_model_has_no_shortlists() -> None:
 
 
 def test_threshold_is_independent_of_first_request() -> None:
-    """Checks that were answered, or changed, after the version do not count, in this process as in another."""
+    """Checks that were answered, or changed, after the version do not count, in this process or another."""
     early, _ = trained()
     late, told = trained()
     before = figures(early)

@@ -1,4 +1,4 @@
-"""Projects whose rows come from sources: what progress says, answers at once, and export and import again."""
+"""Projects whose rows have sources: progress, immediate answers, and export and import again."""
 
 from __future__ import annotations
 

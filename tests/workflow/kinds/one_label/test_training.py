@@ -1,4 +1,4 @@
-"""Building, training, replaying and describing a project of one label a row."""
+"""Building, training, replaying and describing a project with one label per row."""
 
 from __future__ import annotations
 

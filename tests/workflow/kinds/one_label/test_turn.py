@@ -1,4 +1,4 @@
-"""Questions, lists and corrections of a project of one label a row."""
+"""Questions, lists and corrections of a project with one label per row."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_shown_question_has_shares_and_stamp(home: Home, owner: int, project: in
 
 
 def test_telling_columns_separate_two_likeliest_classes(home: Home, owner: int, project: int) -> None:
-    """In the small table ants lie far out on x, bees on y: cats, at neither, differ from each in one column alone."""
+    """In the small table ants are far out on x, bees on y: cats, at neither, differ from each in only one column."""
     found: dict[frozenset[str], set[str]] = {}
     for _ in range(12):
         shown = loop.next_question(Seat(home, owner, project))
@@ -172,7 +172,7 @@ def test_equal_weights_are_not_shown(home: Home, owner: int, project: int) -> No
 
 
 def test_coverage_questions_share_one_reason(home: Home, owner: int) -> None:
-    """Three classes: six rows; then what suits PL-KNN. Blind checks say the same as the others."""
+    """Three classes: six rows; then what suits PL-KNN. Blind checks show the same reason as the others."""
     seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
     said = []
     for _ in range(8):

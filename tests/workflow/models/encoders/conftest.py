@@ -18,7 +18,7 @@ Known = Callable[..., dict[str, EncoderEntry]]
 
 @pytest.fixture
 def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Known:
-    """Makes entries the catalogue."""
+    """Makes these entries the catalogue."""
 
     def make(**entries: dict[str, Any]) -> dict[str, EncoderEntry]:
         made = small_catalogue(tmp_path / "catalogue", **entries)
@@ -31,7 +31,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Known:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, known: Known) -> Iterator[FakeHub]:
-    """It has the model `words` of the catalogue."""
+    """A hub with the model `words` of the catalogue."""
     with serving(FakeHub({f"ada/words/{REVISION}/onnx/model.onnx": WORDS})) as made:
         monkeypatch.setenv("HF_ENDPOINT", made.address)
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_HUB_OFFLINE"):

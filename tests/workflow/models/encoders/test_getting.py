@@ -1,4 +1,4 @@
-"""Downloads from a hub: checked, put in place whole, or refused with a message with nothing left behind."""
+"""Downloads from a hub: checked and installed whole, or refused with a message and nothing left behind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def left(home: Home) -> list[str]:
 
 
 def refused(home: Home, key: str = "words", **options: Any) -> str:
-    """Why it is not had; nothing of it is left."""
+    """The reason of the refusal; nothing of it is left."""
     with pytest.raises(EncoderError) as caught:
         installed.get(home, key, **options)
     assert left(home) == []
@@ -85,7 +85,7 @@ def test_download_of_wrong_size_is_refused_before_transfer(home: Home, hub: Fake
 
 
 def test_encoder_with_other_vectors_is_refused(home: Home, hub: FakeHub, known: Known) -> None:
-    """The file is the one that the catalogue names, and yet the model is another here than for Winnow's authors."""
+    """The file is the one in the catalogue, and yet the model gives other vectors here than for Winnow's authors."""
     other = words_of(*TEXTS[::-1])
     hub.files[PATH] = other
     known(words=words_entry(files=[file_of("onnx/model.onnx", other)]))
@@ -141,7 +141,7 @@ def test_offline_setting_is_respected(home: Home, hub: FakeHub, monkeypatch: pyt
 
 
 def test_server_that_is_no_hub_is_reported(home: Home, hub: FakeHub) -> None:
-    """Such as a captive portal, which answers everything with a page of its own."""
+    """Such as a captive portal, which answers everything with its own page."""
     hub.status = 204
     assert "does not answer as a hub does" in refused(home)
 

@@ -1,4 +1,4 @@
-"""Encoders that are brought as files, and those in the data folder: listed, checked, removed."""
+"""Encoders added from files, and those in the data folder: listed, checked, removed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def zipped(path: Path, **members: bytes) -> Path:
 
 
 def given(folder: Path, how: str) -> Path:
-    """The model, under a name of its own: in a folder, a package in a folder, a zip, a package, or a zip in a
-    package."""
+    """The model under another name: in a folder, a package in a folder, a zip, a package, or a zip in a package."""
     if how == "packages":
         (folder / "mine").mkdir()
         (folder / "mine" / "broken.zip").write_bytes(b"junk")
@@ -123,7 +122,7 @@ def test_unwanted_members_are_unpacked_one_at_a_time(
 
 
 def test_false_member_size_is_found(home: Home, tmp_path: Path) -> None:
-    """The directory says the size that is wanted, and there is more behind it."""
+    """The directory has the right size, but there is more behind it."""
     data = zipped(tmp_path / "z.zip", weights=WORDS + bytes(100_000)).read_bytes()
     real, said = (len(WORDS) + 100_000).to_bytes(4, "little"), len(WORDS).to_bytes(4, "little")
     assert data.count(real) == 2

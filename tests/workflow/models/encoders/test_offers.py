@@ -1,4 +1,4 @@
-"""Learning from meaning: what a project is offered, and how a worker downloads an encoder and encodes the rows."""
+"""Learning from meaning: the offers to a project, and how a worker downloads an encoder and encodes the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as sound detectors write them, and what is kept of their rows."""
+"""Tables as sound detectors write them, and the stored form of their rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GO_RAVEN = (
 
 
 def read_detections(data: bytes, name: str = "table.csv") -> TableReading:
-    """As an import reads them."""
+    """Read detections as an import does."""
     return shaped(read_table(data, name))
 
 

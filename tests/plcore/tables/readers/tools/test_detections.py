@@ -262,7 +262,7 @@ def test_raven_counts_from_begin_of_each_file() -> None:
 
 
 def test_raven_selection_may_name_several_species() -> None:
-    """People add the columns Species 2 and Species 3 for what sings at the same time."""
+    """People add the columns Species 2 and Species 3 for species that sing at the same time."""
     reading = read_detections(
         b"Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tSpecies\tSpecies 2\tSpecies 3\n"
         b"1\t0\t3\ta.wav\tGreat Tit\tCoal Tit\t\n2\t3\t6\ta.wav\tCoal Tit\t\t\n"
@@ -458,7 +458,8 @@ def test_label_track_with_several_recordings_is_refused() -> None:
     "name", ["x/Wald.BirdNET.results.csv", "Wald.Table.1.selections.txt", "Wald.selection.table.txt"]
 )
 def test_tables_of_other_tools_that_name_no_recording_are_about_theirs(name: str) -> None:
-    """As BirdNET wrote CSV before it had a column of files, and Raven writes a selection table of one file."""
+    """As older versions of BirdNET wrote CSV without a column of files, and Raven writes a selection table of one
+    file."""
     table = b"Start (s),End (s),Scientific name,Common name,Confidence\n0,3,Parus major,Great tit,0.5\n"
     if name.endswith(".txt"):
         table = b"Selection\tBegin Time (s)\tEnd Time (s)\tSpecies\n1\t0\t3\twren\n"

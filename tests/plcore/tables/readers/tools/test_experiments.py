@@ -1,4 +1,4 @@
-"""A line for each answer of a participant: which columns name person, item and answer, whatever they are called."""
+"""One line for each answer of a participant: the columns of person, item and answer are found whatever their names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = [
 
 
 def lines(worker: str, item: str, text: str, label: str, more: dict[str, str]) -> list[dict[str, str]]:
-    """An answer a line, people one after the other, each in another order of the items."""
+    """One answer per line, people one after the other, each with another order of the items."""
     found = []
     for p, (name, said) in enumerate(SAID.items()):
         for n in range(4):

@@ -1,4 +1,4 @@
-"""Label Studio's exports as its documentation shows them, and what is wrong with them."""
+"""Label Studio's exports as in its documentation, and faulty ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def result(*labels: Any, kind: str = "choices", name: str = "sentiment", **other
 
 
 def task(number: int, *annotations: Any, predictions: Any = (), **data: Any) -> dict[str, Any]:
-    """A task as the export has it, with all the fields that say nothing here."""
+    """A task as in the export, including fields that are not used here."""
     return {
         "id": number,
         "created_at": "2021-03-09T21:52:49.513742Z",
@@ -224,7 +224,7 @@ def test_wrong_voters_of_first_task_are_refused_with_their_row() -> None:
 
 
 def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where there is a value in a record, at any depth."""
+    """The paths of all values in a record, at any depth."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [before, *(path for key, one in inside for path in paths(one, (*before, key)))]
 

@@ -1,4 +1,4 @@
-"""Candidates of models in our own lines: read, and written and read again."""
+"""Candidates of models in Winnow's own lines: read, written, and read again."""
 
 from __future__ import annotations
 

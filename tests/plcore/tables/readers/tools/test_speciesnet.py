@@ -1,4 +1,4 @@
-"""Predictions of SpeciesNet: five classes in a taxonomy, pictures by their paths, the records kept."""
+"""Predictions of SpeciesNet: five classes in a taxonomy, pictures by their paths, the records stored."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_picture_has_its_classes_as_candidates() -> None:
 
 
 def test_rank_is_group_of_species_below_it() -> None:
-    """Ranks of the same classes are one group, called by the most exact."""
+    """Ranks with the same classes are one group, named by the most specific rank."""
     reading = read_table(FILE)
     assert reading.groups == {
         "carnivora": ("coyote", "domestic cat", "grey wolf"),
@@ -79,7 +79,7 @@ def test_rank_is_group_of_species_below_it() -> None:
 
 
 def test_prediction_animal_represents_every_animal_but_people() -> None:
-    """The detector was surer than the classifier: an annotator who finds one of its animals finds it right."""
+    """The detector was more confident than the classifier: an annotator who finds any animal confirms it."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
     found = said(
         "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9

@@ -1,4 +1,4 @@
-"""Long tables of votes: the names of every tool, votes counted, joined to tasks, written and read again."""
+"""Long tables of votes: every tool's column names, votes counted, joined to tasks, written and read again."""
 
 from __future__ import annotations
 
