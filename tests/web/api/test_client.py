@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,14 @@ import httpx2
 import numpy as np
 import pandas as pd
 import pytest
-import uvicorn
 
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import KINDS
-from tests.web.conftest import app_of
 from tests.workflow.four import log
 from tests.workflow.world import annotator
-from winnow_labels import client
+from winnow_labels import client, connection
 from winnow_labels.client import (
     Winnow,
     WinnowError,
@@ -41,28 +37,6 @@ from workflow.server.home import Home
 
 TRIES = 8
 """How often a call is made within PATIENCE: after half a second, after twice as long each time, and at its end."""
-
-
-@pytest.fixture
-def url(home: Home) -> Iterator[str]:
-    """For a server that listens, in a thread of this process."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        bound.listen()  # who comes before the thread has begun waits, and is not refused
-        server = uvicorn.Server(uvicorn.Config(app_of(), log_level="error", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-@pytest.fixture
-def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
-    with Winnow(url, tokens.make_token(seat, "notebook")) as made:
-        yield made
 
 
 def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
@@ -238,7 +212,7 @@ class Flaky(httpx2.BaseTransport):
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-    monkeypatch.setattr("winnow_labels.client.time.sleep", slept.append)
+    monkeypatch.setattr("winnow_labels.connection.time.sleep", slept.append)
     return slept
 
 
@@ -283,9 +257,9 @@ def test_broken_download_leaves_whole_file_or_none(
     with Winnow("http://127.0.0.1", "token", transport=httpx2.MockTransport(reply)) as winnow:
         if losses == TRIES:
             with pytest.raises(WinnowError, match="lost on the way"):
-                winnow.project(1).export(tmp_path / "labels.csv")
+                winnow.fetch("/file", tmp_path / "labels.csv")
         else:
-            winnow.project(1).export(tmp_path / "labels.csv")
+            winnow.fetch("/file", tmp_path / "labels.csv")
     found = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
     assert found == ({} if losses == TRIES else {"labels.csv": b"whole"})
     assert len(no_pauses) == min(losses, TRIES - 1)
@@ -388,7 +362,7 @@ LIST = httpx2.Response(200, json={"projects": []})
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses, none of which is waited for."""
     found: list[float] = []
-    monkeypatch.setattr("winnow_labels.client.time.sleep", found.append)
+    monkeypatch.setattr("winnow_labels.connection.time.sleep", found.append)
     return found
 
 
@@ -405,7 +379,7 @@ def refused(_request: httpx2.Request) -> httpx2.Response:
     [
         (0, []),
         (1.75, [0.5, 1, 0.25]),
-        (client.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
+        (connection.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
         (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
     ],
 )
