@@ -158,14 +158,15 @@ def see_to_home() -> None:
 
 def middleware(settings: Settings) -> list[Middleware]:
     """Outermost first: bounds for connections, then headers, on refusals too, then what proxies say, then where people
-    reach Winnow, then the host, then who is there, then whether there is such an address, then what is kept packed,
-    then whether it can be read."""
+    reach Winnow, then the host, then pages of other sites, then who is there, then whether there is such an address,
+    then what is kept packed, then whether it can be read."""
     return [
         Middleware(OwnConnections),
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
         Middleware(PublicAddress, settings=settings),
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
+        Middleware(bearer.CrossOrigin, origins=settings.api_origins),
         Middleware(Guard),
         Middleware(Closed, ours=ROUTES),
         Middleware(Packed),

@@ -15,20 +15,18 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import index
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import httpx2
-
+from winnow_labels.connection import WinnowConnection
 from winnow_labels.replies import (
     ONE_TEXT,
-    Made,
     WinnowAdded,
     WinnowAnswer,
     WinnowChoice,
@@ -39,6 +37,9 @@ from winnow_labels.replies import (
     WinnowWeighed,
     made_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Winnow",
@@ -53,113 +54,16 @@ __all__ = [
     "WinnowWeighed",
 ]
 
-# Calls of the server's client: address, token and retries.
-
-PATIENCE = 60.0
-"""Seconds for which a call is retried in all by default: enough for a restart of the server, or for a rate
-limit of a minute to pass."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-"""Seconds before the first retry, and the longest pause; each pause is twice the previous one, or what the
-server requests."""
-_PASSES = frozenset({429, 502, 503, 504})
-"""Temporary errors: the server is busy, or restarts."""
-
-
-def address_of(url: str) -> str:
-    """Return the address without its last slash. Raises ValueError if it is invalid."""
-    if not url.strip().lower().startswith(("http://", "https://")):
-        raise ValueError(
-            f"An address begins with http:// or https://. Got {url!r:.80}. Fix: give the address that people open."
-        )
-    return url.strip().rstrip("/")
-
-
-def secret_of(token: str) -> str:
-    """Return the token without surrounding whitespace. Raises ValueError if it is missing or invalid."""
-    token = token.strip()
-    if not token or not all("!" <= one <= "~" for one in token):
-        raise ValueError(
-            "A token is one word of letters, digits, - and _; this is not one. Fix: create one on the page My account."
-        )
-    return token
-
-
-def persevering(once: Callable[[], Made], patience: float) -> Made:
-    """Return the result of a call, retried while the problem is temporary. Raises WinnowError.
-
-    patience : maximum seconds of all pauses together
-    """
-    pause = _FIRST_PAUSE
-    while True:
-        try:
-            return once()
-        except httpx2.TransportError as error:
-            refusal, least = WinnowError(0, f"The server did not answer: {error}"), 0.0
-            refusal.__cause__ = error
-        except WinnowError as refused:
-            if refused.status not in _PASSES:
-                raise
-            refusal, least = refused, refused.again
-        if patience <= 0:
-            raise refusal
-        slept = min(max(pause, least), patience)
-        time.sleep(slept)
-        patience -= slept
-        pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-def refusal_of(reply: httpx2.Response) -> WinnowError:
-    """Return the error of a failed reply."""
-    try:
-        words = str(reply.json()["detail"])
-    except (ValueError, KeyError, TypeError):
-        words = reply.text[:200] or reply.reason_phrase
-    asked = reply.headers.get("retry-after", "")
-    return WinnowError(reply.status_code, words, float(asked) if asked.isdecimal() else 0.0)
-
-
 _AT_ONCE = 1_000
 """Rows, or entries, requested at a time."""
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 5.0
+"""Seconds before the progress of an export is read for the first time, and the longest pause."""
 _MOST_ROWS, _MOST_ANSWERS, _MOST_BYTES = 10_000, 500, 7_000_000
 """Rows, or answers, sent at a time, and their bytes: somewhat less than the limit of a body."""
 
 
-class Winnow:
-    """A Winnow server, as the person of a token.
-
-    url : its address in a browser      seconds : to wait for a reply
-    patience : maximum seconds to keep retrying repeatable calls if a connection breaks, or the server is busy
-    or restarts; 0: no retries
-    transport : how requests are sent; None: httpx2's default
-    Raises ValueError if address or token is invalid.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        *,
-        seconds: float = 60.0,
-        patience: float = PATIENCE,
-        transport: httpx2.BaseTransport | None = None,
-    ) -> None:
-        self._patience = patience
-        self._http = httpx2.Client(
-            base_url=f"{address_of(url)}/api/v1",
-            headers={"authorization": f"Bearer {secret_of(token)}"},
-            timeout=seconds,
-            transport=transport,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+class Winnow(WinnowConnection):
+    """A Winnow server, as the person of a token; see `WinnowConnection` for its parameters. Usable with `with`."""
 
     def projects(self) -> list[dict[str, Any]]:
         """The projects of this person, the one with the latest answer first. Raises WinnowError."""
@@ -190,69 +94,19 @@ class Winnow:
 
     def _sent(self, file: str | Path, how: Mapping[str, object]) -> dict[str, Any]:
         """Upload the file; return the request parameters that identify it and say how to read it."""
-        path = Path(file)
-        with path.open("rb") as body:
-            found = self.ask(
-                "POST",
-                "/uploads",
-                again=False,
-                params={"name": path.name},
-                content=body,
-                headers={
-                    "content-type": "application/octet-stream",
-                    "content-length": str(path.stat().st_size),
-                },
-            )
-        return {"upload": found["key"]} | {
+        return {"upload": self.upload(Path(file))} | {
             name: json.dumps(value) if isinstance(value, Mapping) else value for name, value in how.items()
         }
-
-    def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
-        """Return the JSON of a reply; None if it has no body. Raises WinnowError.
-
-        again : it may be retried if there is no reply
-        """
-
-        def once() -> Any:
-            reply = self._http.request(method, path, **options)
-            if not reply.is_success:
-                raise refusal_of(reply)
-            if reply.status_code == 204:
-                return None
-            try:
-                return reply.json()
-            except ValueError as error:
-                raise WinnowError(
-                    reply.status_code, f"{reply.url} is not a Winnow server: it did not return JSON."
-                ) from error
-
-        return persevering(once, self._patience if again else 0.0)
-
-    def fetch(self, path: str, target: Path, **options: Any) -> None:
-        """Write a reply to a file: all of it or nothing. Raises WinnowError, OSError."""
-        aside = target.with_name(f".{target.name}.part")
-
-        def once() -> None:
-            with self._http.stream("GET", path, **options) as reply:
-                if not reply.is_success:
-                    reply.read()
-                    raise refusal_of(reply)
-                with aside.open("wb") as file:
-                    for piece in reply.iter_bytes():
-                        file.write(piece)
-
-        try:
-            persevering(once, self._patience)
-            aside.replace(target)
-        finally:
-            aside.unlink(missing_ok=True)
 
 
 class WinnowProject:
     """One project of a server. Every call raises WinnowError if the server refuses."""
 
     def __init__(self, winnow: Winnow, number: int) -> None:
-        self._winnow, self._path = winnow, f"/projects/{number}"
+        self._winnow, self.number, self._path = winnow, number, f"/projects/{number}"
+
+    def __repr__(self) -> str:
+        return f"WinnowProject({self.number}, {self._winnow!r})"
 
     def summary(self) -> dict[str, Any]:
         """Return name, kind, rows, classes, and how much is answered and open."""
@@ -407,11 +261,19 @@ class WinnowProject:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield all rows as in the file, fetched as they are used."""
-        yield from self._each("rows", "rows")
+        start = 0
+        while True:
+            asked = {"start": start, "count": _AT_ONCE}
+            found = self._winnow.ask("GET", f"{self._path}/rows", params=asked)
+            yield from found["rows"]
+            start += len(found["rows"])
+            if start >= found["total"]:
+                return
 
-    def predictions(self) -> Iterator[dict[str, object]]:
-        """Yield the current label of every row with the probabilities, fetched as they are used."""
-        yield from self._each("predictions", "predictions")
+    def predictions(self) -> Iterator[dict[str, Any]]:
+        """Yield the current label of every row with the probabilities, all as at one moment, fetched as they are
+        used."""
+        yield from self._winnow.lines(f"{self._path}/predictions/lines")
 
     def log(self, since: int = 0) -> Iterator[dict[str, Any]]:
         """Yield the entries of the log after this one, in order, up to the latest entry at the time of the
@@ -469,23 +331,41 @@ class WinnowProject:
             *(sum(getattr(one, name) for one in found) for name in ("rows", "weighed", "silent", "outside")),
         )
 
-    def export(self, path: str | Path, file: str = "csv", *, rows: str = "all") -> None:
-        """Write a file of the project.
+    def export(self, path: str | Path, file: str = "csv", **choices: object) -> None:
+        """Have the server write a file of the project, however long that takes, and fetch it.
 
-        file : csv, parquet, jsonl, log, sealed-log, ...      rows : all, sure or answered
+        file : csv, parquet, jsonl, log, sealed-log, probabilities, ...
+        choices : rows="sure" or "answered", above=0.95, label_disputed=True, for_spreadsheets=True
         """
-        self._winnow.fetch(f"{self._path}/export", Path(path), params={"file": file, "rows": rows})
+        asked = {"file": file, **choices}
+        job = self._winnow.ask("POST", f"{self._path}/exports", again=False, params=asked)
+        at, pause, tell = (
+            f"{self._path}/exports/{job['key']}",
+            _FIRST_LOOK,
+            self._winnow.progress(f"Writing {file}"),
+        )
+        try:
+            while job["state"] in ("waiting", "writing"):
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_LOOK)
+                job = self._winnow.ask("GET", at)
+                tell(job["done"], job["total"])
+            tell.end()
+            if job["state"] == "failed":
+                raise WinnowError(500, job["fault"])
+            self._winnow.fetch(f"{at}/file", Path(path))
+        finally:
+            self._winnow.ask("DELETE", at)
 
-    def _each(self, what: str, name: str) -> Iterator[dict[str, Any]]:
-        start = 0
-        while True:
-            found = self._winnow.ask(
-                "GET", f"{self._path}/{what}", params={"start": start, "count": _AT_ONCE}
-            )
-            yield from found[name]
-            start += len(found[name])
-            if start >= found["total"]:
-                return
+    def to_frame(self, file: str = "parquet", **choices: object) -> pd.DataFrame:
+        """Return the rows with their labels, as `export` writes them. file : "parquet", or "probabilities" for an id
+        and a column for each class; other choices as for `export`"""
+        import pandas as pd
+
+        with tempfile.TemporaryDirectory(prefix="winnow-") as folder:
+            path = Path(folder) / "rows.parquet"
+            self.export(path, file, **choices)
+            return pd.read_parquet(path)
 
 
 def _question(found: Mapping[str, Any]) -> WinnowQuestion:

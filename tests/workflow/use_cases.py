@@ -331,9 +331,16 @@ REVIEW: dict[str, UseCase] = {
 OWN: dict[str, UseCase] = {
     "for_programs.log_since": lambda seat, _world, _row: for_programs.log_since(seat, 0, 9),
     "for_programs.predictions_of": lambda seat, _world, row: for_programs.predictions_of(seat, row, 1),
+    "for_programs.take_predictions": lambda seat, _world, row: for_programs.take_predictions(seat, row),
     "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
         seat, files.ExportChoice()
     ).content.close(),
+    "for_programs.begin_export": lambda seat, _world, _row: for_programs.begin_export(
+        seat, files.ExportChoice()
+    ),
+    "for_programs.export_state": lambda seat, _world, _row: for_programs.export_state(
+        seat, prepared_key(seat)
+    ),
     "suggesting.suggest": lambda seat, _world, _row: suggested(seat),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
@@ -16,8 +17,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from web.api.conventions import next_link
 from web.api.shapes import ToldProblem
 from web.guard import PERSON_HEADER
 from web.packed import has_too_many_parts
@@ -131,8 +134,10 @@ async def refuse_unknown(request: Request) -> None:
     known = _query_names(route.dependant)
     for name in request.query_params:
         if name not in known:
+            near = get_close_matches(name[:NAMED].lower(), known, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
             fix = f"send {', '.join(sorted(known))} alone" if known else "send none"
-            raise HTTPException(422, f"query: there is no {name[:NAMED]!r} here. Fix: {fix}.")
+            raise HTTPException(422, f"query: there is no {name[:NAMED]!r} here.{meant} Fix: {fix}.")
 
 
 def _query_names(call: Dependant) -> set[str]:
@@ -153,7 +158,24 @@ async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
 async def told(make: Callable[[], BaseModel]) -> Response:
     """Return a model as the reply. Both are made in a thread: thousands of values would block the event
     loop."""
-    return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
+    return await done(lambda: _json(make()))
+
+
+async def told_page(make: Callable[[], tuple[BaseModel, Mapping[str, int]]]) -> Response:
+    """The same for a page of a list. make : it, and the query of the page after it, empty for the last one"""
+
+    def reply() -> Response:
+        model, query = make()
+        response = _json(model)
+        if query:
+            response.headers["link"] = next_link(query)
+        return response
+
+    return await done(reply)
+
+
+def _json(model: BaseModel) -> Response:
+    return Response(model.model_dump_json(), media_type="application/json")
 
 
 def say_refusals(app: FastAPI) -> None:
@@ -201,12 +223,26 @@ def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
     return f"{where}: {words}"
 
 
-async def _of_http(_request: Request, error: Exception) -> Response:
+async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
     words = str(error.detail)
+    if error.status_code == 405:
+        return no_call(405, {"allow": ", ".join(methods_at(request))})
     if words == HTTPStatus(error.status_code).phrase:  # of an unknown address: the phrase says no more
         return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
+
+
+def methods_at(request: Request) -> list[str]:
+    """Return all methods of the request's address: the router itself names those of one route."""
+    found = {
+        method
+        for router in request.app.state.routers
+        for route in router.routes
+        if route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods
+    }
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 class Bounded:

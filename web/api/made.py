@@ -11,10 +11,10 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
-from web.api import files, managing, reading, sent
+from web.api import exports, files, managing, reading, sent
 from web.api.calls import Bounded, refuse_unknown, say_refusals
+from web.api.conventions import Compressed, Heads, Tagged, describe_conventions
 from web.problems import TYPE
-from workflow import kinds
 from workflow.exporting.for_programs import VERSION
 
 # The OpenAPI document as a page: plain HTML, without scripts or external content.
@@ -94,6 +94,8 @@ def _type(schema: Mapping[str, Any]) -> str:
             return " or ".join(_type(one) for one in schema[several])
     if "enum" in schema or "const" in schema:
         return " or ".join(map(repr, schema.get("enum", [schema.get("const")])))
+    if schema.get("format") == "binary":
+        return "file"
     if schema.get("type") == "array":
         return f"list of {_type(schema.get('items', {}))}"
     return str(schema.get("type", "anything"))
@@ -119,10 +121,7 @@ class Api(FastAPI):
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
-            # Values that the schemas leave open: the kinds of project.
-            document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
-                kinds.KINDS
-            )
+            describe_conventions(document["paths"])
             for call in (call for path in document["paths"].values() for call in path.values()):
                 for status, reply in call["responses"].items():
                     if status >= "400":
@@ -149,12 +148,19 @@ def make_api() -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     say_refusals(api)
-    api.add_middleware(Bounded)
-    api.include_router(reading.router)
-    api.include_router(sent.router)
-    api.include_router(files.router)
-    api.include_router(managing.router)
-    api.include_router(managing.reads)
+    for middleware in (Bounded, Tagged, Compressed, Heads):  # each one is outside of those before it
+        api.add_middleware(middleware)
+    api.state.routers = (
+        reading.router,
+        exports.reads,
+        sent.router,
+        files.router,
+        managing.router,
+        managing.reads,
+        exports.router,
+    )
+    for router in api.state.routers:
+        api.include_router(router)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import asdict
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from web import downloads
-from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
+from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told, told_page
+from web.api.conventions import BINARY, LINK, MEDIA_TYPES
 from web.api.shapes import (
     EncoderOnServer,
     EncodersOnServer,
@@ -28,7 +28,7 @@ from web.api.shapes import (
     ToldRows,
 )
 from web.problems import problem
-from workflow.exporting import files, for_programs
+from workflow.exporting import for_programs
 from workflow.importing import encoding_requests
 from workflow.models.encoders import offers, on_server
 from workflow.projects import managing
@@ -37,12 +37,21 @@ from workflow.seat import Seat
 
 router = APIRouter(responses=REFUSALS, tags=["Read"])
 
+LINES = MEDIA_TYPES[".jsonl"]
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
 Count = Annotated[
     int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")
 ]
+
+_PAGE: dict[int | str, dict[str, object]] = {200: {"headers": LINK}}
+
+
+def _after(page: for_programs.Part, start: int, count: int) -> dict[str, int]:
+    """Return the query of the page after this one; empty for the last one."""
+    following = start + len(page.items)
+    return {"start": following, "count": count} if following < page.total else {}
 
 
 def _listed(one: ProjectSummary) -> ListedProject:
@@ -126,111 +135,87 @@ _OF_ENTRY = ("key", "kind", "title", "bytes", "dimension", "licence", "commercia
 # One list item at a time: pydantic lets no other thread run until it has validated its input.
 
 
-@router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them")
+@router.get(
+    "/projects/{project}/rows",
+    response_model=ToldRows,
+    summary="Rows as the file had them",
+    responses=_PAGE,
+)
 async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
-    def make() -> ToldRows:
+    def make() -> tuple[ToldRows, dict[str, int]]:
         found = for_programs.rows_of(seat, start, count)
-        return ToldRows(rows=[ToldRow.model_validate(one) for one in found.items], total=found.total)
+        told_rows = [ToldRow.model_validate(one) for one in found.items]
+        return ToldRows(rows=told_rows, total=found.total), _after(found, start, count)
 
-    return await told(make)
+    return await told_page(make)
 
 
 @router.get(
     "/projects/{project}/log",
     response_model=PulledLog,
     summary="Entries of the log after one of them",
-    responses={304: {"description": "As in the reply with this ETag."}},
+    responses=_PAGE,
 )
 async def log(
     seat: SeatAt,
     since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,
     count: Count = 1_000,
-    if_none_match: Annotated[
-        str | None,
-        Header(max_length=1_000, description="The ETag of the reply before: 304 if nothing changed."),
-    ] = None,
 ) -> Response:
-    def make() -> PulledLog:
+    def make() -> tuple[PulledLog, dict[str, int]]:
         found = for_programs.log_since(seat, since, count)
         entries = [LoggedEntry.model_validate(one) for one in found.items]
-        return PulledLog(entries=entries, last=found.total)
+        latest = entries[-1].seq if entries else found.total
+        following = {"since": latest, "count": count} if latest < found.total else {}
+        return PulledLog(entries=entries, last=found.total), following
 
-    reply = await told(make)
-    # Of the reply itself: names of people and ids of rows change without a log entry.
-    tag = f'"{hashlib.blake2b(reply.body, digest_size=16).hexdigest()}"'
-    if if_none_match is not None and tag in if_none_match:
-        return Response(status_code=304, headers={"etag": tag})
-    reply.headers["etag"] = tag
-    return reply
+    return await told_page(make)
 
 
 @router.get(
-    "/projects/{project}/predictions", response_model=Predictions, summary="Labels and shares as they stand"
+    "/projects/{project}/predictions",
+    response_model=Predictions,
+    summary="Labels and shares as they stand",
+    responses=_PAGE,
 )
 async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
-    def make() -> Predictions:
+    def make() -> tuple[Predictions, dict[str, int]]:
         found = for_programs.predictions_of(seat, start, count)
         one_by_one = [Prediction.model_validate(one) for one in found.items]
-        return Predictions(predictions=one_by_one, total=found.total)
+        return Predictions(predictions=one_by_one, total=found.total), _after(found, start, count)
 
-    return await told(make)
+    return await told_page(make)
 
 
 @router.get(
-    "/projects/{project}/export",
-    summary="A file of the project",
+    "/projects/{project}/predictions/lines",
+    summary="All labels and shares, as lines",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+    responses={200: {"content": {LINES: BINARY}, "description": "A `Prediction` a line, as JSON."}},
 )
-async def export(
-    seat: SeatAt,
-    file: Annotated[
-        str, Query(max_length=50, description="csv, parquet, jsonl, log, sealed-log, dataset …")
-    ] = "csv",
-    rows: Annotated[Literal["all", "sure", "answered"], Query()] = "all",
-    above: Annotated[
-        float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")
-    ] = 0.9,
-    label_disputed: Annotated[
-        bool, Query(description="Give disputed rows their most likely label; else they have none.")
-    ] = False,
-    for_spreadsheets: Annotated[
-        bool,
-        Query(description="Of csv and log: a ' before each cell that a spreadsheet would run as a formula."),
-    ] = False,
-) -> Response:
-    try:
-        choice = files.ExportChoice(
-            file, rows, above, label_disputed=label_disputed, for_spreadsheets=for_spreadsheets
-        )
-        written = await done_at_length(for_programs.file_of, seat, choice)
-    except ValueError as error:
-        raise HTTPException(422, str(error)) from error
-    return StreamingResponse(
-        _pieces(written.content),
-        media_type="application/octet-stream",
-        headers={
-            "content-disposition": f'attachment; filename="{written.file_name}"',
-            "content-length": str(written.size),
-            "cache-control": "no-store",
-        },
-    )
+async def prediction_lines(seat: SeatAt, start: Start = 0) -> Response:
+    """All rows as they are at the moment of the call, in order. If the connection breaks, continue with the row after
+    the last line."""
+    taken = await done_at_length(for_programs.take_predictions, seat, start)
+
+    def lines(part: range) -> bytes:
+        told = (Prediction.model_validate(one) for one in taken.told(part))
+        return "".join(f"{one.model_dump_json()}\n" for one in told).encode()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for part in taken.parts():
+            yield await done_at_length(lines, part)
+
+    return StreamingResponse(pieces(), media_type=LINES, headers={"cache-control": "no-store"})
 
 
 @router.get(
     "/files/{name}",
     summary="An image or a recording that a row names",
     response_class=Response,
-    responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+    responses={200: {"content": {"image/*": BINARY, "audio/*": BINARY}, "description": "The file."}},
 )
 async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - in the address
     answer = await done(downloads.kept_file, request)
     if answer.status_code < 400:
         return answer
     return problem(answer.status_code, bytes(answer.body).decode())
-
-
-def _pieces(content: BinaryIO) -> Iterator[bytes]:
-    with content:
-        while piece := content.read(PIECE):
-            yield piece

@@ -63,7 +63,14 @@ class Sent(BaseModel):
 class Answer(Sent):
     """An answer, to whatever it is."""
 
-    kind: Annotated[Text, Field(max_length=20, description="One of the question's `answers`.")]
+    kind: Annotated[
+        Text,
+        Field(
+            max_length=20,
+            description="One of the question's `answers`.",
+            json_schema_extra={"enum": [*for_programs.ANSWERS]},
+        ),
+    ]
     labels: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=5_000)] = []
     note: Annotated[Text, Field(max_length=10_000)] | None = None
     flagged: bool = False

@@ -8,6 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from workflow import kinds
+from workflow.exporting.for_programs import ANSWERS, ENTRY_KINDS
+
+ProjectKind = Annotated[str, Field(json_schema_extra={"enum": [*kinds.KINDS]})]
+AnswerKind = Annotated[str, Field(json_schema_extra={"enum": [*ANSWERS]})]
+EntryKindName = Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_KINDS]})]
 Share = Annotated[float, Field(ge=0, le=1)]
 RoleName = Literal["owner", "reviewer", "annotator", "viewer"]
 
@@ -27,7 +33,7 @@ class ListedProject(BaseModel):
     id: int
     name: str
     description: str
-    kind: str
+    kind: ProjectKind
     role: RoleName = Field(description="Of the caller.")
     rows: int
     classes: int
@@ -188,7 +194,7 @@ class ToldQuestion(ToldRow):
         description='Where it is asked in yes and no: answer "is"/"among" or "not" of these.'
     )
     choices: list[ToldChoice]
-    answers: list[str] = Field(description="The kinds of answers that it takes.")
+    answers: list[AnswerKind] = Field(description="The kinds of answers that it takes.")
     why: str
 
 
@@ -208,7 +214,7 @@ class StoredAnswer(BaseModel):
     """The stored answer. Sending the same answer again gets the same reply and stores nothing."""
 
     seq: int = Field(description="Its number in the project's log.")
-    kind: str
+    kind: AnswerKind
     row: int
     row_id: str
     labels: list[str]
@@ -348,13 +354,32 @@ class Added(BaseModel):
     doubts: list[ToldDoubt] = Field(default=[], description="Of a dry run: those that would stop the rows.")
 
 
+class ExportJob(BaseModel):
+    """A file that is being written, or was."""
+
+    key: str = Field(description="Names it in the address.")
+    file_name: str
+    state: Literal["waiting", "writing", "ready", "failed"]
+    done: int
+    total: int = Field(description="Rows, or lines, in all.")
+    seq: int = Field(description="Of the latest entry of the log that it holds.")
+    size: int = Field(description="Bytes; 0 before it is ready.")
+    fault: str | None = Field(description="Why it failed.")
+
+
+class ExportJobs(BaseModel):
+    """Exports of the caller."""
+
+    exports: list[ExportJob]
+
+
 class LoggedEntry(BaseModel):
     """A line of the log."""
 
     seq: int
     at: datetime
     annotator: str
-    kind: str
+    kind: EntryKindName
     row: int | None = Field(description="From 0; null where it is about no row.")
     row_id: str
     labels: list[str]

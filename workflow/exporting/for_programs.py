@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
+from plcore.loop import EntryKind
 from winnow_labels import __version__ as VERSION  # noqa: N812
-from workflow.access import Right
+from workflow import kinds
+from workflow.access import NotFound, Right
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.exporting.project_files import ExportChoice, files_of
@@ -23,14 +26,21 @@ from workflow.saving import saving_files
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
+    from workflow.files.prepared import PreparedFile
     from workflow.kinds.kind import AnyKind, ForPrograms
     from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
+    "ANSWERS",
+    "ENTRY_KINDS",
+    "FILES",
     "VERSION",
     "Part",
+    "PredictionLines",
     "WrittenFile",
+    "begin_export",
+    "export_state",
     "figures_of",
     "file_of",
     "log_since",
@@ -38,13 +48,28 @@ __all__ = [
     "question_for",
     "questions_for",
     "rows_of",
+    "take_predictions",
 ]
 
 
+FILES = tuple(dict.fromkeys(name for kind in kinds.KINDS.values() for name in files_of(kind)))
+"""Names of the files that projects of any kind export."""
+ANSWERS = tuple(
+    dict.fromkeys(one for kind in kinds.KINDS.values() if kind.PROGRAMS for one in kind.PROGRAMS.answers)
+)
+"""Kinds of answers that questions of any kind take."""
+ENTRY_KINDS = tuple(map(str, EntryKind))
+"""Kinds of entries of the log."""
 ENOUGH = 8_000_000
 """Characters, about, after which a part ends: rows can hold pictures, and texts as long as books."""
 MOST_SHARES = 100_000
 """Rows times labels of a part."""
+SHARES_AT_ONCE = 20_000
+"""The same of a part of all predictions: about a MB as JSON."""
+
+
+MOST_EXPORTS = 8
+"""Files that programs of one person have of a project."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +79,22 @@ class Part:
 
     items: Sequence[Mapping[str, object]]
     total: int
+
+
+@dataclass(frozen=True)
+class PredictionLines:
+    """Labels of rows as they were at one moment, to be told some at a time.
+
+    size : rows that are told at once      told : of these rows, as `Part.items`
+    """
+
+    rows: range
+    size: int
+    told: Callable[[Sequence[int]], Sequence[Mapping[str, object]]]
+
+    def parts(self) -> Iterator[range]:
+        """All rows, in order, in parts of this size."""
+        return (self.rows[start : start + self.size] for start in range(0, len(self.rows), self.size))
 
 
 @dataclass(frozen=True)
@@ -126,6 +167,14 @@ def predictions_of(seat: Seat, start: int, count: int) -> Part:
         return Part(_told(opened.kind).predictions(opened, rows), total)
 
 
+def take_predictions(seat: Seat, start: int) -> PredictionLines:
+    """The labels of all rows from this one on as they are now. Raises as `predictions_of`."""
+    with seat.learner(Right.OWN) as opened:
+        total = opened.learner.table.n_rows
+        size = max(1, SHARES_AT_ONCE // len(opened.learner.classes))
+        return PredictionLines(range(start, total), size, _told(opened.kind).take_predictions(opened))
+
+
 def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
     """The file that is chosen, written for one reader. Raises as `workflow.exporting.files.prepare`."""
     taken, kind = files.take(seat, choice), seat.kind
@@ -142,6 +191,25 @@ def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
             content.close()
             raise
     return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)
+
+
+def begin_export(seat: Seat, choice: ExportChoice) -> PreparedFile:
+    """Have a file written for this person, to be fetched by `files.find`. Programs' files beyond the latest
+    MOST_EXPORTS are removed. Raises as `workflow.exporting.files.prepare`."""
+    stem = f"project-{seat.project_id}-"
+    # Of one name there is one: programs that export at the same time must not remove each other's.
+    key = files.prepare(seat, choice, f"{stem}{token_hex(4)}")
+    for old in [one for one in files.prepared(seat) if one.file_name.startswith(stem)][MOST_EXPORTS:]:
+        files.remove(seat, old.key)
+    return export_state(seat, key)
+
+
+def export_state(seat: Seat, key: str) -> PreparedFile:
+    """A file of this person as it is. Raises NotFound if there is none, or not any more; NotAllowed."""
+    found = next((one for one in files.prepared(seat) if one.key == key), None)
+    if found is None:
+        raise NotFound("There is no such export, or not any more. Fix: start it again.")
+    return found
 
 
 def _enough(told: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:

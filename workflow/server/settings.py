@@ -22,6 +22,8 @@ _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened o
 _PUBLIC_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 _HOST = re.compile(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
 
+_ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?")
+
 
 class SettingsError(ValueError):
     """A setting has a value Winnow cannot use."""
@@ -75,6 +77,7 @@ class Settings:
     cluster, cluster_wait : who does long work in blocks, as `plcore.blocks.make_runner` takes it; for how many
         seconds it may be without a worker
     encoders : whether pretrained encoders are offered and may be downloaded
+    api_origins : of other sites, such as `https://lab.example.org`, whose pages may call the HTTP API
     """
 
     home: Path
@@ -92,6 +95,7 @@ class Settings:
     cluster: str = ""
     cluster_wait: int = 60
     encoders: bool = True
+    api_origins: tuple[str, ...] = ()
 
     @property
     def base_path(self) -> str:
@@ -128,6 +132,7 @@ class Settings:
             cluster=_cluster(values),
             cluster_wait=_whole_number(values, "WINNOW_CLUSTER_WAIT", 60, 0, 86_400),
             encoders=_is_on(values, "WINNOW_ENCODERS"),
+            api_origins=_origins(values),
         )
 
 
@@ -183,6 +188,17 @@ def _is_on(values: Mapping[str, str], key: str) -> bool:
     if value not in ("on", "off"):
         raise SettingsError(f"{key} must be on or off. Got {value!r}.")
     return value == "on"
+
+
+def _origins(values: Mapping[str, str]) -> tuple[str, ...]:
+    named = _listed(values, "WINNOW_API_ORIGINS")
+    for one in named:
+        if not _ORIGIN.fullmatch(one):
+            raise SettingsError(
+                "WINNOW_API_ORIGINS must be origins, as browsers send them, separated by commas: scheme, host in lower "
+                f"case and, if it is not the usual one, port, such as https://lab.example.org. Got {one!r}."
+            )
+    return named
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int, lowest: int, highest: int) -> int:

@@ -69,11 +69,15 @@ class TakenLabels:
         """Return the labels of all rows."""
         return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
-    def of(self, rows: slice) -> Disambiguation:
-        """Return the labels of a slice of rows."""
-        if "whole" in vars(self):
-            return _cut(self.whole, rows)
-        return _joined(self._blocks(rows), has_outside=self.has_outside)
+    def of(self, rows: slice | IntArray) -> Disambiguation:
+        """Return the labels of these rows; of a slice, at the cost of its blocks alone."""
+        if isinstance(rows, slice) and "whole" not in vars(self):
+            return _joined(self._blocks(rows), has_outside=self.has_outside)
+        return _cut(self.whole, rows)
+
+    def model_shares(self, rows: IntArray) -> FloatArray:
+        """Return (r, m) the model's label distributions of these rows (no test rows), as `ActiveLearner.shares_of`."""
+        return self._model.shares(rows)
 
     def column(self, name: str) -> TakenColumn:
         """Return one of the arrays of a `Disambiguation`, computed lazily."""
@@ -258,7 +262,7 @@ def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:
     return found
 
 
-def _cut(found: Disambiguation, rows: slice) -> Disambiguation:
+def _cut(found: Disambiguation, rows: slice | IntArray) -> Disambiguation:
     return Disambiguation(
         found.labels[rows],
         found.sources[rows],

@@ -25,7 +25,7 @@ from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import OWN_ID, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_studio import label_studio_vectors, write_label_studio_config
 from plcore.tables.writers.npz import write_vector_npz
-from plcore.tables.writers.parquet import Opens, typed_columns
+from plcore.tables.writers.parquet import PREFIX, Opens, typed_columns
 from plcore.tables.writers.records import argilla_records, doccano_lines
 from plcore.tables.writers.sheets import are_numbers, called_id, own_id, write_workbook
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
@@ -217,6 +217,26 @@ def write_vector_parquet(
             tell(done)
 
 
+def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """The id and, for each label, how likely it is right; null if nothing is said of it."""
+    columns = {f"{PREFIX}{label}": pa.float64() for label in table.found.labels}
+    schema = pa.schema({OWN_ID: pa.string(), **columns})
+    done = 0
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+        for piece in table.pieces():
+            shares = piece.found.probabilities
+            arrays = [
+                pa.array(list(piece.found.ids), pa.string()),
+                *(
+                    pa.array(shares[:, place], pa.float64(), from_pandas=True)
+                    for place in range(shares.shape[1])
+                ),
+            ]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            done += len(shares)
+            tell(done)
+
+
 def _tool(
     name: str, write: Callable[[LabelVectorTable, BinaryIO, Tell], None], about: str
 ) -> FileFormat[LabelVectorTable]:
@@ -261,6 +281,11 @@ _ALL = (
         ".npz",
         "Ids, labels, values and probabilities as arrays, without the original columns; numpy.load opens it.",
         write_vector_npz,
+    ),
+    _tool(
+        "probabilities",
+        write_vector_probabilities,
+        "Ids and a column for each label with how likely it is right; pandas and polars open it.",
     ),
     _tool("arrow", partial(write_vector_parquet, opened=pa.ipc.new_file), FILE_FORMATS["arrow"].about),
     _tool(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from tests.web.conftest import BASE, app_of
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
+from winnow_labels.client import Winnow
 from workflow.people import team, tokens
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -53,3 +57,25 @@ def program(server: TestClient, seat: Seat) -> TestClient:
 def somebody_with(seat: Seat, role: str) -> Seat:
     """A person with this role in the project."""
     return Seat(seat.home, annotator(seat.home, seat.person_id, f"Eve {role}", role), seat.project_id)
+
+
+@pytest.fixture
+def url(home: Home) -> Iterator[str]:
+    """For a server that listens, in a thread of this process."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        bound.listen()  # who comes before the thread has begun waits, and is not refused
+        server = uvicorn.Server(uvicorn.Config(app_of(), log_level="error", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
+    with Winnow(url, tokens.make_token(seat, "notebook")) as made:
+        yield made

@@ -72,6 +72,11 @@ def test_every_role_is_answered_as_access_matrix_says(server: TestClient, seat: 
             assert status == 422, "there are no vectors"
         elif line.endswith("uploads"):  # more rows come in files, too
             assert status == (201 if right in rights else 403), line
+        elif line.endswith("/exports"):
+            fits = 202 if line.startswith("POST") else 200
+            assert status == (fits if right in rights else 404 if role == "no member" else 403), line
+        elif "{key}" in line and right in rights:
+            assert status == (204 if line.startswith("DELETE") else 404), "there is no such export"
         elif "{project}" not in line:
             assert status == 403, (
                 "owners of this Winnow alone make projects, try files, and have its encoders"

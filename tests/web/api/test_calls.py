@@ -14,13 +14,13 @@ from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 from tests.plcore.tables.zips import picture
-from tests.web.api.conftest import API, program
+from tests.web.api.conftest import API, program, somebody_with
 from tests.workflow.files.test_finding import kept, table_of
 from tests.workflow.four import log
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
 from tests.workflow.world import exported, exported_cells
-from web.api import calls, reading
+from web.api import calls, exports, reading
 from web.problems import TYPE
 from workflow import importing
 from workflow.access import NotFound
@@ -371,10 +371,109 @@ def test_predictions_match_export(api: TestClient, seat: Seat) -> None:
         assert all(0 <= share["share"] <= 1 for share in one["shares"] if share["share"] is not None)
 
 
+def lines_of(reply: Any) -> list[dict[str, Any]]:
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "application/x-ndjson"), reply.text
+    return [json.loads(line) for line in reply.content.splitlines()]
+
+
+def test_prediction_lines_match_pages(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(seat)
+    seat.settle()
+    pages = api.get(at(seat, "/predictions?count=1000")).json()["predictions"]
+    assert lines_of(api.get(at(seat, "/predictions/lines"))) == pages
+    monkeypatch.setattr(for_programs, "SHARES_AT_ONCE", 7 * len(pages[0]["shares"]) + 1)
+    assert lines_of(api.get(at(seat, "/predictions/lines"))) == pages, "whatever the size of the parts"
+    assert lines_of(api.get(at(seat, "/predictions/lines?start=5"))) == pages[5:]
+    assert lines_of(api.get(at(seat, f"/predictions/lines?start={len(pages)}"))) == []
+    assert lines_of(api.get(at(seat, f"/predictions/lines?start={2**31 - 1}"))) == []
+
+
+def test_taken_predictions_ignore_later_answers(seat: Seat) -> None:
+    answered(seat)
+    seat.settle()
+    before = for_programs.predictions_of(seat, 0, 1_000).items
+    taken = for_programs.take_predictions(seat, 0)
+    answered(seat)
+    seat.settle()
+    assert for_programs.predictions_of(seat, 0, 1_000).items != before
+    assert [one for part in taken.parts() for one in taken.told(part)] == before
+
+
+# An export as a job
+
+
+def ready(api: TestClient, seat: Seat, query: str) -> dict[str, Any]:
+    """An export that has been written, or has failed."""
+    begun = api.post(at(seat, f"/exports?{query}"))
+    assert begun.status_code == 202, begun.text
+    seat.home.prepared.wait(begun.json()["key"])
+    state: dict[str, Any] = api.get(at(seat, f"/exports/{begun.json()['key']}")).json()
+    return state
+
+
+@pytest.mark.parametrize("query", ["file=csv&rows=answered", "file=jsonl", "file=log&for_spreadsheets=true"])
+def test_export_job_gives_same_file_as_one_call(api: TestClient, seat: Seat, query: str) -> None:
+    answered(seat)
+    seat.settle()
+    job = ready(api, seat, query)
+    assert (job["state"], job["done"], job["fault"]) == ("ready", job["total"], None)
+    at_once = api.get(at(seat, f"/export?{query}"))
+    fetched = api.get(at(seat, f"/exports/{job['key']}/file"))
+    assert fetched.content == at_once.content
+    assert len(fetched.content) == job["size"]
+    assert fetched.headers["content-type"] == at_once.headers["content-type"]
+    part = api.get(at(seat, f"/exports/{job['key']}/file"), headers={"range": "bytes=5-9"})
+    assert (part.status_code, part.content) == (206, at_once.content[5:10])
+    assert [one["key"] for one in api.get(at(seat, "/exports")).json()["exports"]] == [job["key"]]
+
+
+def test_removed_export_is_not_found(api: TestClient, seat: Seat) -> None:
+    key = ready(api, seat, "file=csv")["key"]
+    for _ in range(2):
+        assert api.delete(at(seat, f"/exports/{key}")).status_code == 204
+    for path in (f"/exports/{key}", f"/exports/{key}/file"):
+        refused = api.get(at(seat, path))
+        assert (refused.status_code, "Fix: " in refused.json()["detail"]) == (404, True)
+    assert list(seat.home.exports_dir.iterdir()) == []
+
+
+def test_only_latest_exports_of_programs_are_kept(api: TestClient, seat: Seat) -> None:
+    own = exports.files.prepare(seat, exports.files.ExportChoice(), "birds")
+    keys = [ready(api, seat, "file=csv")["key"] for _ in range(for_programs.MOST_EXPORTS + 2)]
+    listed = [one["key"] for one in api.get(at(seat, "/exports")).json()["exports"]]
+    assert listed == [*reversed(keys[2:]), own], "files of the Export page stay"
+
+
+def test_export_job_belongs_to_its_person(server: TestClient, api: TestClient, seat: Seat) -> None:
+    key = ready(api, seat, "file=csv")["key"]
+    other = program(server, somebody_with(seat, "owner"))
+    assert other.get(at(seat, "/exports")).json() == {"exports": []}
+    assert other.get(at(seat, f"/exports/{key}/file")).status_code == 404
+    assert other.delete(at(seat, f"/exports/{key}")).status_code == 204
+    assert api.get(at(seat, f"/exports/{key}/file")).status_code == 200
+
+
+def test_failed_export_says_why(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workflow.files.prepared.whole_file", fail)
+    job = ready(api, seat, "file=csv")
+    assert job["state"] == "failed"
+    assert job["fault"]
+    assert api.get(at(seat, f"/exports/{job['key']}/file")).status_code == 404
+
+
+def test_unknown_file_begins_no_export(api: TestClient, seat: Seat) -> None:
+    refused = api.post(at(seat, "/exports?file=nonsense"))
+    assert (refused.status_code, "A file is one of csv" in refused.json()["detail"]) == (422, True)
+    assert api.get(at(seat, "/exports")).json() == {"exports": []}
+
+
 @pytest.mark.parametrize("file", ["csv", "parquet", "log", "sealed-log"])
 def test_exported_file_matches_export_page(api: TestClient, seat: Seat, file: str) -> None:
     answered(seat)
-    given = api.get(at(seat, "/export"), params={"file": file})
+    given = api.get(at(seat, "/export"), params={"file": file}, headers={"accept-encoding": "identity"})
     assert given.status_code == 200, given.text
     assert given.headers["content-length"] == str(len(given.content))
     assert "attachment" in given.headers["content-disposition"]
@@ -402,8 +501,8 @@ def test_unknown_export_file_is_refused_with_reason(api: TestClient, seat: Seat)
 
 
 def test_export_is_closed_when_client_disconnects(seat: Seat) -> None:
-    written = for_programs.file_of(seat, reading.files.ExportChoice())
-    pieces = reading._pieces(written.content)
+    written = for_programs.file_of(seat, exports.files.ExportChoice())
+    pieces = exports._pieces(written.content)
     next(pieces)
     pieces.close()  # type: ignore[attr-defined]
     assert written.content.closed

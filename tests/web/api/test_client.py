@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,14 @@ import httpx2
 import numpy as np
 import pandas as pd
 import pytest
-import uvicorn
 
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import KINDS
-from tests.web.conftest import app_of
 from tests.workflow.four import log
 from tests.workflow.world import annotator
-from winnow_labels import client
+from winnow_labels import client, connection
 from winnow_labels.client import (
     Winnow,
     WinnowError,
@@ -43,6 +39,7 @@ TRIES = 8
 """Attempts within PATIENCE: after half a second, then after twice as long each time, and at its end."""
 
 
+<<<<<<< HEAD
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
     """The URL of a server that listens in a thread of this process."""
@@ -65,6 +62,8 @@ def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
         yield made
 
 
+=======
+>>>>>>> ecfa571c78e18fd2bcd094ff5beff7fcd6749f27
 def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
     kind = next(one for one in ("is", "labels", "yes") if one in question.answers)
     return kind, [] if kind == "yes" else [question.choices[0].label]
@@ -238,7 +237,7 @@ class Flaky(httpx2.BaseTransport):
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-    monkeypatch.setattr("winnow_labels.client.time.sleep", slept.append)
+    monkeypatch.setattr("winnow_labels.connection.time.sleep", slept.append)
     return slept
 
 
@@ -283,9 +282,9 @@ def test_broken_download_leaves_whole_file_or_none(
     with Winnow("http://127.0.0.1", "token", transport=httpx2.MockTransport(reply)) as winnow:
         if losses == TRIES:
             with pytest.raises(WinnowError, match="lost on the way"):
-                winnow.project(1).export(tmp_path / "labels.csv")
+                winnow.fetch("/file", tmp_path / "labels.csv")
         else:
-            winnow.project(1).export(tmp_path / "labels.csv")
+            winnow.fetch("/file", tmp_path / "labels.csv")
     found = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
     assert found == ({} if losses == TRIES else {"labels.csv": b"whole"})
     assert len(no_pauses) == min(losses, TRIES - 1)
@@ -388,7 +387,7 @@ LIST = httpx2.Response(200, json={"projects": []})
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses, none of which are waited for."""
     found: list[float] = []
-    monkeypatch.setattr("winnow_labels.client.time.sleep", found.append)
+    monkeypatch.setattr("winnow_labels.connection.time.sleep", found.append)
     return found
 
 
@@ -405,7 +404,7 @@ def refused(_request: httpx2.Request) -> httpx2.Response:
     [
         (0, []),
         (1.75, [0.5, 1, 0.25]),
-        (client.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
+        (connection.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
         (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
     ],
 )

@@ -9,14 +9,23 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 from starlette.testclient import TestClient
 
 from tests.web.api.conftest import API
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance)
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+)
 
 
 def call(api: TestClient, seat: Seat, calls: int) -> Counter[int]:

@@ -323,6 +323,7 @@ def test_calls_revealing_blind_checks_are_owner_only(world: KindWorld, seat: Sea
     for read in (
         lambda at: for_programs.log_since(at, 0, 1),
         lambda at: for_programs.predictions_of(at, 0, 1),
+        lambda at: for_programs.take_predictions(at, 0),
         lambda at: for_programs.file_of(at, files.ExportChoice()),
     ):
         with pytest.raises(NotAllowed):

@@ -77,6 +77,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Seat], object]]] = {
     "question for programs": (NotFound, for_programs.question_for),
     "figures for programs": (NotFound, for_programs.figures_of),
     "predictions for programs": (NotFound, lambda seat: for_programs.predictions_of(seat, 0, 5)),
+    "all predictions for programs": (NotFound, lambda seat: for_programs.take_predictions(seat, 0)),
     "classes": (ClassError, classes.classes_view),
     "change of classes": (ClassError, lambda seat: classes.change_classes(seat, 0, "add", ["dog"])),
     "groups": (RoomError, lambda seat: room.set_groups(seat, {"few": ("ant", "bee")})),

@@ -35,7 +35,13 @@ def test_every_setting_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
             "WINNOW_PORT": " 80 ",
             "WINNOW_WORKERS": "2",
             "WINNOW_ALLOWED_HOSTS": "winnow.example.org, *.example.net,192.168.0.7,[::1]",
+            "WINNOW_API_ORIGINS": "https://lab.example.org, http://127.0.0.1:8888,http://[::1]:80",
         }
+    )
+    assert settings.api_origins == (
+        "https://lab.example.org",
+        "http://127.0.0.1:8888",
+        "http://[::1]:80",
     )
     assert settings.home == tmp_path / "data"
     assert settings.database_url == "postgresql+psycopg://w:secret@db/winnow"
@@ -117,6 +123,10 @@ def test_listening_address_is_allowed_host() -> None:
         ("WINNOW_ALLOWED_HOSTS", "http://winnow.example.org", "without scheme or port"),
         ("WINNOW_ALLOWED_HOSTS", "winnow.example.org:8501", "without scheme or port"),
         ("WINNOW_ALLOWED_HOSTS", "*", "without scheme or port"),
+        *(
+            ("WINNOW_API_ORIGINS", value, "https://lab.example.org")
+            for value in ("*", "null", "lab.org", "https://lab.org/", "https://Lab.org", "https://*.lab.org")
+        ),
         ("WINNOW_HOST", "0.0.0.0", "WINNOW_ALLOWED_HOSTS"),  # noqa: S104
         *(
             ("WINNOW_PUBLIC_URL", value, "https://example.org/winnow")

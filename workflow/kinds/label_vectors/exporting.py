@@ -3,7 +3,7 @@ value. A cell that no one answered is empty, never 0."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ from workflow.log.reading import curve_points, figure, number, told_row
 
 if TYPE_CHECKING:
     from plcore.loop import StopRules
+    from plcore.loop.label_vectors import LabelVectorExport
     from workflow.kinds.label_vectors.progress import VectorProgress
     from workflow.kinds.label_vectors.showing import ShownVector
     from workflow.opened import Opened
@@ -138,9 +139,26 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
 def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
 ) -> list[dict[str, object]]:
+<<<<<<< HEAD
     """See `workflow.kinds.Kind`. For each label, whether it is known, or else predicted, to be right."""
     found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
     said = np.where(found.cells >= 0, found.cells, found.predicted)
+=======
+    """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
+    return _told_cells(opened.learner.export_cells(np.asarray(rows, dtype=np.intp)), rows)
+
+
+def take_predictions(
+    opened: Opened[LabelVectorLearner[LabelTable]],
+) -> Callable[[Sequence[int]], list[dict[str, object]]]:
+    """See `workflow.kinds.Kind`."""
+    found = opened.learner.export_cells()
+    return lambda rows: _told_cells(found.part(np.asarray(rows, dtype=np.intp)), rows)
+
+
+def _told_cells(found: LabelVectorExport, rows: Sequence[int]) -> list[dict[str, object]]:
+    said, sources = np.where(found.cells >= 0, found.cells, found.predicted), found.sources
+>>>>>>> ecfa571c78e18fd2bcd094ff5beff7fcd6749f27
     return [
         {
             "row": row,
@@ -153,7 +171,7 @@ def tell_predictions(
                     "label": label,
                     "share": number(found.probabilities[place, column]),
                     "value": _SAID[int(said[place, column])],
-                    "source": str(found.sources[place, column]),
+                    "source": str(sources[place, column]),
                 }
                 for column, label in enumerate(found.labels)
             ],
@@ -162,4 +180,5 @@ def tell_predictions(
     ]
 
 
-PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)
+_ANSWERS = tuple(map(str, LabelVectorTurn.ANSWERS))
+PROGRAMS = ForPrograms(_ANSWERS, tell_question, tell_figures, tell_predictions, take_predictions)

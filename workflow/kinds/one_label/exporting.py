@@ -3,7 +3,7 @@ it. Labels have the names that their classes have now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
@@ -197,7 +197,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, object]:
             }
             for one in shown.candidates
         ],
-        "answers": [str(kind) for kind in OneLabelTurn.ANSWERS],
+        "answers": list(_ANSWERS),
         "why": shown.why,
     }
 
@@ -224,36 +224,50 @@ def tell_figures(view: ProgressView) -> dict[str, object]:
     }
 
 
-def tell_predictions(
-    opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
-) -> list[dict[str, object]]:
+def take_predictions(
+    opened: Opened[ActiveLearner[LabelTable]],
+) -> Callable[[Sequence[int]], list[dict[str, object]]]:
     """See `workflow.kinds.Kind`. A test row has only its label, no shares."""
     learner = opened.learner
-    found, classes = disambiguated(learner), learner.classes
-    numbers = np.array([row for row in rows if not learner.test_rows[row]], dtype=np.intp)
-    shares = dict(zip(numbers.tolist(), learner.shares_of(numbers), strict=True)) if len(numbers) else {}
-    told = []
-    for row in rows:
-        label = int(found.labels[row])
-        of_row = shares.get(row, ())
-        told.append(
+    taken, table, classes, test_rows = _taken(learner), learner.table, learner.classes, learner.test_rows
+
+    def told(rows: Sequence[int]) -> list[dict[str, object]]:
+        if not len(rows):
+            return []
+        place = slice(rows.start, rows.stop) if isinstance(rows, range) else np.asarray(rows, dtype=np.intp)
+        found = taken.of(place)
+        numbers = np.array([row for row in rows if not test_rows[row]], dtype=np.intp)
+        shares = dict(zip(numbers.tolist(), taken.model_shares(numbers), strict=True)) if len(numbers) else {}
+        return [
             {
                 "row": row,
-                "row_id": learner.table.id_of(row),
+                "row_id": table.id_of(row),
                 "label": None if label < 0 else classes[label],
-                "source": str(found.sources[row]),
-                "probability": number(found.confidence[row]),
+                "source": str(source),
+                "probability": number(probability),
                 "shares": [
                     {"label": classes[place], "share": number(share), "value": None, "source": None}
-                    for place, share in enumerate(of_row)
+                    for place, share in enumerate(shares.get(row, ()))
                     if share > 0
                 ],
             }
-        )
+            for row, label, source, probability in zip(
+                rows, found.labels.tolist(), found.sources, found.confidence, strict=True
+            )
+        ]
+
     return told
 
 
-PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)
+def tell_predictions(
+    opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
+) -> list[dict[str, object]]:
+    """See `workflow.kinds.Kind`."""
+    return take_predictions(opened)(rows)
+
+
+_ANSWERS = tuple(map(str, OneLabelTurn.ANSWERS))
+PROGRAMS = ForPrograms(_ANSWERS, tell_question, tell_figures, tell_predictions, take_predictions)
 
 
 # The true labels that a table hides, for a dry run.

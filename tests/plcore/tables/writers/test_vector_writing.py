@@ -63,6 +63,17 @@ def test_json_and_parquet_list_all_known_labels(table: LabelVectorTable) -> None
     assert pa.parquet.read_table(data)["winnow_cells"].to_pylist() == wanted
 
 
+def test_probabilities_have_column_for_each_label() -> None:
+    table = small_vectors()
+    found = pa.parquet.read_table(io.BytesIO(written(VECTOR_FORMATS["probabilities"].write, table)))
+    wanted = table.found.probabilities
+    assert found["winnow_id"].to_pylist() == list(table.ids)
+    for place, label in enumerate(table.found.labels):
+        shares = [None if np.isnan(one) else one for one in wanted[:, place]]
+        assert found[f"winnow_probability:{label}"].to_pylist() == shares
+    assert found.num_columns == 1 + len(table.found.labels)
+
+
 def test_files_with_older_names_are_read() -> None:
     """As earlier releases wrote them: without `winnow_`."""
     table = small_vectors()
