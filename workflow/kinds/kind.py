@@ -280,11 +280,7 @@ class Queueing(Generic[OpenedT_contra]):
 class ForPrograms(Generic[OpenedT_contra, ShownT, ViewT]):
     """A project as plain values, for the API.
 
-<<<<<<< HEAD
-    question : does not reveal whether it is a blind check
-=======
-    answers : the kinds of answers that questions take      question : it does not tell whether it is a blind check
->>>>>>> ecfa571c78e18fd2bcd094ff5beff7fcd6749f27
+    answers : the kinds of answers that questions take      question : does not reveal whether it is a blind check
     figures : the progress, one measure with its curve
     predictions : the label of each of these rows, and the shares
     take_predictions : the same of all rows as they are at this moment: a function of rows, for when the learner is not

@@ -39,31 +39,6 @@ TRIES = 8
 """Attempts within PATIENCE: after half a second, then after twice as long each time, and at its end."""
 
 
-<<<<<<< HEAD
-@pytest.fixture
-def url(home: Home) -> Iterator[str]:
-    """The URL of a server that listens in a thread of this process."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        bound.listen()  # who comes before the thread has begun waits, and is not refused
-        server = uvicorn.Server(uvicorn.Config(app_of(), log_level="error", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-@pytest.fixture
-def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
-    with Winnow(url, tokens.make_token(seat, "notebook")) as made:
-        yield made
-
-
-=======
->>>>>>> ecfa571c78e18fd2bcd094ff5beff7fcd6749f27
 def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
     kind = next(one for one in ("is", "labels", "yes") if one in question.answers)
     return kind, [] if kind == "yes" else [question.choices[0].label]

@@ -139,12 +139,7 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
 def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
 ) -> list[dict[str, object]]:
-<<<<<<< HEAD
     """See `workflow.kinds.Kind`. For each label, whether it is known, or else predicted, to be right."""
-    found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
-    said = np.where(found.cells >= 0, found.cells, found.predicted)
-=======
-    """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
     return _told_cells(opened.learner.export_cells(np.asarray(rows, dtype=np.intp)), rows)
 
 
@@ -158,7 +153,6 @@ def take_predictions(
 
 def _told_cells(found: LabelVectorExport, rows: Sequence[int]) -> list[dict[str, object]]:
     said, sources = np.where(found.cells >= 0, found.cells, found.predicted), found.sources
->>>>>>> ecfa571c78e18fd2bcd094ff5beff7fcd6749f27
     return [
         {
             "row": row,
