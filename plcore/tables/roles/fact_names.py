@@ -12,7 +12,8 @@ WHO_ABROAD = (
     "|(?:标注|標註|标记|审核|审阅|评估|评审|注释|注釋|操作)(?:者|员|員|人)|用户(?:名)?"
     "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|(?:작업|평가|검수|주석|응답)자|라벨러|аннотатор|разметчик|эксперт|оценщик"
 )
-"""Column names for the worker in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean and Russian."""
+"""Column names for the worker in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean and
+Russian."""
 _WHO = (
     f"{WHO_ABROAD}|annotator|annotation|worker|participant|rater|coder|labell?er|reader|radiologist|pathologist|grader|judge|user"
     "|turker|respondent|subject|assignment"
