@@ -275,7 +275,7 @@ class Committing(threading.local):
 @contextmanager
 def certain(committing: Committing, engine: Engine) -> Iterator[None]:
     """Wrap a transaction: if the connection is lost during its commit, ask the server whether the commit was stored.
-    Arguments and errors as of `came_through`."""
+    Arguments and errors as in `came_through`."""
     committing.sent = None  # not that of an earlier commit
     try:
         yield

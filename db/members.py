@@ -156,7 +156,7 @@ def _fill(session: Session, group_id: int, people: Collection[int]) -> None:
 class StoredGoal:
     """answers, minutes : the goal of a day      break_after : minutes until a break is offered; None: never
     rested_at : when the person came back from their latest pause
-    reached_on : the day on which they were told that the goal is reached"""
+    reached_on : the day on which they were notified that the goal is reached"""
 
     answers: int | None
     minutes: int | None

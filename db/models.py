@@ -400,7 +400,7 @@ class GoalRow(Base):
     minutes: Mapped[int | None]
     break_after: Mapped[int | None]  # minutes; NULL: breaks are not offered
     rested_at: Mapped[datetime | None]  # when they came back from their latest pause
-    reached_on: Mapped[str | None]  # their local day on which they were told that it is reached
+    reached_on: Mapped[str | None]  # the local day on which they were notified that it is reached
 
 
 class ExampleRow(Base):

@@ -132,7 +132,7 @@ class Team:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the log holds. entries : of the log      lost, other : acknowledged answers that are not in it, or with
+    """The log's content. entries : of the log      lost, other : acknowledged answers that are not in it, or with
     another label
     twice : rows with more than one entry
     """

@@ -1,4 +1,4 @@
-"""State of a use case while it reads or writes: a transaction, who is there, the project, and its learner."""
+"""The state of a use case while it reads or writes: a transaction, the person, the project, and its learner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Writing what a person has done: it is stored whole, or they are told in words that it was not, or may not be."""
+"""Writing a person's actions: each is stored completely, or they are told in words that it was not, or may not have
+been."""
 
 from __future__ import annotations
 
@@ -121,7 +122,7 @@ class FaultLog:
         self._said: str | None = None
 
     def say(self, error: Exception, what: str) -> None:
-        """For a fault that is not the store's: `what`, with all that is known, every time."""
+        """Report a fault that is not the store's: `what`, with all details, every time."""
         why = why_it_failed(error) if isinstance(error, STORE_FAULTS) else None
         if why is None:
             logger.error(what, exc_info=error)

@@ -1,7 +1,7 @@
-"""A seat: who is at this Winnow, and at which project. Every use case takes one.
+"""A seat: the person at this Winnow, and the project. Every use case takes one.
 
-A use case opens its transactions through the seat, so that none can forget to check what this person may do. Methods
-that need a learner import what opens one: it loads all of plcore, for seconds, and most commands need no learner.
+A use case opens its transactions through the seat, so that none can forget to check the person's rights. Methods that
+need a learner import the code that opens one: it loads all of plcore, for seconds, and most commands need no learner.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ REFUSED = "winnow_refused"
 """Why the last click was refused, shown once at the next redraw."""
 
 MODELS = "winnow_models_seen"
-"""Output of `workflow.models.showing.watched` when the Models page was drawn."""
+"""Result of `workflow.models.showing.watched` when the Models page was drawn."""
 
 MEANING = "winnow_meaning"
 """Whether the Models page opens its part about learning from meaning."""

@@ -115,7 +115,7 @@ class Complement:
         self._fitted = regression.solve(self._confidences)
 
     def aim(self, scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, float]:
-        """(T, w) with w |Y - T|^2 = |Y - F|^2 + b |Y - (1 - q)|^2 but for a constant, after a step of q for labels Y.
+        """(T, w) with w |Y - T|^2 = |Y - F|^2 + b |Y - (1 - q)|^2 up to a constant, after a step of q for labels Y.
 
         scores : F (n, m) of the regression on Y
         """
@@ -163,7 +163,7 @@ def minimise(
         new_value = _value(new, new_product, linear)
         if new_value > value:
             if momentum == 1.0:
-                break  # a plain step leads down, but for rounding
+                break  # a plain step descends, except for rounding
             ahead, ahead_product, momentum = point, product, 1.0
             continue
         moved = float(np.abs(new - ahead).sum(axis=1).max())

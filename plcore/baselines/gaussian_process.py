@@ -182,7 +182,7 @@ class _Rows:
 
 
 class LogPosterior:
-    """The negative log posterior of f = Z B, but for a constant, and its gradient.
+    """The negative log posterior of f = Z B, up to a constant, and its gradient.
 
     Z : (n, r) with Z Z' the kernel      candidates : (n, m)      weights : (n,)
     """

@@ -55,7 +55,7 @@ def log_shares(values: FloatArray) -> FloatArray:
 
 
 def penalty(gates: FloatArray, variance: float) -> float:
-    """-log of the Gaussian prior of the weights, but for a constant; biases are free."""
+    """-log of the Gaussian prior of the weights, up to a constant; biases are free."""
     return 0.5 * float(np.sum(gates[:-1] ** 2)) / variance
 
 

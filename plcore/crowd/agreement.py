@@ -23,7 +23,7 @@ LEAST_ROWS = 30
 """Minimum number of shared rows to show a figure: with fewer, its interval would be as wide as the scale."""
 
 LEVEL = 0.95
-"""For the bootstrap's intervals."""
+"""Level of the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
 Figure = Callable[[FloatArray], FloatArray]

@@ -38,9 +38,8 @@ LOOK_AT, TOLD_THEN = 30, 3.0
 """At this number of answers, this smaller likelihood ratio is enough."""
 
 SKILL = 0.6
-"""For the way from chance to always right that the worst honest person goes; with few choices more, for there a
-guess is
-right so often that thirty answers tell no less from it: `least_honest`."""
+"""Share of the way from chance to always right for the worst honest person; higher with few choices, where a guess is
+right so often that thirty answers reveal no less: `least_honest`."""
 
 FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
 """Too fast: a median under this share of the others' and under this quantile of theirs, on this many answers each."""

@@ -438,10 +438,9 @@ def _try_here(
 
 
 def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArray:
-    """Return (n,) the column of each true label, UNKNOWN if it is missing, m for a label that is none of the
-    classes.
+    """Return (n,) the column of each true label, UNKNOWN if it is missing, m for a label outside the classes.
 
-    Raises ValueError for another length, and where labels are known and none is a class.
+    Raises ValueError for another length, and if labels are known but none is a class.
     """
     if y_true is None:
         return np.full(n, UNKNOWN)

@@ -208,7 +208,7 @@ def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None =
 
 
 def _most_accurate(standing: IntArray, right: BoolArray, kappas: FloatArray) -> IntArray:
-    """The ones of the learners `standing` that cannot be told from the most accurate one."""
+    """Return the remaining learners that do not differ significantly from the most accurate one."""
     hits = right[standing].sum(axis=1)
     most = standing[np.lexsort((-kappas[standing], -hits))[0]]
     return np.array([one for one in standing if not _differ(right[most], right[one])])

@@ -81,14 +81,15 @@ def outside_rate(outside: int, checks: int, level: float = LEVEL) -> OutsideRate
 
 
 def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float) -> FloatArray:
-    """Return (n,) the probability that the truth of each row is none of its candidates.
+    """Return (n,) the probability that the truth of each row is not a candidate.
 
-    shares : (n, m) what a model says of all classes of each row, by other rows alone      candidates : bool (n, m)
+    shares : (n, m) a model's shares of all classes for each row, trained on other rows only      candidates : bool (n,
+        m)
     rate : of truths outside, in [0, 1), as blind checks have it
 
     Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 if
-    every class is a candidate, or none is. A model that says nothing of a row leaves it at the rate.
-    Raises ValueError.
+    every class is a candidate, or none is. If a model is uninformative about a row, the result is the rate. Raises
+    ValueError.
     """
     check_share("rate", rate)
     shares, candidates = np.asarray(shares, dtype=np.float64), np.asarray(candidates, dtype=bool)
@@ -171,8 +172,8 @@ def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> lis
 def precision_by_score(
     found: ScoredCandidates, edges: FloatArray, label: int | None = None
 ) -> list[Precision]:
-    """For the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
-    upper; the last takes all from its lower on."""
+    """Return the precision of the candidates of this class, or of any, between consecutive edges: from the lower edge,
+    below the upper; the last interval has no upper edge."""
     chosen = found.scores >= edges[0]
     if label is not None:
         chosen &= found.labels == label

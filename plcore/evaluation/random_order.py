@@ -83,7 +83,7 @@ class RandomOrderLine:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderLine:
-        """Output of `to_json`."""
+        """Restore the result of `to_json`."""
         needed = Reach(*(np.inf if part is None else float(part) for part in stored["needed"]))
         lines = {name: tuple(stored[name]) for name in ("answers", "value", "low", "high")}
         return cls(**lines, needed=needed)

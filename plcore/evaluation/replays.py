@@ -222,10 +222,10 @@ def _check_budget(budget: object, n: int) -> int:
 # Labelling runs replayed again and again, in blocks: one job for a repetition by a strategy.
 
 TEST_SHARE = 0.3
-"""For the rows, redrawn for each repetition; the error is measured on them."""
+"""Share of the rows, redrawn for each repetition, on which the error is measured."""
 FEWEST_ROWS = 20
 POINTS = 10
-"""For a curve, next to its start."""
+"""Points of a curve, in addition to its start."""
 
 
 @dataclass(frozen=True)
@@ -291,14 +291,13 @@ def replay_in_blocks(
     progress: BlockProgress | None = None,
     keep_scales: bool = False,
 ) -> tuple[ReplayedRuns, ...]:
-    """How far each strategy gets, over runs of `replay`, by any process; runs whose parts are there are
-    not made
-    again. Each repetition holds out other rows to measure the error on, the same for all strategies.
+    """Replay each strategy in runs of `replay`, by any process; runs whose parts exist are not repeated. Each
+    repetition holds out other rows to measure the error on, the same for all strategies.
 
     X (n, d), dense or CSR; candidates (n, m); truth (n,) the column of each row's true label
     strategies : names that can be replayed      runs : of each
     budget : answers, or a share below 1 of the rows that are not held out      learner : its name; PL-KNN by itself
-    keep_scales : whether the columns of X have the scales that they should have, as of `compare_learners`
+    keep_scales : whether the columns of X have the scales that they should have, as in `compare_learners`
     Raises ValueError for what is not allowed, and BlockError, RunnerError.
     """
     check_names("strategy", strategies, REPLAYED)

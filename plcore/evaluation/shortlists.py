@@ -55,7 +55,7 @@ def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
     """Return (c,) the scores 1 - p(y) of rows with known truth.
 
     shares : (c, m) the model's, inside the candidates of each row as they were before anyone answered
-    truth : (c,) class numbers; -1 if the truth is none of the candidates: the score is then infinite
+    truth : (c,) class numbers; -1 if the truth is not a candidate: the score is then infinite
     Raises ValueError for other numbers, and for what is none, such as the name of a class.
     """
     shares, truth = np.asarray(shares, dtype=np.float64), np.asarray(truth)
@@ -94,7 +94,7 @@ class MarginThresholds:
     """Thresholds by the model's margin for a row.
 
     cuts : (k - 1,) margins, ascending: a row is in the stratum after those that are not above its own
-    thresholds : (k,) one a stratum, as of `conformal_threshold`
+    thresholds : (k,) one per stratum, from `conformal_threshold`
     """
 
     cuts: FloatArray

@@ -219,7 +219,7 @@ class SetMasses:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> SetMasses:
-        """Output of `to_arrays`, before any answer. Raises KeyError where something is missing."""
+        """Restore the result of `to_arrays`, before any answer. Raises KeyError if something is missing."""
         names = ("source_rows", "source_of", "source_weights", "source_shares")
         rows, of, weights, shares = (arrays[name] for name in names)
         return cls(rows, of, weights, shares, shares * np.bincount(of, weights, len(shares))[:, None])

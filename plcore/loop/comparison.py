@@ -129,7 +129,7 @@ class ModelComparison:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> ModelComparison:
-        """Output of `to_json`."""
+        """Restore the result of `to_json`."""
         features = stored.get("features")
         return cls(
             **{

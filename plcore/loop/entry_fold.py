@@ -183,10 +183,10 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
 
     def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
-        """State that this annotator saw after these entries of a row: what they made of it themselves, where
-        people answer for themselves; else what all did.
+        """Return the state that this annotator saw after these entries of a row: the result of their own answers if
+        answers are independent, else of all answers.
 
-        seq : of the entry that they write; None: the next one
+        seq : of the entry being written; None: the next one
         """
         since = None if self._merger is None else self._merger.since
         if since is not None and (seq is None or seq > since):

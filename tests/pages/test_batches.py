@@ -287,7 +287,7 @@ def test_review_shows_label_asked_in_yes_no_question(
     room.change_room(seat, RoomSettings(drawn_forms=False))
     first = loop.next_question(seat)
     room.change_room(seat, RoomSettings(forms="cheapest", drawn_forms=False))
-    assert loop.next_question(seat).yes_no is None  # it stays as it was put
+    assert loop.next_question(seat).yes_no is None  # the open question keeps its form
     loop.submit_answer(seat, first.token, "not", [first.choices[0]])
     second = loop.next_question(seat)
     assert second.yes_no is not None  # of two, one is asked about

@@ -181,7 +181,7 @@ def test_navigation_follows_project_in_address(
 
 
 @pytest.mark.parametrize("page", ["annotate.py", "queue_page.py", "review_page.py"])
-def test_viewer_is_told_that_page_is_for_annotators(seat: Seat, show: Open, page: str) -> None:
+def test_viewer_sees_that_page_is_for_annotators(seat: Seat, show: Open, page: str) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve, page, project=str(seat.project_id))
     assert words(test).strip().startswith("This page is for annotators.")

@@ -203,7 +203,7 @@ def test_wrong_password_and_unknown_name_are_refused_alike(client: TestClient, b
     assert COOKIE not in client.cookies
 
 
-def test_sixth_attempt_is_told_to_wait(client: TestClient, bob: Seat) -> None:
+def test_sixth_attempt_must_wait(client: TestClient, bob: Seat) -> None:
     for _ in range(5):
         assert post(client, password="wrong").status_code == 403
     answer = post(client)

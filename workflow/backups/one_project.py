@@ -1,7 +1,7 @@
-"""One project as one file: taken along from one Winnow, imported to another.
+"""A project as one file: downloaded from one Winnow, imported into another.
 
-In it are its log, its tables, their images and recordings, its settings, what was marked and noted, its members, and
-the names of people: no passwords, no links. Who is not known by name where it is imported becomes someone there who
+It holds the project's log, its tables, their images and recordings, its settings, its marks and notes, its members, and
+the names of people: no passwords, no links. People whose names are unknown where it is imported are added there, but
 cannot sign in until an owner makes a link.
 """
 
@@ -44,7 +44,7 @@ from workflow.server.home import Home
 SUFFIX = ".winnow.zip"
 """How the name of such a file ends, where Winnow gives it one."""
 PARTS = 1000
-"""For a file, by which it is told how far its writing is."""
+"""Parts of a file, for reporting the progress of writing it."""
 
 logger = logging.getLogger("winnow")
 _OF_PERSON = re.compile(r"(?P<batch>batch\.)?(?P<person>[0-9]+)\.(?P<rest>.*)", re.S)
@@ -208,7 +208,7 @@ def _files_of(home: Home, hashes: set[str]) -> dict[str, Path]:
     files = {f"tables/{one}.parquet": home.table_path(one) for one in hashes}
     for table in list(files.values()):
         if not table.is_file():
-            continue  # said by who asks
+            continue  # reported by the caller
         for name in read_kept_names(table):
             source = path_of(home.media_dir, name)
             files[f"media/{source.parent.name}/{name}"] = source

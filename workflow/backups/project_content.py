@@ -246,7 +246,7 @@ class ProjectFileGiven(TypedDict):
 
 
 class ProjectFileFound(TypedDict, total=False):
-    """Output of `look`; see there."""
+    """The result of `look`; see there."""
 
     project: dict[str, Any]
     people: dict[int, str]
@@ -262,7 +262,8 @@ def bounds_of(size: int) -> Bounds:
 
 
 def table_hashes(last: str, rows: Rows) -> set[str]:
-    """For the tables that the project has, or had before rows were added. last : of the one that it has"""
+    """Return the hashes of the tables that the project has, or had before rows were added. last : that of the current
+    table"""
     added = (one for one in rows["entries"] if one["kind"] == EntryKind.ROWS)
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 

@@ -102,7 +102,7 @@ class BackupWorker(NeighborWorker):
             )
 
     def _learn_meanwhile(self) -> None:
-        """Go on learning from answers while a backup is made. A fault of that is none of the backup's."""
+        """Continue learning from answers while a backup is made. Its failures do not affect the backup."""
         try:
             training.Worker.look(self)
         except Stopped:

@@ -152,8 +152,8 @@ def _course(species: Species, rng: np.random.Generator) -> FloatArray:
 
 
 def _detect(singers: np.ndarray, loud: FloatArray, rng: np.random.Generator) -> list[tuple[int, float]]:
-    """The scores of the detector: who sings, by how loud, and what it takes the loudest for; noise decides close ones.
-    The loudest is always listed: an import takes no true label that is none of the candidates."""
+    """Return the detector's scores: the singers, by loudness, and what it takes the loudest for; noise decides close
+    ones. The loudest is always listed, because an import accepts no true label outside the candidates."""
     heard = np.full(len(SPECIES), -np.inf)
     heard[singers] = loud / 6.0 + rng.normal(0.0, 1.1, len(singers))
     false = _LOOKALIKES[int(singers[0])]

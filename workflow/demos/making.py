@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workflow.server.jobs import Job
 
 
-# The demos: what each is called, the file it comes in, and what people are told who answer.
+# The demos: their names, their files, and the instructions for annotators.
 
 MakeFile = Callable[[Callable[[float], None]], bytes]
 """Makes the file of a demo, and tells the share that is made."""
@@ -37,8 +37,8 @@ MakeFile = Callable[[Callable[[float], None]], bytes]
 @dataclass(frozen=True)
 class Demo:
     """key : names it      title, about : what it is, in a few words      name, description : of its project
-    file, make_file : the file it comes in, as someone could have brought it; the digits come in none
-    room : what people are told who answer"""
+    file, make_file : its file, as a user might upload it; the digits have none
+    room : the instructions for annotators"""
 
     key: str
     title: str
@@ -123,9 +123,9 @@ def make(
     on_step: Callable[[float], None] = lambda _share: None,
     on_wait: OnWait | None = None,
 ) -> int:
-    """The project of this demo: the one that is in use, or one that is made now. Returns its number.
+    """Return the id of this demo's project: the one in use, or a new one.
 
-    on_step : called now and then with the share done, in [0, 1]      on_wait : as of `importing.read_upload`
+    on_step : called now and then with the share done, in [0, 1]      on_wait : as in `importing.read_upload`
 
     Raises
     NotAllowed : The person is not an owner.

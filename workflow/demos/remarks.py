@@ -139,9 +139,8 @@ def _message(main: str, aside: str | None, rng: np.random.Generator) -> str:
 
 
 def _votes(first: str, aside: str | None, rng: np.random.Generator) -> list[str]:
-    """Votes of each person of the crowd, '' if they did not see the message. Someone is right: an import takes no
-    true label
-    that is none of the candidates."""
+    """Return the votes of each person of the crowd, '' if they did not see the message. Someone is always right,
+    because an import accepts no true label outside the candidates."""
     while True:
         saw = set(rng.permutation(len(CROWD))[: rng.choice(VOTES)].tolist())
         votes = [

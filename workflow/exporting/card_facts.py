@@ -92,8 +92,8 @@ def without_names(session: Session, project_id: int) -> dict[int, str]:
 def take_facts(
     opened: Opened[Learner], names: Mapping[int, str], sources: Mapping[str, int]
 ) -> Callable[[Sequence[LogEntry], str], CardFacts]:
-    """The facts as they are now, but for those that the log tells; these follow from all its entries until now and
-    from its head, when no one waits for the learner. names : {person: what they are called}
+    """Take the current facts, except those from the log, which are computed later from its entries up to now, when no
+    one waits for the learner. names : {person: their name}
     sources : how many labels come from each source
     """
     project, kind, table = opened.project, opened.kind, opened.learner.table

@@ -177,7 +177,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
 
 
 def take(seat: Seat, choice: ExportChoice) -> Taken:
-    """Current contents of a file, ready to write. Raises as `prepare`, but for NotSaved."""
+    """Take the current contents of a file, ready to write. Raises as `prepare`, except NotSaved."""
     with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken = file.take(file.form, opened, choice)

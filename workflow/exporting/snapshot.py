@@ -130,9 +130,9 @@ class Measure:
 class Described:
     """Description of a project's labels, by kind.
 
-    before, after : what a row had at import and what it has now, in words and figures
+    before, after : the candidates of rows at import and now, in words and figures
     labels : how many rows have each class, by answers and as given      set_aside : rows that are bad items
-    test_rows, blind_checks : how many were drawn to measure the model      model : that predicts now
+    test_rows, blind_checks : how many were drawn to measure the model      model : the current model
     """
 
     before: str

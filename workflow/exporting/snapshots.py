@@ -58,7 +58,7 @@ class SnapshotError(ValueError):
 
 @dataclass(frozen=True)
 class NamedSnapshot:
-    """seq : of the log's last entry in it      by : the name of who made it
+    """seq : of the log's last entry in it      by : the name of its creator
     sha256 : of the table as CSV, all rows, which is the file that an export as of the snapshot gives
     """
 
@@ -79,7 +79,7 @@ class CheckedSnapshot:
 
 
 def list_snapshots(seat: Seat) -> tuple[NamedSnapshot, ...]:
-    """The ones of the project, in the order they were made. Raises NotAllowed unless the person is an owner,
+    """List the project's snapshots, in the order they were made. Raises NotAllowed unless the person is an owner,
     NotFound."""
     with seat.reading(Right.OWN) as reading:
         names = {one.id: one.name for one in people.listed(reading.session)}

@@ -110,7 +110,7 @@ class Arriving:
 
 
 class Arrivals:
-    """The ones of one process. clock : seconds of any clock that continues"""
+    """The uploads of one process. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -148,7 +148,7 @@ class Arrivals:
         return arriving
 
     def find(self, person_id: int, key: str) -> Arrived | None:
-        """The file of this person, which is kept for KEPT from now on; None if there is none of theirs."""
+        """Find a file of this person, which is stored for another KEPT seconds; None if there is none."""
         self.sweep()
         with self._lock:
             found = self._kept.get(key)

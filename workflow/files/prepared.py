@@ -133,7 +133,7 @@ class _Job:
 
 
 class PreparedFiles:
-    """The ones of one process. clock : seconds of any clock that continues"""
+    """The prepared files of one process. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -161,7 +161,7 @@ class PreparedFiles:
         return key
 
     def of(self, whose: Whose) -> tuple[PreparedFile, ...]:
-        """The ones of one person at one project, the latest first."""
+        """Return the files of one person at one project, latest first."""
         self.sweep()
         with self._lock:
             found = [one for one in self._jobs.values() if one.whose == whose]
@@ -265,7 +265,7 @@ def clear(folder: Path) -> None:
             with contextlib.suppress(FileNotFoundError):  # the other server was quicker
                 if path.lstat().st_mtime >= time.time() - KEPT - KEPT_FETCHED:
                     continue
-                if path.is_dir():  # where a data set was being packed
+                if path.is_dir():  # folder in which a data set was being packed
                     shutil.rmtree(path)
                 else:
                     path.unlink()

@@ -38,7 +38,7 @@ TOLD_EVERY = 1.0
 
 def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
     """Whether a worker is needed: to train a model, to compare some, to replay a project, or to encode rows.
-    quiet : as of `training.anything_to_train`"""
+    quiet : as in `training.anything_to_train`"""
     return random_order.anything_to_do(home, quiet=quiet) or bool(_find(home))
 
 

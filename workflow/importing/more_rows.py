@@ -135,7 +135,7 @@ def read_rows(
     """Read this upload's rows for the project; nothing is stored.
 
     label_columns : new columns of the upload that hold labels as the project's own do
-    on_wait : as of `read_upload`
+    on_wait : as in `read_upload`
 
     Raises
     ------

@@ -107,7 +107,8 @@ def values_of(
 
 
 def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
-    """Output of `values_of`, as a line. Raises ValueError where `at` is no time; other values are checked before."""
+    """Return the line with these values, from `values_of`. Raises ValueError if `at` is not a time; other values are
+    checked before."""
     entry = LogEntry(
         project_id=project_id,
         seq=values["seq"],
@@ -163,7 +164,7 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
 
 
 def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
-    """Output of `write_log`, in order. Raises LogError."""
+    """Read a log written by `write_log`, in order. Raises LogError."""
     reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or ()))]
     if missing:

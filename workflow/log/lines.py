@@ -32,7 +32,8 @@ from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 VERSION = 2
-"""For the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
+"""Version of the form of the lines; the header has it under ``winnow_log``. In version 1 no line had a column of
+LATER."""
 
 _TYPES: Mapping[Form, tuple[type, ...]] = {
     Form.WHOLE: (int,),

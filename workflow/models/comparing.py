@@ -102,8 +102,7 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
 
 
 def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
-    """Whether a worker is needed: to train a model, or to compare some. quiet : as of
-    `training.anything_to_train`"""
+    """Whether a worker is needed: to train a model, or to compare some. quiet : as in `training.anything_to_train`"""
     return training.anything_to_train(home, quiet=quiet) or any(_find(home))
 
 

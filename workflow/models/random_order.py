@@ -73,7 +73,7 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
 
 
 def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
-    """Whether a worker is needed: to train a model, to compare some, or to replay a project. quiet : as of
+    """Whether a worker is needed: to train a model, to compare some, or to replay a project. quiet : as in
     `training.anything_to_train`"""
     return comparing.anything_to_do(home, quiet=quiet) or any(_find(home))
 

@@ -159,7 +159,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 
     Raises
     StaleQuestion : The row is no longer asked: it was answered in another tab, or its mark was removed.
-    AnswerError : The label is none of the choices.
+    AnswerError : The label is not among the choices.
     """
     with seat.turn() as turn:
         opened, rule = turn.opened, rule_of(turn.opened)

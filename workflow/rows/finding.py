@@ -215,8 +215,8 @@ def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
 
 
 def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
-    """Whether a row with these entries may be corrected: by who reviews, what anyone has answered, by others what they
-    have answered themselves; answers withdrawn do not count. whose : as `workflow.access.Rights.whose`"""
+    """Whether a row with these entries may be corrected: reviewers may correct any answered row, annotators those that
+    they answered; withdrawn answers do not count. whose : as `workflow.access.Rights.whose`"""
     withdrawn = taken_back(log)
     answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return any(whose in (None, one.person_id) for one in answers)

@@ -120,7 +120,7 @@ def options(seat: Seat) -> SearchOptions:
 
 
 def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
-    """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0"""
+    """Return the matching answers, newest first; annotators find only their own. page : from 0"""
     with seat.reading(Right.ANSWER):
         pass  # the kind asks for no right but to see the project
     return seat.kind.find_answers(seat, search, page, PAGE)
@@ -150,10 +150,10 @@ def _csv_line(one: FoundAnswer) -> Sequence[object]:
 
 
 def open_row(seat: Seat, row: int) -> object:
-    """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); who is no reviewer
-    sees rows they have answered something of, and their own part of the history.
+    """Return the row and its whole history, as the project's kind reviews it (`reviewing` in its folder). Annotators
+    see only rows they have answered, and only their own part of the history.
 
-    Raises NotFound: there is no such row, or it is none of this person's.
+    Raises NotFound if there is no such row, or the person may not see it.
     """
     with seat.learner(Right.ANSWER) as opened:
         return opened.kind.open_row(opened, row)

@@ -294,7 +294,8 @@ def open_home(settings: Settings, *, accept: bool = False) -> Home:
 
 
 def most_memory(settings: Settings) -> int | None:
-    """Bytes that a server may take before it puts projects away; None if the machine does not say what it has."""
+    """Return the bytes of memory that a server may use before it unloads projects; None if the machine's memory is
+    unknown."""
     if settings.memory_mb is not None:
         return settings.memory_mb * 1_000_000
     whole = machine_memory()

@@ -120,7 +120,7 @@ class Job(Generic[Result]):
 
 
 class KeptJobs:
-    """The ones of one process, by person, file and what is done with it. clock : seconds of any clock that continues"""
+    """The jobs of one process, by person, file and work. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -54,7 +54,7 @@ def running(folder: Path) -> list[str]:
 def _lock(note: IO[str]) -> bool:
     """Whether the lock of the file could be had, which is held from now on."""
     if sys.platform == "win32":
-        return False  # there is none of this kind: a server that was killed is taken for one that runs
+        return False  # not available on this system: a killed server counts as running
     try:
         fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -128,7 +128,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
     """Whether the lock could be had at once."""
     if sys.platform == "win32":
-        return True  # there is none of this kind; a file that is open cannot be replaced there
+        return True  # not available on this system; an open file cannot be replaced there
     try:
         fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -197,7 +197,7 @@ terminal = Terminal()
 # How many files this process may have open: a socket is one, and so is every connection to SQLite three times.
 
 FILES_A_PAGE = 5
-"""For an open page: its websocket, a request, and a connection to SQLite."""
+"""File descriptors per open page: its websocket, a request, and a connection to SQLite."""
 FILES_BESIDE = 300
 """For all else: tables that are mapped, the database, libraries."""
 PAGES = 1_000

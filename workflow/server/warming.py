@@ -98,7 +98,7 @@ def warm_up(draw: Draw) -> float:
         process = _start()
         progress.parallel = True
         progress.at(False, name)
-        # From here on: what the second process prints must not count as the first step, before this one's.
+        # From here on: output of the second process before this one's first step must not count as that step.
         reader = Thread(target=_follow, args=(process, progress), daemon=True)
         second.append((process, reader))
         reader.start()
@@ -109,7 +109,7 @@ def warm_up(draw: Draw) -> float:
         for process, reader in second:
             reader.join()
             process.wait()
-        # Whatever became of a second process: what it has not done is done here.
+        # Whatever became of the second process: what it has not done is done here.
         compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
     progress.end()
     return time.perf_counter() - begun

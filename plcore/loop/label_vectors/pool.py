@@ -406,8 +406,8 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def view(
         self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
     ) -> FoldedVector:
-        """State that this annotator saw after these entries of a row: what they said of it themselves, where
-        people answer for themselves; else what all did. seq : of the entry that they write; None: the next one"""
+        """Return the state that this annotator saw after these entries of a row: the result of their own answers if
+        answers are independent, else of all answers. seq : of the entry being written; None: the next one"""
         if self.several is None:
             return self.fold.fold_of(row, entries)
         return self.fold.view(row, entries, annotator, seq)

@@ -31,7 +31,7 @@ LEAST_RATE = 0.01
 
 
 class Checks(NamedTuple):
-    """rows : (c,) ascending      truth : (c,) their classes, -1 if it is none of the candidates at import"""
+    """rows : (c,) ascending      truth : (c,) their classes, -1 if it was not a candidate at import"""
 
     rows: IntArray
     truth: IntArray
@@ -89,7 +89,7 @@ def check_scores(
 
 
 def rate_outside(pool: OneLabelPool[Table]) -> OutsideRate:
-    """Return how often the truth of a row with several candidates is none of them."""
+    """Return how often the truth of a row with several candidates is not among them."""
     truth = known_checks(pool).truth
     return outside_rate(int((truth < 0).sum()), len(truth))
 
@@ -111,9 +111,9 @@ def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
 
 
 def rows_at_risk(pool: OneLabelPool[Table], model: Model, rate: float, rows: IntArray) -> FloatArray:
-    """Return (r,) the probability that the truth of each row is none of its candidates; NaN for rows that
-    people have decided or given other candidates, and for rows with one candidate at import, which checks do
-    not cover. rate : output of `rate_at_risk`
+    """Return (r,) the probability that the truth of each row is not a candidate; NaN for rows that people have decided
+    or given other candidates, and for rows with one candidate at import, which checks do not cover. rate : output of
+    `rate_at_risk`
     """
     risk = np.full(len(rows), np.nan)
     places = np.flatnonzero(~pool.test_rows[rows] & (pool.sizes[rows] >= 2))

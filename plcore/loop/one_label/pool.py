@@ -425,7 +425,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
 
     @property
     def n_open(self) -> int:
-        """Rows, but for test rows, with two candidates or more; where people answer for themselves, those that wait for
+        """Count the rows, except test rows, with at least two candidates; with independent answers, those that need
         more of them."""
         return self.counts.open
 

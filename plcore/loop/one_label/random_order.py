@@ -73,7 +73,7 @@ class Run(ABC):
 
 
 class RunAtOnce(Run):
-    """For a model that follows each answer."""
+    """Runs of a model that follows each answer."""
 
     def __init__(
         self,
@@ -106,7 +106,8 @@ class RunAtOnce(Run):
 
 
 class RunTrained(Run):
-    """For a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
+    """Runs of a model that is fitted as a whole. Shared inputs of its fits, such as a kernel, are made once for all
+    runs."""
 
     def __init__(
         self,
@@ -200,7 +201,7 @@ class RandomOrderFound:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderFound:
-        """Output of `to_json`."""
+        """Restore the result of `to_json`."""
         return cls(**{**stored, "line": RandomOrderLine.from_json(stored["line"])})
 
 

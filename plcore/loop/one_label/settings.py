@@ -99,8 +99,8 @@ class LearnerSettings(OverlapSettings):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LearnerSettings:
-        """The settings that `to_json` gave; what is missing is as by default, but for the strategy: if none was
-        stored it was "apl". Raises ValueError."""
+        """Restore the settings from `to_json`; missing ones get their defaults, except the strategy, whose default was
+        "apl" then. Raises ValueError."""
         check_names("setting", stored, cls.__dataclass_fields__)
         return cls(**{"strategy": "apl", **stored})
 

@@ -78,7 +78,7 @@ class AnnotatorModel:
         return rows, shares.reshape(len(rows), self._first.shape[1])
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """How all stands, for a checkpoint: the model as it was fitted last, and what it has heard since."""
+        """Return the state for a checkpoint: the model as last fitted, and the answers since."""
         people = [one for one, _ in self._sets.values()]
         sets = [one for _, one in self._sets.values()]
         rows, shares = self.shares()

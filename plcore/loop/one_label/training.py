@@ -116,7 +116,8 @@ class Footing:
 
     @classmethod
     def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
-        """Output of `shared`, or of another version's, and of `state`. Raises KeyError where something is missing."""
+        """Restore the footing from `shared`, of this or another version, and from `state`. Raises KeyError if something
+        is missing."""
         rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
         labels = state["labels"]
         candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)

@@ -97,7 +97,7 @@ def read_pytorch(path: Path) -> dict[str, AnyArray]:
             flat = np.frombuffer(values, "<f4")
             if max(1, math.prod(tensor.sides)) != length:
                 raise ValueError(f"{tensor.name} has {length} numbers for the sides {tensor.sides}")
-            # Where it is in TensorFlow's order, the longest step is that of the first side there.
+            # In TensorFlow's order, the first side has the longest step.
             order = sorted(range(len(tensor.sides)), key=lambda side: -tensor.steps[side])
             laid = flat.reshape([tensor.sides[side] for side in order])
             found[tensor.name] = laid.transpose(np.argsort(order))

@@ -227,9 +227,9 @@ class Archive(FileTree):
     """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
 
     data : its bytes
-    Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
-    that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
-    exactly one table, that is one CSV or, if there is none, one file of another format.
+    Raises TableError, naming every bad entry: not a zip; too large, packed or unpacked; too many files; paths that lead
+    out of the zip; links; encrypted entries, duplicate names or unsupported compression; archives inside; not exactly
+    one table, that is one CSV or, if there is none, one file of another format.
     """
 
     what = "zip"

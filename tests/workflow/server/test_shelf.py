@@ -155,7 +155,7 @@ def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, ea
 
 
 def learners(shelf: Shelf, *numbers: int) -> list[int]:
-    """Those of these projects whose learner is in memory."""
+    """Return the given projects whose learner is in memory."""
     return [one for one in numbers if shelf._slots[one].learner is not None]
 
 

@@ -34,11 +34,11 @@ AT_ONCE = min(2, cpu_count())
 LONGEST = 900.0
 """Seconds that anyone waits: more than two small files in front that take all the time they may."""
 EVERY = 1.0
-"""Seconds until who waits is told again, and can go."""
+"""Seconds until a waiting caller gets its place again, and may stop waiting."""
 
 OnWait = Callable[[int], None]
-"""Called with how many are before, those at work among them, 0 from one's turn on: at first and about every second. Who
-does not want to continue raises in it."""
+"""Called with the number of jobs ahead, including running ones; 0 once its turn has come. Called at first and about
+every second. It raises to stop waiting."""
 
 
 class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
@@ -46,7 +46,7 @@ class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
 
 
 class Line:
-    """The ones of one process. at_once : jobs at a time      clock : seconds of any clock that continues"""
+    """The queue of one process. at_once : jobs at a time      clock : seconds of any clock that continues"""
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._at_once = at_once
@@ -97,7 +97,7 @@ def _too_long(before: int) -> str:
 
 
 IMPORTS = Line(AT_ONCE)
-"""For what reads, checks and grows tables. What someone looks at is none of it, and never waits here."""
+"""The queue for reading, checking and growing tables. What someone looks at is not in it, and never waits here."""
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
@@ -117,7 +117,7 @@ _ALONE = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # others keep what they once had, or reserve far more than they use
     "MALLOC_ARENA_MAX": "1",
 }
-"""For the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
+"""The helper's environment: one thread, because it forks, and memory that is taken as needed."""
 
 _ENDED_BY = {
     signal.SIGXCPU: "cpu",

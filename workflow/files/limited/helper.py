@@ -83,7 +83,7 @@ class Helper:
         self._children[reading] = number, job
         self._poll.register(reading, select.POLLIN)
         self._asked[job.fileno()] = number
-        self._poll.register(job, 0)  # that it was hung up is told whatever one waits for
+        self._poll.register(job, 0)  # the end of the connection is noticed whatever the process waits for
 
     def _end(self, reading: int) -> None:
         """The child that held the other end is gone, or about to be."""

@@ -360,7 +360,7 @@ def test_untrained_model_has_no_estimate(home: Home, owner: int) -> None:
         assert np.isnan(control_estimate(learner, counts).value).all()
 
 
-def test_card_is_told_when_stop_rule_is_reached(home: Home, owner: int, project: int) -> None:
+def test_card_shows_that_stop_rule_is_reached(home: Home, owner: int, project: int) -> None:
     rules = StopRules(settled=None, flat_within=None, budget=2)
     projects_progress.change_stop_rules(Seat(home, owner, project), rules)
     answer_next(home, owner, project)

@@ -122,7 +122,7 @@ def test_blind_checks_look_like_other_full_questions(home: Home, owner: int) -> 
     share = len(full) / len(rows)
     drawn = 2 * 0.1 / 0.9
     assert drawn - 4 * np.sqrt(drawn * (1 - drawn) / len(rows)) < share
-    # With 10% of the questions checks at most a third of what is shown in full is one.
+    # With 10% checks, at most about a third of the questions shown in full are checks.
     assert 0.1 / (0.1 + 0.9 * share) < 0.4
     a, b = loop.ask_next(seat, full[0]), loop.ask_next(seat, checks[40], drawn=True)
     assert (a.first, a.behind) == (b.first, b.behind) == (None, 0)
