@@ -55,7 +55,7 @@ MOST = 256
 def answer_at_once() -> None:
     """Have every connection to this process, from now on, send what there is; they are as what is listened at is."""
     for descriptor in range(MOST):
-        with suppress(OSError):  # it is open, and a socket, or it is none of ours
+        with suppress(OSError):  # it is open, and a socket, or not ours
             # Not a copy: to close one of SQLite's file would return the locks that the process has on it.
             one = socket.socket(fileno=descriptor)
             try:

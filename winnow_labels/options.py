@@ -139,7 +139,7 @@ def settings_with(cluster: str | None) -> Settings:
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 
 
-# Output of commands: names given by users must not move the cursor or change colours.
+# Output of commands must be safe: names given by users must not move the cursor or change colours.
 
 BAR = 24
 """Width of a progress bar in characters."""

@@ -59,7 +59,7 @@ RIGHTS: Mapping[Role, frozenset[Right]] = MappingProxyType(
         Role.VIEWER: frozenset({Right.SEE}),
     }
 )
-"""The one table of who may do what in a project."""
+"""The single table of who may do what in a project."""
 
 _REFUSALS = {
     Right.SEE: "Only members may see this",

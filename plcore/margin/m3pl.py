@@ -104,9 +104,9 @@ class M3PLClassifier(MarginClassifier):
     split between labels. So a row of weight 2 is the row twice where its label is given (one candidate), and nearly so
     elsewhere, where two copies may differ in their labels.
 
-    It takes 29 values of C, and so 30 to 90 SVMs, each of 3 to some 100 passes of 4 n m d operations over n rows of
-    d features (of a kernel: at most n) and m classes: 1e-7 n m d seconds or more, about as much as 10 fits of `PLSVC`.
-    Beyond ten minutes `fit` warns before it begins. `progress` is told of each SVM.
+    It takes 29 values of C, and so 30 to 90 SVMs, each of 3 to some 100 passes of 4 n m d operations over n rows of d
+    features (of a kernel: at most n) and m classes: 1e-7 n m d seconds or more, about as much as 10 fits of `PLSVC`.
+    Beyond ten minutes `fit` warns before it begins. `progress` is called for each SVM.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class StrategyKind(StrEnum):
     """Uses the model: made with a function that returns its margins or effect scores, as the strategy
     needs."""
     OPENING = "opening"
-    """For the first questions only; the strategy that suits the model follows. Made with a function that
-    returns the model's uncertainty of rows, and fitted on their neighbours."""
+    """A strategy for the first questions only; the one that suits the model follows. Made with a function that returns
+    the model's uncertainty of rows, and fitted on their neighbours."""
 
 
 class Need(StrEnum):

@@ -305,7 +305,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         return self._recover(X).mean
 
     def _log_odds(self, X: FeatureMatrix) -> FloatArray:
-        """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) but for what is the same for all k: exactly one label."""
+        """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) up to terms that are the same for all k: exactly one label."""
         fitted = self._at.predict(X, self._coefficients)
         noise = self._noise.total * (1.0 + self._at.spread(X))
         return np.asarray(

@@ -146,7 +146,7 @@ def greedy_cells(
 
 
 def _half_log(ratio: FloatArray, unknown: BoolArray) -> FloatArray:
-    """1/2 log, at least 0 but for rounding; -inf where not unknown."""
+    """Return 1/2 log, at least 0 except for rounding; -inf for known labels."""
     return np.where(unknown, 0.5 * np.log(np.maximum(np.where(unknown, ratio, 1.0), 1e-300)), -np.inf)
 
 

@@ -67,9 +67,8 @@ def _checked(y: LabelsLike, scores: ArrayLike) -> tuple[LabelVectors, FloatArray
 
 EVEN = 0.5  # halfway from no, 0, to yes, 1: the threshold of the paper, and where no yes is known
 AUTO = "auto"
-# For the rows that a threshold is fitted to; of more rows some are drawn. On 25,000 to 100,000 cells of three sets
-# micro
-# F1 is the same within 0.005 (draws of Phi move it by more); the cost of a fit follows the cells.
+# Limit of the rows that a threshold is fitted to; above it, a sample. On 25,000 to 100,000 cells of three sets micro F1
+# is the same within 0.005 (draws of Phi change it by more); the cost of a fit follows the cells.
 MOST_CELLS = 30_000
 THRESHOLD: dict[str, list[object]] = {
     "threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]

@@ -96,7 +96,7 @@ class Regression:
         """The regressions at one ridge; one Cholesky factor."""
         shifted = self.moments.copy()
         shifted.flat[:: len(shifted) + 1] += ridge
-        # For the transposed matrix, which is the same in Fortran order: nothing is copied.
+        # The transposed matrix is the same in Fortran order: nothing is copied.
         factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         return RegressionAt(self, ridge, factor)
 

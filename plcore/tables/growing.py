@@ -97,7 +97,7 @@ def with_rows(
     empty = tuple(name for name in own if name not in cells.columns)
     known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)], arrays)
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
-    written = cells[~known]  # the embedding may be a column of this file, though it is none of the table
+    written = cells[~known]  # the embedding may be a column of this file, though not of the table
     cells = cells[own]
     names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
     fresh = cells[~known]
@@ -137,7 +137,7 @@ def with_encoded(
     """Return the table with an encoder's vectors of a column, replacing those of another encoder. No rows are
     added.
 
-    classes : as of `with_rows`. Raises TableError: no row has a vector.
+    classes : as in `with_rows`. Raises TableError if no row has a vector.
     """
     if vectors.missing.all():
         message = f"{vectors.encoder} gave no row a vector."
@@ -147,10 +147,10 @@ def with_encoded(
 
 
 def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None) -> Grown:
-    """Return the table without the vectors of encoders or, if it has none, without an embedding that is no
-    column of its cells. No rows are added.
+    """Return the table without the vectors of encoders or, if it has none, without an embedding that is not a column of
+    its cells. No rows are added.
 
-    classes : as of `with_rows`. Raises TableError: there are no such vectors, or nothing else to learn from.
+    classes : as in `with_rows`. Raises TableError if there are no such vectors, or nothing else to learn from.
     """
     roles, embeddings = table.roles, table.embeddings
     if not table.encoded and roles.embedding is not None and roles.embedding not in table.cells:
@@ -172,8 +172,8 @@ def _changed(table: LabelTable, classes: Mapping[str, str] | None, **fields: Any
 
 
 def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The fields of a table that say which labels its rows may have, with all classes that there are by now, where no
-    rows are new. Of candidates. classes : as of `with_rows`"""
+    """Return the fields of a table of candidates with its rows' possible labels, under all present classes and without
+    new rows. classes : as in `with_rows`"""
     return _candidates(table, table.cells[:0], classes or {}, Finder(None))[0]
 
 
@@ -351,9 +351,10 @@ SMALLEST = 1 / LARGEST
 
 
 class Rescored(NamedTuple):
-    """grown : the table with these weights, and no new rows      n_weighed : rows that have other weights by it
-    n_silent : rows none of whose candidates has a score of SMALLEST or more: they keep the weights that they had
-    n_outside : rows whose highest score is that of a class which is none of their candidates
+    """The result of new scores. grown : the table with these weights, and no new rows      n_weighed : rows whose
+    weights changed
+    n_silent : rows none of whose candidates has a score of SMALLEST or more: they keep their weights
+    n_outside : rows whose highest score is not that of a candidate
     """
 
     grown: Grown
@@ -375,7 +376,7 @@ def with_scores(
     scores : {row: {name of a class: its score}}, finite and at least 0; a candidate that is not named has 0
     columns : {name: places in `table.classes` that it stands for}: of a class into which others were merged several,
         which share its score evenly if they are candidates; of one that came later none
-    scored_by : what the model is called, kept in the roles      classes : as of `with_rows`
+    scored_by : what the model is called, kept in the roles      classes : as in `with_rows`
 
     Raises TableError: the table holds label vectors, or its weights would not fit the memory.
     """

@@ -309,7 +309,7 @@ def check_scripts(browser: Browser, server: Server, cookies: str | Path, project
         named.page.goto(f"{server.base}/{which}")  # of the project used last
         named.draws(which, projects)
         links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
-        # Some may be asked for by who needs them before their turn has come.
+        # Some may be requested early by scripts that need them.
         assert {one for one, by in named.asked.items() if by != "parser"} <= set(links), which
         # A page that is come to from another asks for what it needs itself: so much was named, and no more.
         assert ELSEWHERE not in NEEDED

@@ -197,8 +197,7 @@ def test_annotator_sees_no_snapshots(seat: Seat, show: Open) -> None:
     assert not [one for one in test.button if one.label == MAKE]
 
 
-# A project that was taken along is imported on the Import page; what cannot be is said there, with its
-# place
+# A downloaded project is imported on the Import page; refusals are shown there, with its place
 
 
 BOX = "The file of a project"

@@ -183,8 +183,7 @@ def test_map_selection_without_right_shows_first_row(
     )
 
 
-# Choices shown first: chosen in the settings, measured there and on Progress, and what the card is told of
-# them
+# Choices shown first: chosen in the settings, measured there and on Progress, and sent to the card
 
 
 def test_shortlist_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> None:

@@ -320,7 +320,7 @@ def test_policy_allows_scripts_of_this_server() -> None:
     assert "'self'" in policy["script-src"].split()
 
 
-# Streamlit's scripts come packed to who is signed in and takes them so, and are what they were
+# Streamlit's scripts are sent compressed to signed-in clients that accept it, and are unchanged
 
 
 SCRIPT = max(files(), key=lambda name: files()[name].stat().st_size * (files()[name].suffix == ".js"))

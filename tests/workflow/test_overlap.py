@@ -24,7 +24,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same rows: who is shown what, for how long, and what is stored of it
+# Several people at the same rows: what each is shown, for how long, and what is stored
 
 
 @pytest.fixture

@@ -194,7 +194,7 @@ def test_read_only_database_is_reported(home: Home, owner: int) -> None:
     alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
     with home.database.write() as session:
         session.execute(text(f"{alter} SET default_transaction_read_only = on"))
-    home.database.close()  # who is connected does not hear of it
+    home.database.close()  # connected clients do not notice
     try:
         with pytest.raises(saving.NotSaved, match=r"to read only\. Nothing was stored\. Fix: "):
             team.make_start_link(home)

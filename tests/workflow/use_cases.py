@@ -425,7 +425,7 @@ OWN_ANYWHERE: dict[str, UseCase] = {
     "managing.bin_project": lambda seat, _world, _row: managing.bin_project(seat),
     "managing.restore_project": lambda seat, _world, _row: managing.restore_project(seat),
 }
-"""For the owner, also of a project that is archived or in the bin."""
+"""Use cases for the owner, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
     "managing.list_projects": lambda seat, _world, _row: managing.list_projects(seat),
     "managing.project_names": lambda seat, _world, _row: managing.project_names(seat),
@@ -447,7 +447,7 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "members.count_projects": lambda seat, _world, _row: members.count_projects(seat),
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
-"""For everyone signed in: the results are limited to projects that this person may see."""
+"""Use cases for everyone signed in: the results are limited to projects that this person may see."""
 OWN_SOMEWHERE: dict[str, UseCase] = {
     "arrivals.begin": lambda seat, _world, _row: arrivals.begin(seat, "birds.csv").end(),
     "arrivals.find": lambda seat, _world, _row: arrivals.find(seat, "key"),

@@ -123,9 +123,9 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""For the caller, without a project."""
+"""The caller's seat, without a project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""For the caller, at the project in the address."""
+"""The caller's seat at the project in the address."""
 
 
 async def refuse_unknown(request: Request) -> None:

@@ -173,7 +173,7 @@ def compare(opened: Opened[Learner], asked: int, rows: IntArray) -> RowCompariso
 
 
 def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRow, ...]:
-    """The ones of these rows that may be shown now, with the labels that people have given them."""
+    """Return those of these rows that may be shown now, with people's labels for them."""
     learner = opened.learner
     may_be_shown = learner.pool.shown_to_all()
     return tuple(

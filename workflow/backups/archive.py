@@ -144,7 +144,7 @@ def check_archive(path: Path, tell: Tell | None = None, called: str = "") -> Man
 def extract_all(
     path: Path, manifest: Manifest, folder: Path, tell: Tell | None = None, called: str = ""
 ) -> None:
-    """Write all members into a folder, each at its name. Arguments and errors as of `check_archive`."""
+    """Write all members into a folder, each at its name. Arguments and errors as in `check_archive`."""
     name = called or path.name
     with path.open("rb") as file:
         places, done = _read_manifest(file, name)[1], 0

@@ -99,7 +99,7 @@ def understand(data: bytes, name: str) -> Manifest:
 
 
 def _check_kinds(found: Manifest) -> None:
-    """Raises TypeError where a value is none of its kind: readers of the manifest rely on that."""
+    """Raise TypeError if a value has the wrong type: readers of the manifest rely on that."""
     _check_kind({key: getattr(found, key) for key in ("kind", "schema", "made_at", "winnow")}, str)
     _check_kind({"counts": found.counts}, dict)
     _check_kind(found.counts, int)

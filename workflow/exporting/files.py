@@ -1,7 +1,7 @@
 """Files that a project exports: its table with the labels people have made exact, and the log they come from.
 
 A file is never built in memory. What it holds is taken in one moment, while the learner is open; a thread then writes
-it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes where it is told.
+it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes to a given path.
 """
 
 from __future__ import annotations

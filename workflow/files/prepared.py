@@ -69,11 +69,11 @@ class Whose:
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """A file as it is.
+    """The state of a prepared file.
 
     key : names it      state : WAITING, WRITING, READY or FAILED      done, total : rows, so far and in all
     seq : of the latest entry that it holds      size : bytes, 0 before it is ready      fault : why there is none
-    of_then : it holds an earlier state, and is not to hold more      counts_rows : as of `Taken`
+    of_then : whether it holds an earlier state, and should not hold more      counts_rows : as in `Taken`
     """
 
     key: str

@@ -225,5 +225,5 @@ def most_files(*, raised: bool = False) -> int:
 
 
 def most_pages(*, raised: bool = False) -> int:
-    """Pages that people may have open at this process at once. raised : as of `most_files`"""
+    """Return how many pages people may have open at this process at once. raised : as in `most_files`"""
     return max(1, min(PAGES, (most_files(raised=raised) // 2 - FILES_BESIDE) // FILES_A_PAGE))

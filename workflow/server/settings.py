@@ -35,9 +35,9 @@ class SignInSettings:
 
     oidc_issuer, oidc_client_id, oidc_client_secret : of an OpenID Connect provider; '' if there is none
     oidc_domains : of e-mails, in lower case; empty for any
-    let_in_new_people : who is signed in elsewhere and not known here becomes an annotator
-    proxy_user_header : in which a proxy says who it is, in lower case; '' if none does
-    trusted_proxies : addresses and networks of proxies that are believed
+    let_in_new_people : whether people who are signed in elsewhere and unknown here become annotators
+    proxy_user_header : header in which a proxy sends the user name, in lower case; '' if none does
+    trusted_proxies : addresses and networks of trusted proxies
     """
 
     oidc_issuer: str = ""

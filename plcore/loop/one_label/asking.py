@@ -165,7 +165,7 @@ class RowChooser:
         self._learn(place, change.new)
 
     def _learn(self, place: int, new: BoolArray) -> None:
-        """As `learn`, but for the ranker."""
+        """Do the work of `learn`, except for the ranker."""
         if self._own is not self.ranker:
             self._own.update(place, new)
         if self._opening is not None:

@@ -286,7 +286,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return RowStanding(bool(self.answered[row]), *self.asked.of_row(row))
 
     def _take_up(self, row: int) -> CandidateChange | None:
-        """As `_fold_anew`, but for the counts."""
+        """Do the work of `_fold_anew`, except for the counts."""
         folded = self.fold.fold(row)
         self.asked.settle(row, folded)
         self.answered[row] = folded.answer is not None

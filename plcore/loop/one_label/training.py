@@ -172,7 +172,8 @@ def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArra
 
 
 DOUBT = 0.01
-"""For what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
+"""Share added to a forest's predictions for a row, spread evenly: that no tree predicts a class does not rule it
+out."""
 
 
 class WholeFits:

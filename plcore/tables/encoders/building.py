@@ -117,7 +117,7 @@ class _Tensor(NamedTuple):
 
 
 def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
-    """The ones of the next pickle, which are read and not followed."""
+    """Yield the instructions of the next pickle, which are read but not executed."""
     return [(code.name, told) for code, told, _ in pickletools.genops(data)]
 
 

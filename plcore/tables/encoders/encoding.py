@@ -53,7 +53,7 @@ Take = Callable[[Sequence[Key], Description], Sequence[ModelInputs | MediaError]
 
 
 class MadeVector(NamedTuple):
-    """values : (d,)      whole : as of `ModelInputs`"""
+    """A computed vector. values : (d,)      whole : as in `ModelInputs`"""
 
     values: AnyArray
     whole: bool
@@ -63,7 +63,7 @@ class VectorMemory(Protocol):
     """Vectors that an encoder has made before."""
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """The ones of these keys that it has."""
+        """Return the vectors stored under these keys."""
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
         """Store them, of length 1 in float16: one batch, which outlives the process."""
@@ -227,8 +227,8 @@ def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:
 
 
 def digest_of(folder: Path) -> str:
-    """SHA-256 in hex of an encoder's files, but for those that only say where it is from: vectors of one digest can be
-    compared. Raises OSError."""
+    """Return the SHA-256, in hex, of an encoder's files, except those about its origin: vectors with the same digest
+    can be compared. Raises OSError."""
     digest = sha256()
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         if path.stem.upper() not in _ABOUT_ALONE:

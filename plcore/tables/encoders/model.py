@@ -37,7 +37,8 @@ class OnnxModel:
     """
 
     def __init__(self, folder: Path, output: str | None = None, pooling: Pooling = "mean") -> None:
-        """output, pooling : as of `Description`. Raises EncoderError: no ONNX Runtime, or no model that it can run."""
+        """output, pooling : as in `Description`. Raises EncoderError if there is no ONNX Runtime, or it cannot run the
+        model."""
         try:
             import onnxruntime
         except ImportError as error:

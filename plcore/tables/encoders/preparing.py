@@ -191,7 +191,7 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
             "attention_mask": [one.attention_mask or [0] for one in found],
             "token_type_ids": [one.type_ids or [0] for one in found],
         }
-        # The mask is told even where the model takes none: it says which tokens a mean is over.
+        # The mask is returned even if the model does not take it: the mean runs over its tokens.
         return {name: np.array(rows) for name, rows in values.items()}
 
     return prepare

@@ -51,8 +51,8 @@ MOST_GRAMS = 50_000
 SHORTEST, LONGEST = 2, 4
 """Characters of an n-gram."""
 WORDS_SHARE = 0.25
-"""For a row's squared length; the rest is that of the n-grams. With a half each, rare words part rows that n-grams
-bring together."""
+"""Share of a row's squared length that comes from words; the rest comes from n-grams. With a half each, rare words
+separate rows that n-grams bring together."""
 COMMON_SHARE, COMMON = 0.2, 100
 """N-grams in more than this share of the texts, and in more than so many, are left out: they tell least, and cost most
 of the time in which neighbours are found."""

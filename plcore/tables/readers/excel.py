@@ -23,7 +23,7 @@ from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
-"""For the sheets together. Reader and text take about 200 bytes a cell."""
+"""Limit of the cells of all sheets. Reader and text take about 200 bytes per cell."""
 MAX_UNPACKED_MB = 500
 _MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
@@ -93,7 +93,7 @@ def _cells_of_xlsx(part: bytes) -> int:
 
 
 def _number(letters: bytes) -> int:
-    """For a column: A is 1, AA 27."""
+    """Return the number of a column: A is 1, AA 27."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - ord("A") + 1

@@ -120,7 +120,7 @@ def written_metadata(
 
 
 def read_told(schema: pa.Schema) -> Told | None:
-    """Output of `written_metadata`; None if the file was not written here."""
+    """Read what `written_metadata` wrote; None if Winnow did not write the file."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
         others = {name: told.get(name) for name in ("not_labels", "truth", "voters")}

@@ -31,7 +31,7 @@ from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.csv import LINE_INDEX
 
 ENDINGS = (".npz", ".parquet")
-"""For the files that `write_vectors` writes."""
+"""Suffixes of the files that `write_vectors` writes."""
 
 _VECTORS = ("embeddings", "embedding", "vectors", "X", "features", "data", "arr_0")
 _NAMES = ("ids", "id", "names", "files", "filenames", "file_names", "paths", "keys")

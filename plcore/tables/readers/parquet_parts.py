@@ -31,7 +31,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class ParquetParts:
-    """Files that are one table. schema : of the first, and but for its metadata of all"""
+    """Files that form one table. schema : of the first, and, except for metadata, of all"""
 
     files: tuple[Path, ...]
     schema: pa.Schema

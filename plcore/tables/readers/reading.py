@@ -29,7 +29,7 @@ from plcore.tables.text.csv import LINE_INDEX, name_problems, storable, with_ind
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 MAX_NUMBERS = 200_000_000
-"""For a column of vectors: 800 MB."""
+"""Limit of the numbers in a column of vectors: 800 MB."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ _SHOWN = (
 def own_roles(
     cells: pd.DataFrame, original: Sequence[str], own: Roles, *, files: bool = False, typed: bool = False
 ) -> Roles:
-    """The roles of a table that was written here: those of labels, votes, true labels and ids, which it says itself,
-    and of the columns that it came with, guessed.
+    """Return the roles of a table that Winnow wrote: the roles of labels, votes, true labels and ids are in the file,
+    those of the original columns are guessed.
 
-    original : the columns that it came with      own : the roles that the file says
-    files, typed : as of `suggest_roles`
+    original : the original columns      own : the roles in the file
+    files, typed : as in `suggest_roles`
     """
     others = [name for name in original if name not in (own.id, *own.label_columns)]
     if not others:

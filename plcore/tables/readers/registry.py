@@ -148,7 +148,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Files that are told from others to be refused with a message."""
+    """Return a format that is recognized only to refuse it with a message."""
 
     def read(_data: bytes) -> TableReading:
         raise refusal(f"This is {what}.", fix)
@@ -272,8 +272,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
 )
 """By kind: files by their first bytes, texts by how they look, JSON records by their fields, tables by their columns.
 
-Tables of single tools come before shapes that any tool may write. Text that is none of these is CSV; a table that is
-none has one row for each row.
+Tables of specific tools come before general shapes. Other text is CSV, and another table has one item per row.
 """
 
 

@@ -86,8 +86,8 @@ def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
 
 
 def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict[str, pa.DataType]:
-    """The types in which columns of these cells are returned: as they were in their source; of CSV files the columns
-    of numbers. A column with a cell that is none of its type, as after more rows, stays text.
+    """Return the types for exporting columns of these cells: as in their source; for CSV files those of number columns.
+    A column with a cell of another type, as after adding rows, stays text.
 
     numbers : (n, p) of the columns `roles.numbers`
     """

@@ -287,7 +287,7 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
-    """Whether few values go with one label each, and the labels are told apart by them."""
+    """Whether there are few values, each with a single label, and they distinguish the labels."""
     labels = len(np.unique(truth))
     if _differ(values.iloc[:_FEW], labels):
         return False

@@ -1,4 +1,5 @@
-"""Where labels may be in a table in which nothing says where they are: one sentence for who has to choose."""
+"""Hints at where the labels may be in a table without any sign of them: one sentence for the person who has to
+choose."""
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ def _are_codes(column: ColumnSample) -> bool:
 
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """The ones of some columns with one word a row."""
+    """Yield those of some columns with one word per row."""
     few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
     few = [
         one

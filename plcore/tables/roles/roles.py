@@ -245,9 +245,9 @@ WAYS = (
 
 
 def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] = str) -> list[Problem]:
-    """The problem with these roles for a table with these columns.
+    """Return the problem with these roles for a table with these columns.
 
-    hint : gives a sentence, with a blank before it, for who has not said where the labels are
+    hint : returns a sentence, after a space, for users who have not chosen the label columns
     """
     problems: list[Problem] = []
 

@@ -419,7 +419,7 @@ def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
 
 
 def _is_person(key: str, people: set[str]) -> bool:
-    """Whether a column is called as those of people are, but for its number."""
+    """Whether a column is named like those of people, except for its number."""
     return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
 
 

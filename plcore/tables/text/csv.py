@@ -417,7 +417,7 @@ def with_index(names: Sequence[str]) -> list[str]:
 def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
     """The names of the columns. ends_blank : whether the last of several may have no name
 
-    Raises TableError: names empty, but for the first (`with_index`), used twice or broken.
+    Raises TableError if names are empty, except the first (`with_index`), duplicate or broken.
     """
     names = with_index([cell.decode() for cell in cells(data, delimiter, header)])
     if header.fault:

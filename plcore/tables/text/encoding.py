@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 _SAMPLE = 1 << 15
 _NUL_SHARE = 0.3  # of the bytes at a place where UTF-16 or UTF-32 has NULs for ASCII
-_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # control characters no text has, but for escape
+_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # control characters that no text has, except escape
 _HIGH_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 _MARKS = (  # UTF-32 before UTF-16, whose mark it begins with
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),

@@ -59,9 +59,9 @@ class PlainCsv(NamedTuple):
 
 
 def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
-    """Shape of a plain CSV file; None for another. All of it is read once, but for the cells.
+    """Find the shape of a plain CSV file; None for any other file. Reads the whole file once, but not the cells.
 
-    refuses : whether a text that begins so, without byte order mark, is read as something else
+    refuses : returns whether a text with this beginning, without byte order mark, is read as something else
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)

@@ -73,7 +73,7 @@ def test_column_with_a_late_irregular_cell_is_read_again(
     ("ids", "rows"),
     [
         (["a", "b", "c"], []),
-        (["a", " a ", "b"], [2]),  # the same but for the white space around it
+        (["a", " a ", "b"], [2]),  # the same except for surrounding white space
         (["a", "", "  "], [2, 3]),
         (["x" * 300, "y", "x" * 300], [3]),  # too long to be hashed
     ],

@@ -348,8 +348,7 @@ def test_encoding_of_archived_project_waits(seat: Seat, worker: EncodingWorker) 
     assert latest(seat).state == trained.DONE
 
 
-# Encodings and the workers that make them: one at a time, and another where one dies, sleeps or is told to
-# end
+# Encodings and their workers: one at a time, and another takes over if one dies, sleeps or must end
 
 
 def test_two_workers_store_vectors_once(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:

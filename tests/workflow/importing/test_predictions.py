@@ -238,7 +238,7 @@ def test_scores_weigh_like_scores_of_file(home: Home, owner: int) -> None:
     assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
 
 
-# The crowd that voted before: who is how right, who guesses, inter-annotator agreement, and who is told of it
+# The crowd that voted before: accuracy, guessing, inter-annotator agreement, and who may see it
 
 
 PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")

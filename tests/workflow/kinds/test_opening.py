@@ -375,6 +375,6 @@ def test_unknown_setting_is_refused_with_allowed_ones(home: Home, owner: int) ->
         (vector_project(home, owner), "train_every"),
     ):
         forget(home, project, "control_share")
-        for unknown in ("modell", others):  # another kind's setting is none of this one
+        for unknown in ("modell", others):  # a setting of another kind is invalid here
             with pytest.raises(ValueError, match=f"no setting '{unknown}'. It has .*control_share"):
                 managing.change_learner(Seat(home, owner, project), **{unknown: 1})

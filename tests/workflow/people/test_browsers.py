@@ -96,7 +96,7 @@ def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.M
         "Safari on macOS",
     )
     with unwritable(home):
-        browsers.see(home, number)  # no one is told
+        browsers.see(home, number)  # fails silently
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.my_browsers(chief) == []
 

@@ -256,7 +256,7 @@ def test_attempts_belong_to_each_person(qualifying_seat: Seat, qualifying_ada: S
         loop.next_question(bob)
 
 
-# The owner's side of qualification: what is requested, who has passed, who is let in
+# The owner's side of qualification: the rules, the results, and exceptions
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ class Bounds:
         )
 
     def to_json(self) -> dict[str, int]:
-        """For the child."""
+        """Return the bounds for the child process."""
         return asdict(self)
 
     def file_bytes(self) -> int:

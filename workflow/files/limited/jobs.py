@@ -219,8 +219,8 @@ class GrowGiven(TypedDict):
 def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """Read a table, with the files next to it; the reading is left in the folder (`plcore.tables.store_reading`).
 
-    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`;
-        `ways`, as of `plcore.tables.read_in`
+    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`; `ways`,
+        as in `plcore.tables.read_in`
     Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
     """
     wanted = {"file": given["file"], "rows": given["rows"], "vectors": given["vectors"]}
@@ -286,11 +286,10 @@ def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dic
 
 
 def grow(given: GrowGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
-    """Put the rows of the reading that is in the folder behind those of a stored table.
+    """Append the rows of the reading in the folder to those of a stored table.
 
-    given : `out`, as above; `table`, its path; `called` and `label_columns` as of `plcore.tables.with_rows`
-    Gives the other fields of `plcore.tables.Grown`, and doubts that there were not without these rows. Raises
-    TableError.
+    given : `out`, as above; `table`, its path; `called` and `label_columns` as in `plcore.tables.with_rows`
+    Gives the other fields of `plcore.tables.Grown`, and doubts that arise only with these rows. Raises TableError.
     """
     reading, table = read_stored(folder), LabelTable.read(Path(given["table"]))
     called, columns = given["called"], given["label_columns"]

@@ -1,7 +1,7 @@
 """Approximate neighbours by cells that are on disk: rows listed by cell, each query looks into the cells nearest to it.
 
-As `plcore.neighbors.search.cells`, but for that no one holds all rows. Queries are asked in the order of the lists, so
-that those of one block look into the same few cells.
+Like `plcore.neighbors.search.cells`, except that no process holds all rows. Queries are asked in the order of the
+lists, so that those of one block look into the same few cells.
 """
 
 from __future__ import annotations

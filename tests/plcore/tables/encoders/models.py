@@ -89,7 +89,7 @@ def tokens(*names: str, width: int = 2, length: Side = "t") -> bytes:
 
 
 def words_of(*labels: str, sides: Sequence[Side] = ("n",)) -> bytes:
-    """For a text: 1 at the place of each of these labels that it is, as (n, labels)."""
+    """A model of texts: 1 at the place of each of these labels that the text equals, as (n, labels)."""
     nodes = [
         helper.make_node("Reshape", ["x", "column"], ["r"]),
         helper.make_node(

@@ -157,7 +157,7 @@ def test_segments_of_recordings_are_encoded(tmp_path: Path) -> None:
 def sounds_of(
     folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
 ) -> Encoded:
-    """Output of `energy` for segments of a three-second recording whose samples sum to 1, 2 and 4 per second."""
+    """The output of `energy` for segments of a three-second recording whose samples sum to 1, 2 and 4 per second."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
     rows = [f"a|b,c.wav,{start},{end},{row}" for row, (start, end) in enumerate(spans)]

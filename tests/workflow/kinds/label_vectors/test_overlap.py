@@ -24,7 +24,7 @@ from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same labels: who is shown what, and what is stored and told of it
+# Several people at the same labels: what each is shown, and what is stored and reported
 
 
 @pytest.fixture
