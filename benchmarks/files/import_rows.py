@@ -249,8 +249,8 @@ def large_import() -> str:
     rows = FILE_GB * 1e3 / (size / SIZES[-1])
     return page(
         f"""{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what
-`winnow import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is what no file
-holds, looked at every 0.1 s; what processes share counts once, but for the worker alone. The last column is with
+`winnow import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is without
+pages of files, sampled every 0.1 s; shared memory counts once, except in the worker's figure. The last column includes
 pages of mapped files, which the system takes back at will.""",
         table,
         f"""A row more is {1e6 * checking:,.0f} bytes more up to the checked table, and {1e6 * making:,.0f} while the

@@ -163,8 +163,7 @@ def large_project() -> str:
     recall = ", ".join(
         f"{1.0 if one['recall'] is None else one['recall']:.3f} at {n:,} rows" for n, one in searched.items()
     )
-    with_drawn = """With neighbours that are drawn in place of the search, whose cost is that of
-[neighbors](neighbors.md):"""
+    with_drawn = "With random neighbours instead of the search, whose cost is in [neighbors](neighbors.md):"
     return page(
         f"""Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision,
 {CLASSES} classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and

@@ -152,7 +152,7 @@ first kind. Of these the lists of more than {LONGER} labels on average hold the 
 it more often than promised, for none has less than one label, and the likeliest alone is right so often; and many
 shares are equal.""",
         f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which so many are answered
-with the truth. What is looked at are the shortlists of all ambiguous rows that train: those that a strategy asks
+with the truth. The figures are of the shortlists of all ambiguous training rows: those that a strategy asks
 first are harder. digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
 {CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
 from run to run in points (what one project may get by so few checks) · mean number of labels. 20 and 50 checks are

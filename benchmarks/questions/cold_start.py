@@ -1,6 +1,6 @@
 """The first 50 answers: coverage first, against the model's own score from the first answer on.
 
-The sets of seconds.md (at most 500 rows train, 1,000 others measure), and digits, segment and pendigits once more with
+The data sets of seconds.md (at most 500 training and 1,000 test rows), and digits, segment and pendigits once more with
 every class a candidate of every row, so that nothing is known before the first answer. Every question is "which?". The
 learners are the kernel ridge, with the settings it chooses before the first answer, and PL-KNN; they learn after every
 5 answers and are measured then. "cover" asks first about the rows that stand for most others (`MaxHerding` of

@@ -364,10 +364,10 @@ the rows labelled with the rarest class.""",
 published answer.""",
         doctors_table(),
         "## Who is guessing",
-        f"""The rule by itself: answers held against the truth, all rows with the same number of choices.
-{10 * PERSONS:,} persons a line.""",
+        f"""The rule alone: answers compared with the truth, all rows with the same number of choices.
+{10 * PERSONS:,} annotators per line.""",
         chances_table(),
-        f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} persons a line. Held
+        f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} annotators per line. Held
 against the truth, or against what ten others say, two of whom have answered each row. The least honest are right as
 often as the table above says. Asked for: at least 95% of those who guess told within {FIRST} answers, at most 2% of
 honest people ever.""",

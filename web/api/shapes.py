@@ -351,7 +351,7 @@ class Added(BaseModel):
         default="",
         description="How the table is read with the new rows: what is asked, learnt from, shown, ignored.",
     )
-    doubts: list[ToldDoubt] = Field(default=[], description="Of a dry run: those that would stop the rows.")
+    doubts: list[ToldDoubt] = Field(default=[], description="In a dry run: doubts that would stop the rows.")
 
 
 class ExportJob(BaseModel):

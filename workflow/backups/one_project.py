@@ -97,7 +97,7 @@ def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
     )
     if manifest.missing:
         raise BackupError(
-            f"The project cannot be taken along: {manifest.missing[0]} is missing in the data folder. Fix: put it back "
+            f"The project cannot be exported: {manifest.missing[0]} is missing in the data folder. Fix: put it back "
             "from a backup (winnow doctor names all that is missing)."
         )
     with tempfile.TemporaryDirectory(dir=Path(file.name).parent, prefix=MAKING) as folder:

@@ -96,7 +96,7 @@ def read_pytorch(path: Path) -> dict[str, AnyArray]:
         if tensor.bytes_each == 4:
             flat = np.frombuffer(values, "<f4")
             if max(1, math.prod(tensor.sides)) != length:
-                raise ValueError(f"{tensor.name} has {length} numbers for the sides {tensor.sides}")
+                raise ValueError(f"{tensor.name} has {length} numbers, but its shape is {tensor.sides}")
             # In TensorFlow's order, the first side has the longest step.
             order = sorted(range(len(tensor.sides)), key=lambda side: -tensor.steps[side])
             laid = flat.reshape([tensor.sides[side] for side in order])

@@ -204,7 +204,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
         if len(other) > 1 and 2 * len(own & other) >= len(own | other):
             message = (
                 f"Column {quoted(name)} holds much the same cells as {quoted(column)}: read here, {quoted(column)} "
-                f"lists the candidates and {quoted(name)} does not, but both may hold one vote a row of two people."
+                f"lists the candidates and {quoted(name)} does not, but they may be the votes of two people."
             )
             yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
             return

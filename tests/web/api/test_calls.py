@@ -486,7 +486,7 @@ def test_exported_file_matches_export_page(api: TestClient, seat: Seat, file: st
         assert json.loads(given.content.splitlines()[-1])["entries"] == len(
             log(seat.home, seat.project_id or 0)
         )
-    assert whats(seat.everywhere)[:1] == ["export taken"]
+    assert whats(seat.everywhere)[:1] == ["export made"]
     assert list(seat.home.exports_dir.iterdir()) == [], "nothing is left behind"
 
 

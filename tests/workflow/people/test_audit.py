@@ -65,7 +65,7 @@ def test_changes_to_people_are_audited(home: Home, chief: Seat) -> None:
     assert whats(chief) == [
         "links ended",
         "link made",
-        "let in again",
+        "access restored",
         "access ended",
         "password cleared",
         "password set",
@@ -98,10 +98,10 @@ def test_changes_to_project_are_audited_with_it(home: Home, chief: Seat) -> None
     found = audit_lines(chief, EventFilter(project_id=seat.project_id))
     assert [(one.what, one.details) for one in found] == [
         ("project restored", ""),
-        ("project put in the bin", ""),
+        ("project moved to the bin", ""),
         ("project archived", ""),
-        ("export taken", "file: csv"),
-        ("export taken", "file: owls-winnowed.csv"),
+        ("export made", "file: csv"),
+        ("export made", "file: owls-winnowed.csv"),
         ("settings changed", "settings: stop rules"),
         ("settings changed", "settings: answering room"),
         ("settings changed", "settings: strategy"),
