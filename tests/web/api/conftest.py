@@ -61,7 +61,7 @@ def somebody_with(seat: Seat, role: str) -> Seat:
 
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
-    """For a server that listens, in a thread of this process."""
+    """The URL of a server that listens in a thread of this process."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()  # who comes before the thread has begun waits, and is not refused
