@@ -74,16 +74,16 @@ class Winnow(WinnowConnection):
         """Return the project of this number, without a request."""
         return WinnowProject(self, number)
 
-    def read(self, file: str | Path, **how: object) -> dict[str, Any]:
-        """Return how a file would be read: `reading`, rows, classes, roles, notes, doubts. Stores nothing.
+    def read(self, file: str | Path | pd.DataFrame, **how: object) -> dict[str, Any]:
+        """Return how a file, or a frame, would be read: `reading`, rows, classes, roles, notes, doubts. Stores nothing.
 
         how : roles and options of the reading, but not settings and `accept`. Raises WinnowError, OSError.
         """
         found: dict[str, Any] = self.ask("POST", "/readings", params=self._sent(file, how))
         return found
 
-    def create(self, file: str | Path, name: str, **how: object) -> WinnowProject:
-        """Create a project from a table, or a zip of one with its files; once, since names are unique.
+    def create(self, file: str | Path | pd.DataFrame, name: str, **how: object) -> WinnowProject:
+        """Create a project from a table, a zip of one with its files, or a frame; once, since names are unique.
 
         how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
             unlabelled, truth_outside, item, unfinished, as_it_is, as in `POST /projects`
@@ -92,8 +92,13 @@ class Winnow(WinnowConnection):
         params = {**self._sent(file, how), "project": name}
         return self.project(self.ask("POST", "/projects", again=False, params=params)["id"])
 
-    def _sent(self, file: str | Path, how: Mapping[str, object]) -> dict[str, Any]:
+    def _sent(self, file: str | Path | pd.DataFrame, how: Mapping[str, object]) -> dict[str, Any]:
         """Upload the file; return the request parameters that identify it and say how to read it."""
+        if not isinstance(file, (str, Path)):
+            with tempfile.TemporaryDirectory(prefix="winnow-") as folder:
+                path = Path(folder) / "frame.parquet"
+                file.to_parquet(path, index=False)
+                return self._sent(path, how)
         return {"upload": self.upload(Path(file))} | {
             name: json.dumps(value) if isinstance(value, Mapping) else value for name, value in how.items()
         }

@@ -28,6 +28,7 @@ _IN_A_THREAD = 1 << 17
 _OF_BODY = ("content-length", "content-type", "content-encoding")
 
 MEDIA_TYPES = {
+    ".npz": "application/octet-stream",
     ".csv": "text/csv",
     ".txt": "text/plain",
     ".xml": "application/xml",
@@ -37,9 +38,9 @@ MEDIA_TYPES = {
     ".arrow": "application/vnd.apache.arrow.file",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ".zip": "application/zip",
-    ".npz": "application/octet-stream",
 }
-"""Content types of exported files, by the end of their names."""
+"""Content types of exported files, by the end of their names. The document has them in this order: generators of
+clients read files by the first one that they know."""
 LINK = {"Link": {"schema": {"type": "string"}, "description": "The next page, if there is one (RFC 8288)."}}
 """Header of a page of a list in the OpenAPI document."""
 BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -137,7 +138,7 @@ def describe_conventions(calls: Mapping[str, Mapping[str, Any]]) -> None:
     """Add the ETag of JSON replies to the OpenAPI document. calls : its `paths`, which are changed"""
     for methods in calls.values():
         reply = methods.get("get", {}).get("responses", {}).get("200", {})
-        if "application/json" not in reply.get("content", {}):
+        if list(reply.get("content", {})) != ["application/json"]:
             continue
         reply.setdefault("headers", {})["ETag"] = _ETAG
         methods["get"]["responses"]["304"] = {

@@ -22,7 +22,7 @@ router = APIRouter(responses=BODY_REFUSALS, tags=["Export"])
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 _FILE: dict[int | str, dict[str, object]] = {
-    200: {"content": dict.fromkeys(sorted({*MEDIA_TYPES.values()}), BINARY), "description": "The file."}
+    200: {"content": dict.fromkeys(MEDIA_TYPES.values(), BINARY), "description": "The file."}
 }
 Key = Annotated[str, Path(min_length=1, max_length=100, description="The `key` of the export.")]
 

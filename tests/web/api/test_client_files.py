@@ -12,11 +12,16 @@ import httpx2
 import pandas as pd
 import pytest
 
+from tests.conftest import ROOT
+from tests.docs.pages import blocks
+from tests.docs.test_tutorials import NEAR, SAID, values
 from winnow_labels import connection
 from winnow_labels.client import Winnow, WinnowError
 from workflow.exporting import files
+from workflow.people import team, tokens
 from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def asking(answer: Any, **options: Any) -> Winnow:
@@ -124,6 +129,20 @@ def test_frames_have_rows_and_probabilities(winnow: Winnow, seat: Seat) -> None:
             shares[columns].sum(axis=1), pd.Series(1.0, index=shares.index), check_names=False
         )
     assert files.prepared(seat) == (), "the files of the server are removed"
+
+
+@pytest.mark.slow
+def test_gallery_labels_frame_without_browser(
+    url: str, home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seat = Seat(home, team.ensure_owner(home).id)
+    (code,) = (one for one in blocks(ROOT / "docs" / "gallery.md", "python") if "Winnow(url" in one)
+    names = {"url": url, "token": tokens.make_token(seat, "notebook")}
+    exec(compile(code, "gallery.md", "exec"), names)  # noqa: S102
+    said = [values(one) for one in SAID.findall(code)]
+    printed = [values(one) for one in capsys.readouterr().out.splitlines() if one[0].isdigit()]
+    assert printed[0] == said[0]
+    assert printed[1] == pytest.approx(said[1], abs=NEAR)
 
 
 def test_repr_names_server_and_project_without_token() -> None:
