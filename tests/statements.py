@@ -1,11 +1,16 @@
-"""Statements are compiled once in each process of the tests, and not again for each of thousands of databases.
+"""SQL statements of the tests: which were made, and how often they are compiled.
 
+They are compiled once in each process of the tests, and not again for each of thousands of databases.
 SQLAlchemy keeps what it has compiled with the engine, for the dialect it was compiled for. Engines of one kind of
 database are alike in all that a statement depends on, so that they share here what a server, which has one database,
 keeps with that.
 """
 
 from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -33,3 +38,19 @@ def share_statements() -> None:
 
 def _share(connection: Connection) -> None:
     connection.execution_options(compiled_cache=_COMPILED)
+
+
+@contextmanager
+def noted_statements(thread: str = "MainThread") -> Iterator[list[str]]:
+    """Yield a list that every SQL statement of a thread of this name is added to meanwhile: others train models."""
+    noted: list[str] = []
+
+    def note(*arguments: object) -> None:
+        if threading.current_thread().name == thread:
+            noted.append(str(arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield noted
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)

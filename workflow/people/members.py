@@ -221,7 +221,7 @@ def count_projects(seat: Seat) -> int:
     """How many projects the person has to choose among, as `projects.list_projects` lists them. Raises NotAllowed where
     they are unknown or disabled."""
     with seat.reading() as reading:
-        return sum(one.in_use for one, _ in access.visible_projects(reading.session, reading.person))
+        return len(access.visible_names(reading.session, reading.person))
 
 
 def may_upload(seat: Seat) -> bool:
