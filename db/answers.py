@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from db.base import Base, columns_of
 from db.entries import NO_ROW, LogEntry, as_entry, every_column
-from db.models import EntryRow
+from db.models import EntryRow, ProjectRow
 
 Columns = TypeVarTuple("Columns")
 
@@ -301,6 +301,14 @@ def any_answer(session: Session, project_id: int, kinds: Sequence[str], person_i
     if person_id is not None:
         query = query.where(EntryRow.person_id == person_id)
     return session.execute(query.limit(1)).first() is not None
+
+
+def begun(session: Session, project_ids: Collection[int], kinds: Sequence[str], person_id: int) -> set[int]:
+    """The projects among these in which the person ever gave an answer of these kinds, withdrawn or not."""
+    given = exists().where(
+        EntryRow.project_id == ProjectRow.id, EntryRow.person_id == person_id, EntryRow.kind.in_(kinds)
+    )
+    return set(session.scalars(select(ProjectRow.id).where(ProjectRow.id.in_(project_ids), given)))
 
 
 def count_reviewed(session: Session, project_id: int, wanted: Wanted) -> int:

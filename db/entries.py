@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -61,6 +61,23 @@ _CHANGES = select(_TABLE.c.person_id, _TABLE.c.before, _TABLE.c.after).where(
     _IN_PROJECT, _TABLE.c.row == bindparam("row"), _TABLE.c.seq > func.coalesce(_MOMENT, 0)
 )
 _LAST_SEQ = select(func.max(_TABLE.c.seq)).where(_IN_PROJECT)
+_PROJECTS = Base.metadata.tables["projects"]
+_OF_PROJECT = _TABLE.c.project_id == _PROJECTS.c.id
+
+
+def _latest_about_a_row(column: ColumnElement[Any]) -> ScalarSelect[Any]:
+    """The column of the latest entry about a row of the enclosing query's project."""
+    about = select(column).where(_OF_PROJECT, _TABLE.c.row != NO_ROW)
+    return about.order_by(_TABLE.c.seq.desc()).limit(1).scalar_subquery()
+
+
+# Each subquery reads the end of one project's log by the primary key: a join or a GROUP BY would read whole logs.
+_LOG_ENDS = select(
+    _PROJECTS.c.id,
+    select(func.max(_TABLE.c.seq)).where(_OF_PROJECT).scalar_subquery(),
+    _latest_about_a_row(_TABLE.c.at),
+    _latest_about_a_row(_TABLE.c.person_id),
+)
 _APPEND = insert(_TABLE)
 
 
@@ -239,13 +256,6 @@ def changed_since(
     return any(old != new for who, old, new in found if person_id in (None, who))
 
 
-def last_about_a_row(session: Session, project_id: int) -> LogEntry | None:
-    """The project's latest entry about a row, not about classes, rows added or the model."""
-    about = EntryRow.project_id == project_id, EntryRow.row != NO_ROW
-    row = session.execute(every_column().where(*about).order_by(EntryRow.seq.desc()).limit(1)).one_or_none()
-    return None if row is None else as_entry(row)
-
-
 def about_project(session: Session, project_id: int) -> list[LogEntry]:
     """The entries about no row: changes of classes, their withdrawals, rows added, changes of the model. In order;
     found by index, whatever the length of the log."""
@@ -256,6 +266,25 @@ def about_project(session: Session, project_id: int) -> list[LogEntry]:
 def last_seq(session: Session, project_id: int) -> int:
     """The seq of the project's latest entry, 0 before the first."""
     return session.execute(_LAST_SEQ, {"project": project_id}).scalar_one() or 0
+
+
+@dataclass(frozen=True)
+class LogEnd:
+    """The end of a project's log.
+
+    height : seq of the latest entry, 0 before the first
+    at, person_id : when and by whom the latest entry about a row was made; None if there is none
+    """
+
+    height: int
+    at: datetime | None
+    person_id: int | None
+
+
+def log_ends(session: Session, project_ids: Collection[int] | None = None) -> dict[int, LogEnd]:
+    """{project: end of its log} in one statement. project_ids : None: every project"""
+    query = _LOG_ENDS if project_ids is None else _LOG_ENDS.where(_PROJECTS.c.id.in_(project_ids))
+    return {key: LogEnd(height or 0, *last) for key, height, *last in session.execute(query)}
 
 
 def time_of(session: Session, project_id: int, seq: int) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -43,6 +44,12 @@ def find(session: Session, person_id: int) -> Person | None:
     """The person with this id, disabled or not; None if there is none."""
     found = session.execute(_BY_ID, {"id": person_id}).one_or_none()
     return None if found is None else Person(*found)
+
+
+def names(session: Session, person_ids: Collection[int]) -> dict[int, str]:
+    """{id: name} of these people, disabled or not."""
+    found = select(PersonRow.id, PersonRow.name).where(PersonRow.id.in_(person_ids))
+    return {one.id: one.name for one in session.execute(found)}
 
 
 def first_owner(session: Session) -> Person | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -46,7 +46,20 @@ class Project:
         return self.archived_at is None and self.deleted_at is None
 
 
+@dataclass(frozen=True)
+class NamedProject:
+    """The columns of a project that lists of many are searched and sorted by: no JSON is read."""
+
+    id: int
+    name: str
+    created_at: datetime
+    archived_at: datetime | None
+    deleted_at: datetime | None
+
+
 _TABLE = Base.metadata.tables["projects"]
+_NAMED = select(*columns_of("projects", NamedProject)).order_by(_TABLE.c.id)
+_IN_USE = _TABLE.c.archived_at.is_(None) & _TABLE.c.deleted_at.is_(None)
 _COLUMNS = select(*columns_of("projects", Project))
 _BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
@@ -111,12 +124,23 @@ def by_source(session: Session, source_hash: str) -> Project | None:
 
 def listed(session: Session) -> list[Project]:
     """The projects in use, neither archived nor in the bin, in the order they were made."""
-    return [one for one in everything(session) if one.in_use]
+    return [Project(*row) for row in session.execute(_COLUMNS.where(_IN_USE).order_by(_TABLE.c.id))]
 
 
-def everything(session: Session) -> list[Project]:
-    """Every project ever made, in that order."""
-    return [Project(*row) for row in session.execute(_COLUMNS.order_by(ProjectRow.id))]
+def in_use(session: Session) -> set[int]:
+    """The ids of the projects in use."""
+    return set(session.scalars(select(_TABLE.c.id).where(_IN_USE)))
+
+
+def everything(session: Session, project_ids: Collection[int] | None = None) -> list[Project]:
+    """Every project ever made, in that order. project_ids : only these"""
+    query = _COLUMNS if project_ids is None else _COLUMNS.where(_TABLE.c.id.in_(project_ids))
+    return [Project(*row) for row in session.execute(query.order_by(_TABLE.c.id))]
+
+
+def named(session: Session, *, in_use: bool) -> list[NamedProject]:
+    """The projects in use, or those that are archived or in the bin, in the order they were made."""
+    return [NamedProject(*row) for row in session.execute(_NAMED.where(_IN_USE if in_use else ~_IN_USE))]
 
 
 def count(session: Session) -> int:

@@ -7,10 +7,17 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.home_parts import demo_cards, first_steps, project_list, sign_out_button
+from pages.parts.home_parts import (
+    demo_cards,
+    first_steps,
+    lines_drawn,
+    project_list,
+    show_more,
+    sign_out_button,
+)
 from workflow import demos
 from workflow.backups import owners
-from workflow.projects import managing, progress
+from workflow.projects import managing
 from workflow.projects.managing import ProjectNameError, ProjectSummary
 
 page = frame.begin()
@@ -34,7 +41,7 @@ def put_away_part() -> None:
         if not group:
             continue
         with st.expander(f"{title} ({len(group)})", icon=icon):
-            for project in group:
+            for project in group[: lines_drawn(title)]:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(f"{frame.escape(project.name)} · {project.answered:,} answered")
                     st.button(
@@ -51,14 +58,15 @@ def put_away_part() -> None:
                             on_click=tried,
                             args=(managing.bin_project, project, "is in the bin"),
                         )
+            show_more(title, len(group))
 
 
 frame.say_refusal()
 if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
     st.page_link("backups.py", label="Show backups", icon=":material/arrow_forward:")
-known = managing.list_projects(page.seat)
-first = page.person.is_owner and all(one.name in demos.BY_NAME for one in known)
+known = managing.project_names(page.seat)
+first = page.person.is_owner and all(name in demos.BY_NAME for name in known.values())
 if first:
     first_steps()
     demo_cards(page)
@@ -72,7 +80,7 @@ else:
     ):
         st.switch_page("import_table.py")
 if known:
-    project_list(known, progress.at_a_glance(page.seat), page.person.name)
+    project_list(page, len(known))
 elif not page.person.is_owner:
     st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
 put_away_part()

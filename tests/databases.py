@@ -45,6 +45,7 @@ ON_BOTH = (
     "tests/workflow/test_no_nul.py",
     "tests/workflow/test_saving.py",
     "tests/workflow/answering/test_undoing.py",
+    "tests/workflow/projects/test_finding_projects.py",
 )
 """The paths of tests that could behave differently on the two databases: SQL, locks, transactions, every use case
 once."""

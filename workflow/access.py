@@ -5,11 +5,11 @@ A person who is not a member of a project gets the same message as for a project
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from db import members, people, projects, questions
 from db.people import Person as Person
@@ -17,7 +17,7 @@ from db.people import Person as Person
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from db.projects import Project
+    from db.projects import NamedProject, Project
     from db.questions import Entering
 
 
@@ -145,9 +145,27 @@ def _in_use(project: Project, *, anywhere: bool = False) -> Project:
     return project
 
 
-def visible_projects(session: Session, person: Person) -> list[tuple[Project, Role]]:
-    """Every project, in use or not, that this person may see, with their role in it; in the order they were made."""
-    known = projects.everything(session)
+def visible_projects(
+    session: Session, person: Person, project_ids: Collection[int] | None = None
+) -> list[tuple[Project, Role]]:
+    """Every project, in use or not, that this person may see, with their role in it; in the order they were made.
+
+    project_ids : only these
+    """
+    return _seen(session, person, projects.everything(session, project_ids))
+
+
+def visible_names(
+    session: Session, person: Person, *, in_use: bool = True
+) -> list[tuple[NamedProject, Role]]:
+    """The same of the projects in use, or of those not in use, by their names alone: many are read in little time."""
+    return _seen(session, person, projects.named(session, in_use=in_use))
+
+
+AnyProject = TypeVar("AnyProject", "Project", "NamedProject")
+
+
+def _seen(session: Session, person: Person, known: Sequence[AnyProject]) -> list[tuple[AnyProject, Role]]:
     if person.is_owner:
         return [(one, Role.OWNER) for one in known]
     roles = members.roles_of(session, person.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
 from typing import NamedTuple
@@ -18,19 +18,17 @@ from workflow import demos
 from workflow.access import Right, Role
 from workflow.demos import Demo
 from workflow.importing import CannotLearn, TableError
+from workflow.projects import managing, progress
 from workflow.projects.figures import RIGHT, Glance
-from workflow.projects.managing import ProjectNameError, ProjectSummary
+from workflow.projects.managing import ListOrder, ProjectNameError, ProjectSummary
 from workflow.projects.progress import FEWEST_MEASURED
 
 MANY = 4
 """Minimum of projects for search and sorting."""
 WIDTHS = (0.7, 4.4, 1.3, 1.2, 2.2, 1.5, 0.7)
 GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
-ORDERS = {
-    "Last answered": lambda one: -(one.last_answer or one.created_at).timestamp(),
-    "Name": lambda one: one.name.casefold(),
-    "Most left": lambda one: -one.left,
-}
+AT_ONCE = 50
+"""Lines of a list that are drawn at first, and with each click on *Show more*."""
 
 
 class Step(NamedTuple):
@@ -84,19 +82,42 @@ def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
     return f"About {roughly(glance.more, 'more answer')} to {yours}{time}"
 
 
-def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:
-    """Draw the lines, with search and sorting above them from the fourth project on. person : name of the
-    viewer"""
-    shown = _chosen(projects) if len(projects) >= MANY else projects
+def project_list(page: frame.Page, total: int) -> None:
+    """Draw the first lines, with search and sorting above them from the fourth project on. total : number of
+    projects"""
+    words, order = _wanted() if total >= MANY else ("", ListOrder.LATEST)
+    found = managing.find_projects(page.seat, words, order, lines_drawn("projects"))
+    glances = progress.at_a_glance(page.seat, [project.id for project in found.first])
     with st.container(key="winnow_projects", gap=None):
-        for project in shown:
+        for project in found.first:
             with st.container(key=f"winnow_project-{project.id}"):
-                _line(project, glances.get(project.id), person)
-    if not shown:
+                _line(project, glances.get(project.id), page.person.name)
+    if not found.first:
         st.caption("No project matches.")
+    show_more("projects", found.total)
 
 
-def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
+def lines_drawn(which: str) -> int:
+    """Return the number of lines to draw at most in this list."""
+    return int(st.session_state.get(f"{state.PROJECTS_DRAWN}-{which}", AT_ONCE))
+
+
+def show_more(which: str, total: int) -> None:
+    """Draw the button for further lines of a list, if there are any. total : number of its lines"""
+    drawn = lines_drawn(which)
+    if drawn >= total:
+        return
+
+    def add() -> None:
+        st.session_state[f"{state.PROJECTS_DRAWN}-{which}"] = drawn + AT_ONCE
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Show more", key=f"more-{which}", icon=":material/expand_more:", on_click=add)
+        st.caption(f"{drawn:,} of {total:,} projects")
+
+
+def _wanted() -> tuple[str, ListOrder]:
+    """Draw the search and the order, and return what is chosen there."""
     with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
         words = st.text_input(
             "Find a project",
@@ -106,11 +127,9 @@ def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
             width=260,
         )
         order = st.selectbox(
-            "Order", list(ORDERS), key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
+            "Order", list(ListOrder), key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
         )
-    wanted = words.casefold().split()
-    found = [one for one in projects if all(word in one.name.casefold() for word in wanted)]
-    return sorted(found, key=ORDERS[order])
+    return words, order
 
 
 def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:

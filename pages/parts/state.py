@@ -200,6 +200,9 @@ FIND_PROJECT = "winnow_find_project"
 PROJECT_ORDER = "winnow_project_order"
 """Widget key of the order in which Home lists projects."""
 
+PROJECTS_DRAWN = "winnow_projects_drawn"
+"""Number of lines that Home draws at most in a list of projects, with the list behind it."""
+
 TOUR = "winnow_tour"
 """Beginning of the keys of a demo's tour, with the project behind it: the current step, and its buttons."""
 

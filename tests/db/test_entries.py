@@ -17,6 +17,7 @@ from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
 from tests.db.conftest import NOW, add_project, new_entry, new_question
+from tests.statements import noted_statements
 
 # entries
 
@@ -50,7 +51,30 @@ def test_entry_round_trips(database: Database) -> None:
         assert entries.after(session, project, 0) == [written]
         assert entries.with_token(session, project, written.token) == written
         assert entries.with_token(session, project, "other") is None
-        assert entries.last_about_a_row(session, project) == written
+        end = entries.LogEnd(written.seq, written.at, written.person_id)
+        assert entries.log_ends(session, [project]) == {project: end}
+
+
+def test_ends_of_logs_are_found_in_one_statement(database: Database) -> None:
+    one, two, three, empty = (add_project(database, name) for name in ("one", "two", "three", "empty"))
+    append(database, one, row=3)
+    append(database, one, row=2, person_id=2, at=NOW + timedelta(seconds=7))
+    append(database, one, row=entries.NO_ROW, at=NOW + timedelta(seconds=9))
+    append(database, two, row=0)
+    append(database, three, row=entries.NO_ROW)
+    ends = {
+        one: entries.LogEnd(3, NOW + timedelta(seconds=7), 2),
+        two: entries.LogEnd(1, NOW, 1),
+        three: entries.LogEnd(1, None, None),
+        empty: entries.LogEnd(0, None, None),
+    }
+    with database.read() as session, noted_statements() as noted:
+        assert entries.log_ends(session) == ends
+        assert sum(one.startswith("SELECT") for one in noted) == 1
+        assert entries.log_ends(session, [two, empty]) == {two: ends[two], empty: ends[empty]}
+        assert entries.log_ends(session, []) == {}
+        for key, end in ends.items():
+            assert end.height == entries.last_seq(session, key)
 
 
 def test_log_is_read_in_batches_up_to_seq(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +220,7 @@ def test_answers_are_counted_listed_and_timed(database: Database) -> None:
         assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
         assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
         assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
-        assert entries.last_about_a_row(session, project + 1) is None
+        assert entries.log_ends(session, [project + 1]) == {}
     append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
     with database.read() as session:
         assert answers.answered_rows(session, project, ANSWERS) == 1
@@ -450,5 +474,9 @@ def test_answers_of_row_and_counts_by_label_are_returned(database: Database) -> 
         assert answers.any_answer(session, project, ("bad",), 2)
         assert not answers.any_answer(session, project, ("bad",), 1)
         assert answers.any_answer(session, project, ("skip",), None)
+        others = (project, project + 1)
+        assert answers.begun(session, others, ("bad",), 2) == {project}
+        assert answers.begun(session, others, ("bad",), 1) == set()
+        assert answers.begun(session, others[1:], ("bad",), 2) == set()
         assert answers.count_naming(session, project, ("wren", "Wren"), KINDS) == 2
         assert answers.count_naming(session, project, ("wren",), ("among",)) == 0

@@ -48,6 +48,10 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
         projects.change(session, frogs, archived_at=NOW)
     with database.read() as session:
         assert [one.name for one in projects.listed(session)] == ["birds"]
+        assert [one.name for one in projects.everything(session, [frogs])] == ["frogs"]
+        assert [one.name for one in projects.named(session, in_use=True)] == ["birds"]
+        assert [one.name for one in projects.named(session, in_use=False)] == ["frogs"]
+        assert projects.in_use(session) == {birds}
         assert projects.get(session, frogs).archived_at == NOW
         assert projects.count(session) == 2
         with pytest.raises(projects.NoSuchProjectError, match="99"):

@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import home_parts
 from pages.parts.home_parts import next_step, state_line
 from tests.pages.conftest import Open, words
+from tests.statements import noted_statements
+from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import demos
 from workflow.access import Role
@@ -184,6 +186,55 @@ def test_project_list_has_search_from_fourth_project_on(home: Home, owner: int, 
     assert names(test) == ["beta"]
     test.text_input[0].set_value("nothing such").run()
     assert "No project matches." in words(test)
+
+
+def test_long_list_is_drawn_in_parts(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_parts, "AT_ONCE", 2)
+    for name in ("alpha", "beta", "gamma", "delta"):
+        small_project(home, owner, name)
+    test = show(owner)
+    assert names(test) == ["delta", "gamma"]
+    assert "2 of 4 projects" in words(test)
+    test.text_input[0].set_value("alpha").run()
+    assert names(test) == ["alpha"], "those that are not drawn are searched, too"
+    assert "more-projects" not in {one.key for one in test.button}
+    test.text_input[0].set_value("").run()
+    test.button(key="more-projects").click().run()
+    assert names(test) == ["delta", "gamma", "beta", "alpha"]
+    assert "more-projects" not in {one.key for one in test.button}
+
+
+def test_long_archive_is_drawn_in_parts(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_parts, "AT_ONCE", 2)
+    for name in ("alpha", "beta", "gamma"):
+        managing.archive_project(Seat(home, owner, small_project(home, owner, name)))
+
+    def restored(test: AppTest) -> int:
+        return sum(one.label == "Restore" for one in test.button)
+
+    test = show(owner)
+    assert restored(test) == 2
+    assert [one.label for one in test.expander] == ["Archived (3)"]
+    test.button(key="more-Archived").click().run()
+    assert restored(test) == 3
+
+
+def test_home_of_many_projects_makes_statements_of_home_of_few(home: Home, owner: int, show: Open) -> None:
+    counted = []
+    for first, beyond in ((0, 3), (3, 12)):
+        for number in range(first, beyond):
+            (vector_project if number % 2 else small_project)(home, owner, f"p{number}")
+        for person in (owner, annotator(home, owner, f"Ada {beyond}")):
+            show(person)  # counts the new logs
+            with noted_statements("ScriptRunner.scriptThread") as noted:
+                show(person)
+            counted.append(len(noted))
+    assert counted[:2] == counted[2:]
+    assert min(counted) > 0
 
 
 def test_project_line_links_to_its_pages(home: Home, owner: int, show: Open) -> None:

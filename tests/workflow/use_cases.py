@@ -428,6 +428,7 @@ OWN_ANYWHERE: dict[str, UseCase] = {
 """Use cases for the owner, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
     "managing.list_projects": lambda seat, _world, _row: managing.list_projects(seat),
+    "managing.find_projects": lambda seat, _world, _row: managing.find_projects(seat, "small", most=1),
     "managing.project_names": lambda seat, _world, _row: managing.project_names(seat),
     "progress.at_a_glance": lambda seat, _world, _row: progress.at_a_glance(seat),
     "browsers.my_browsers": lambda seat, _world, _row: browsers.my_browsers(seat),
@@ -525,6 +526,7 @@ NOTES = {
     "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
     "reviewing.correct": "who does not review corrects rows they have answered",
     "managing.list_projects": "those that the person is a member of",
+    "managing.find_projects": "those that the person is a member of",
     "managing.project_names": "those that the person is a member of",
     "progress.at_a_glance": "of those that the person is a member of",
     "managing.put_away": "those that the person owns",

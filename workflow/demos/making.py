@@ -95,7 +95,7 @@ def find(seat: Seat, demo: Demo) -> int | None:
     """The number of this demo's project, if it is in use. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
-    return next((one.id for one in managing.list_projects(seat) if one.name == demo.name), None)
+    return next((key for key, name in managing.project_names(seat).items() if name == demo.name), None)
 
 
 def ask(seat: Seat, demo: Demo) -> Job[int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from db import answers, entries
+from db import answers
 from winnow_labels import __version__
 from workflow.files.stored import whole_file
 from workflow.kinds import kind_of, stop_rules
@@ -159,15 +159,17 @@ class _Count:
 _counting_known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]] = WeakKeyDictionary()
 
 
-def counts(home: Home, session: Session, project: Project) -> ProjectCounts:
-    """Return how much of the project is answered, open and in dispute, from its whole log."""
+def counts(home: Home, session: Session, project: Project, now: int) -> ProjectCounts:
+    """Return how much of the project is answered, open and in dispute, from its whole log.
+
+    now : seq of its latest entry, read in this transaction
+    """
     # A new project may have the id of a deleted one.
     known = _counting_known.setdefault(home.database, {})
     found = known.setdefault((project.id, project.created_at), _Count())
     with found.lock:
         if found.settings != project.settings:
             found.settings, found.seq, found.kept = dict(project.settings), -1, None
-        now = entries.last_seq(session, project.id)
         if found.seq < 0 and (stored := _stored_counts(home, project, now)) is not None:
             found.counts, found.seq = stored, now
         if found.seq != now:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from db import answers, entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
-from workflow.access import RIGHTS, Right, Role, visible_projects
+from workflow.access import RIGHTS, Right, Role, visible_names, visible_projects
 from workflow.kinds import glances
 from workflow.kinds.adopting import change_settings
 from workflow.people import audit
@@ -20,6 +21,7 @@ from workflow.saving import saving_files, saying_why
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.entries import LogEnd
     from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
@@ -87,14 +89,39 @@ class ProjectSummary:
         }
 
 
-def summarised(home: Home, session: Session, project: Project, person_id: int, role: Role) -> ProjectSummary:
-    """Return the project with its counts, from its log only: no learner is built for it. person_id, role : of the
-    reader"""
-    last = entries.last_about_a_row(session, project.id)
+def summarised(
+    home: Home,
+    session: Session,
+    seen: Sequence[tuple[Project, Role]],
+    person_id: int,
+    ends: Mapping[int, LogEnd],
+) -> list[ProjectSummary]:
+    """Return the projects with their counts, from their logs only: no learner is built for them. The number of
+    statements does not depend on the number of projects, unless a log has grown since it was counted.
+
+    seen : the projects, with the role of the reader in each      person_id : of the reader      ends : of their logs
+    """
+    names = people.names(session, {end.person_id for end in ends.values() if end.person_id is not None})
+    asked: dict[tuple[str, ...], list[int]] = {}
+    for project, _ in seen:
+        asked.setdefault(kinds.answers(project), []).append(project.id)
+    begun: set[int] = set()
+    for given, ids in asked.items():
+        begun |= answers.begun(session, ids, given, person_id)
+    return [_summary(project, role, ends[project.id], home, session, names, begun) for project, role in seen]
+
+
+def _summary(
+    project: Project,
+    role: Role,
+    end: LogEnd,
+    home: Home,
+    session: Session,
+    names: Mapping[int, str],
+    begun: Collection[int],
+) -> ProjectSummary:
+    counts = glances.counts(home, session, project, end.height)
     reviews = Right.REVIEW in RIGHTS[role]
-    who = people.find(session, last.person_id) if last and reviews else None
-    counts = glances.counts(home, session, project)
-    given = kinds.answers(project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -105,9 +132,9 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
         answered=counts.answered,
         left=counts.left,
         disputes=counts.disputes if reviews else 0,
-        last_answer=last.at if last else None,
-        last_by=who.name if who else None,
-        begun=last is not None and answers.any_answer(session, project.id, given, person_id),
+        last_answer=end.at,
+        last_by=names.get(end.person_id) if reviews and end.person_id is not None else None,
+        begun=project.id in begun,
         answers=counts.answers,
         created_at=project.created_at,
         kind=kinds.kind_name(project),
@@ -217,22 +244,66 @@ def default_settings(table: LabelTable) -> kinds.KindSettings:
     return settings
 
 
+class ListOrder(StrEnum):
+    """Orders of a list of projects, in the words of Home."""
+
+    LATEST = "Last answered"
+    NAME = "Name"
+    LEFT = "Most left"
+
+
+@dataclass(frozen=True)
+class FoundProjects:
+    """The first projects of a list, and the number of all projects in it."""
+
+    first: tuple[ProjectSummary, ...]
+    total: int
+
+
 def list_projects(seat: Seat) -> list[ProjectSummary]:
     """List every project in use that the person is a member of, the one with the latest answer first. Reads only the
     log's counts and builds no learner."""
+    return list(find_projects(seat).first)
+
+
+def find_projects(
+    seat: Seat, words: str = "", order: ListOrder = ListOrder.LATEST, most: int | None = None
+) -> FoundProjects:
+    """List the same projects, or those whose names contain these words. Only the first are counted, unless the order
+    needs the counts of all.
+
+    most : number of the first ones that are wanted; None for all
+    """
+    wanted = words.casefold().split()
     with seat.reading() as reading:
-        session, home = reading.session, seat.home
-        glances.keep_only(home, {project.id for project in projects.listed(session)})
-        seen = [one for one in visible_projects(session, reading.person) if one[0].in_use]
-        summaries = [summarised(home, session, project, seat.person_id, role) for project, role in seen]
-    return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
+        session = reading.session
+        glances.keep_only(seat.home, projects.in_use(session))
+        named = [one for one, _ in visible_names(session, reading.person)]
+        # In Python: SQLite folds the case of ASCII letters only.
+        found = [one for one in named if all(word in one.name.casefold() for word in wanted)]
+        ends = entries.log_ends(session)
+        found.sort(key=lambda one: ends[one.id].at or one.created_at, reverse=True)
+        if order is ListOrder.NAME:
+            found.sort(key=lambda one: one.name.casefold())
+        ids = [one.id for one in found]
+        counted = ids if order is ListOrder.LEFT else ids[:most]
+        seen = visible_projects(session, reading.person, counted)
+        summaries = {
+            one.id: one
+            for one in summarised(
+                seat.home, session, seen, seat.person_id, {key: ends[key] for key in counted}
+            )
+        }
+    if order is ListOrder.LEFT:
+        ids.sort(key=lambda one: -summaries[one].left)
+    return FoundProjects(tuple(summaries[one] for one in ids[:most]), len(ids))
 
 
 def project_names(seat: Seat) -> dict[int, str]:
     """Return the names of the same projects by id, in alphabetical order, without counting their logs. Raises
     NotAllowed."""
     with seat.reading() as reading:
-        seen = [one for one, _ in visible_projects(reading.session, reading.person) if one.in_use]
+        seen = [one for one, _ in visible_names(reading.session, reading.person)]
     return {one.id: one.name for one in sorted(seen, key=lambda one: (one.name.casefold(), one.id))}
 
 
@@ -245,7 +316,10 @@ def get_project(seat: Seat) -> ProjectSummary:
     """
     with seat.reading() as reading:
         assert reading.role is not None  # noqa: S101 - a member's, as they are at a project
-        return summarised(seat.home, reading.session, reading.project, seat.person_id, reading.role)
+        session, project = reading.session, reading.project
+        ends = entries.log_ends(session, [project.id])
+        (found,) = summarised(seat.home, session, [(project, reading.role)], seat.person_id, ends)
+        return found
 
 
 class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
@@ -363,16 +437,16 @@ class PutAway:
 def put_away(seat: Seat) -> PutAway:
     """List the archived and deleted projects that this person owns."""
     with seat.reading() as reading:
-        session, home = reading.session, seat.home
-        known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]
-        binned = [one for one in known if one.deleted_at is not None]
-        archived = [one for one in known if one.archived_at is not None and one.deleted_at is None]
-        binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
-        archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
-        return PutAway(
-            archived=tuple(summarised(home, session, one, seat.person_id, Role.OWNER) for one in archived),
-            binned=tuple(summarised(home, session, one, seat.person_id, Role.OWNER) for one in binned),
-        )
+        session, person = reading.session, reading.person
+        known = [one for one, role in visible_names(session, person, in_use=False) if role is Role.OWNER]
+        known.sort(key=lambda one: one.deleted_at or one.archived_at or one.created_at, reverse=True)
+        ids = [one.id for one in known]
+        seen, ends = visible_projects(session, person, ids), entries.log_ends(session, ids)
+        summaries = {one.id: one for one in summarised(seat.home, session, seen, seat.person_id, ends)}
+    return PutAway(
+        archived=tuple(summaries[one.id] for one in known if one.deleted_at is None),
+        binned=tuple(summaries[one.id] for one in known if one.deleted_at is not None),
+    )
 
 
 def checked_name(name: str) -> str:
@@ -392,6 +466,6 @@ def checked_name(name: str) -> str:
 def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
     """Raise ProjectNameError if a project in use, among those that this person may see, has the name. Other projects
     are not checked, so that the person does not learn of them."""
-    seen = visible_projects(reading.session, reading.person)
-    if any(one.in_use and one.name == name and one.id != except_for for one, _ in seen):
+    seen = visible_names(reading.session, reading.person)
+    if any(one.name == name and one.id != except_for for one, _ in seen):
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

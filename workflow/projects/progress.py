@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from db import entries, projects
@@ -23,16 +24,18 @@ class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
     """Projects of this kind are not replayed in random order."""
 
 
-def at_a_glance(seat: Seat) -> dict[int, Glance]:
+def at_a_glance(seat: Seat, project_ids: Collection[int] | None = None) -> dict[int, Glance]:
     """Return {id: glance} of the projects in use that the person may see, if anything is known about them. Waits for no
     learner, and builds none.
+
+    project_ids : only these; None for all
 
     Raises NotAllowed if the person is unknown or disabled.
     """
     with seat.reading() as reading:
         session = reading.session
-        seen = [one for one, _ in visible_projects(session, reading.person) if one.in_use]
-        heights = {one.id: entries.last_seq(session, one.id) for one in seen}
+        seen = [one for one, _ in visible_projects(session, reading.person, project_ids) if one.in_use]
+        ends = entries.log_ends(session, project_ids)
 
     def read_pace(project_id: int) -> float | None:
         with seat.reading() as reading:
@@ -40,7 +43,7 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
 
     found = {one.id: glances.glance_of(seat.home, one, read_pace) for one in seen}
     # A glance beyond the end of the log comes from a database that has been replaced.
-    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
+    return {key: one for key, one in found.items() if one is not None and one.seq <= ends[key].height}
 
 
 def read_progress(seat: Seat) -> Any:

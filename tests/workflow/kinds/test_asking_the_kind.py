@@ -114,7 +114,7 @@ def test_log_is_counted_once_for_each_height(
 
     def counted() -> glances.ProjectCounts:
         with seat.reading() as reading:
-            return glances.counts(seat.home, reading.session, reading.project)
+            return glances.counts(seat.home, reading.session, reading.project, reading.height)
 
     first = counted()
     assert counted() == first
