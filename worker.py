@@ -7,7 +7,6 @@ worker.py`.
 
 from __future__ import annotations
 
-import logging
 import os
 import platform
 import secrets
@@ -22,6 +21,7 @@ from pathlib import Path
 from workflow.backups.worker import BackupWorker
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.models import leases
+from workflow.server import logs
 from workflow.server.home import open_home
 from workflow.server.settings import Settings, SettingsError
 
@@ -37,8 +37,6 @@ CANNOT_START = 2
 
 def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends, or there is nothing to do."""
-    logging.basicConfig(format="%(asctime)s worker: %(message)s")
-    logging.getLogger("winnow").setLevel(logging.INFO)  # only its own messages, not those of libraries
     stop, left, working = threading.Event(), threading.Event(), list[BackupWorker]()
     of_server = "--with-parent" in sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -47,7 +45,9 @@ def main() -> None:
         threading.Thread(target=_until_parent_ends, args=(stop, left, working), daemon=True).start()
     _step_back()
     try:
-        home = open_home(Settings.from_environment())
+        settings = Settings.from_environment()
+        logs.set_up(settings, "worker")
+        home = open_home(settings)
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(CANNOT_START)

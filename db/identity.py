@@ -102,6 +102,9 @@ _COUNT = """
 commit is a word of its own: where its answer is lost, the number is known by which to ask (`db.engine`)."""
 
 
+_LOCK = {True: text("SELECT id FROM identity"), False: text("SELECT id FROM identity FOR UPDATE")}
+
+
 @dataclass(frozen=True)
 class Identity:
     """id : 32 hex digits      height : how many commits that changed something it has seen, or more"""
@@ -198,6 +201,12 @@ def read_identity(connection: Connection) -> Identity | None:
     sqlite = connection.dialect.name == "sqlite"
     height = "PRAGMA user_version" if sqlite else "SELECT last_value FROM identity_height"
     return Identity(mine, int(connection.execute(text(height)).scalar_one()))
+
+
+def lock_for_writing(session: Session) -> None:
+    """Take the write lock that SQLite's transactions take anyway; on PostgreSQL lock the row of the identity, which a
+    standby or a database that is to read only refuses. Raises DBAPIError."""
+    session.execute(_LOCK[session.get_bind().dialect.name == "sqlite"])
 
 
 def begin_counting(connection: Connection) -> None:

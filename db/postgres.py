@@ -21,6 +21,7 @@ from db.sqlite import PASSING
 if TYPE_CHECKING:
     import psycopg
     from psycopg.rows import TupleRow
+    from sqlalchemy.orm import Session
 
 # The cursor by which SQLAlchemy asks PostgreSQL.
 
@@ -155,6 +156,11 @@ def reader_of(engine: Engine) -> Engine:
 def glancer_of(engine: Engine) -> Engine:
     """The same for one query, without a transaction around it."""
     return engine.execution_options(**{READS: True, SINGLE: True})
+
+
+def database_size(session: Session) -> int:
+    """Return the bytes of the database on the server's disk."""
+    return int(session.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
 
 
 def alone_with_tables(connection: Connection) -> None:

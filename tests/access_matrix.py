@@ -101,6 +101,10 @@ def _addresses() -> Iterator[str]:
     rows += [
         [f"`{path}`, of owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW
     ]
+    rows += [
+        [f"`{path}`, of programs of the operator", *[NO] * (len(ROLES) + 2)]
+        for path in addresses.OF_OPERATORS
+    ]
     yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
 
 

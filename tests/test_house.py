@@ -60,6 +60,7 @@ OPENS_BY_ITSELF = {
     "workflow/people/browsers.py": "who is there is what it finds out",
     "workflow/people/tokens.py": "who is there is what it finds out",
     "workflow/demos/digits.py": "the first project, before anyone is there",
+    "workflow/server/figures.py": "the operator's program, which is no person",
     "workflow/models/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",
     "workflow/importing/encoding_worker.py": "the worker, who is no person; it takes the seat of who asked",

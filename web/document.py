@@ -23,8 +23,8 @@ from streamlit.file_util import get_static_dir
 
 from pages.parts.components import scripts_in
 from web.closed import FRAMED_BY
-from web.connections import PAGES_A_PERSON, open_pages
 from web.guard import PERSON_HEADER
+from web.operating.connections import PAGES_A_PERSON, open_pages
 from web.packed import FOLDER, takes_packed
 from web.signin_page import page as plain_page
 from workflow.access import NotAllowed

@@ -21,7 +21,7 @@ from streamlit.proto.AuthRedirect_pb2 import AuthRedirect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from web import bearer
-from web.connections import open_pages
+from web.operating.connections import open_pages
 from web.problems import problem
 from web.proxies import proxy_user
 from web.signin_page import cookie_of
@@ -83,7 +83,10 @@ QUIET = 0.5
 """Seconds of silence afterwards before its websocket is closed, so that no click is lost."""
 ENDED = "/signin?ended=1"
 """Target of a page whose sign-in has ended; it explains why."""
-OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz"})
+OPEN_PATHS = frozenset(
+    {"/signin", "/signin/openid", "/signin/openid/back", "/healthz", "/readyz", "/metrics"}
+)
+"""Open to all; `/metrics` asks by itself who may read it."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
 _COME_AGAIN = 1012  # close code of a restarting service: the page reconnects

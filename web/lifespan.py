@@ -7,6 +7,7 @@ import gc
 import inspect
 import logging
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ from web.guard import SIGN_IN_HEADER
 from web.server import answer_at_once
 from workflow.backups import worker as backup_worker
 from workflow.exporting import files
+from workflow.exporting.for_programs import VERSION
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
@@ -130,7 +132,7 @@ def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
 
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("winnow")
 
 SWEPT_EVERY = 600.0
 """Seconds between two sweeps."""
@@ -165,6 +167,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
             ensure_demo(here)
             address = here.settings.public_url or base_url()
             notes.enter_context(noted(here.servers_dir, address))
+            logger.info("Winnow %s is ready at %s, process %d.", VERSION, address, os.getpid())
             terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
         load_pages()
         # Modules loaded by now stay. Streamlit collects garbage after every rerun; frozen objects are
@@ -174,12 +177,14 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         crew.start()
         follower.start()
         yield
+        logger.info("Winnow is stopping: all requests are answered, the training processes end now.")
     finally:
         sweeper.cancel()
         follower.stop()
         crew.stop()
         notes.close()
         close_home()
+    logger.info("Winnow has stopped: the database is closed.")
 
 
 def load_pages() -> None:

@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 import sys
 import tempfile
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from streamlit import App, config
 
 from web import bearer, document, packed, presses
 from web.api.made import make_api
 from web.closed import Closed
-from web.connections import OwnConnections
 from web.downloads import backup_file, kept_file, prepared_file, small_picture, spectrogram
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.openid import openid_back, openid_start
+from web.operating import health, metrics, traffic
+from web.operating.connections import OwnConnections
 from web.packed import Packed, Readable
 from web.proxies import PublicAddress, TrustedProxies, keep_uvicorn_out
 from web.signin import signin, signout
 from web.uploads import receive_file
-from workflow.backups import keeping, owners, staging
+from workflow.backups import owners, staging
 from workflow.exporting import files
 from workflow.files import media
 from workflow.importing import arrivals
-from workflow.saving import STORE_FAULTS, DamagedPagesError, why_nothing_is_saved
-from workflow.server.home import Home, home
+from workflow.server.home import home
 from workflow.server.running import raise_most_files, terminal
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 from workflow.server.store import check_pages, was_left_open
@@ -67,54 +62,12 @@ def answer_at_once() -> None:
                 one.detach()  # it stays open
 
 
-# `/healthz`: is the server up, and can it store what people say?
-
-_log = logging.getLogger(__name__)
-_ROOM = 1024 * 1024
-"""Bytes for which there must be room next to the database."""
-
-
-def healthz(_request: Request) -> JSONResponse:
-    """200 `{"status": "ok"}`, and with `backups` if they are not as they should be, which keeps no one from
-    answering; 503 with the reason in words, where the database does not answer, what is stored would be lost with this
-    process, or nothing can be written. Open to all, so it says no more."""
-    here = home()
-    try:
-        here.database.check()
-    except DamagedPagesError as error:
-        _log.error("%s", error)
-        return JSONResponse({"status": "database is damaged"}, status_code=503)
-    except (SQLAlchemyError, *STORE_FAULTS):
-        _log.exception("The database does not answer.")
-        return JSONResponse({"status": "database does not answer"}, status_code=503)
-    if (why := why_nothing_is_saved(here) or _why_there_is_no_room(here)) is not None:
-        _log.error("%s", why)
-        return JSONResponse({"status": why}, status_code=503)
-    if keeping.why_worried(here.settings, datetime.now(UTC)) is not None:  # the words may name files
-        return JSONResponse(
-            {"status": "ok", "backups": "failed, damaged or overdue: owners see more on the page Backups"}
-        )
-    return JSONResponse({"status": "ok"})
-
-
-def _why_there_is_no_room(here: Home) -> str | None:
-    """Also by a quota, or a limit of this process; nothing of it is left."""
-    folder = here.settings.home if here.database.path is None else here.database.path.parent
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, _ROOM)
-            else:
-                file.write(bytes(_ROOM))
-    except OSError as error:
-        return f"The data folder cannot be written: {error.strerror}."
-    return None
-
-
 CANNOT_START = 2
 """Exit status of a server that says why it does not start."""
 ROUTES = [
-    Route("/healthz", healthz, methods=["GET"]),
+    Route("/healthz", health.healthz, methods=["GET"]),
+    Route("/readyz", health.readyz, methods=["GET"]),
+    Route(metrics.ADDRESS, metrics.show, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/small", small_picture, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/spectrogram", spectrogram, methods=["GET"]),
@@ -138,6 +91,7 @@ def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
     raise_most_files()
     try:
+        traffic.log_as_set(Settings.from_environment())
         settings = staging.settings_at_start()
         left_open = was_left_open(settings)
         check_pages(settings, home().database, left_open=left_open)
@@ -157,13 +111,14 @@ def see_to_home() -> None:
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first: bounds for connections, then headers, on refusals too, then what proxies say, then where people
-    reach Winnow, then the host, then pages of other sites, then who is there, then whether there is such an address,
-    then what is kept packed, then whether it can be read."""
+    """Outermost first: bounds for connections, then headers, on refusals too, then what proxies say, then what is
+    counted and logged, then where people reach Winnow, then the host, then pages of other sites, then who is there,
+    then whether there is such an address, then what is kept packed, then whether it can be read."""
     return [
         Middleware(OwnConnections),
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
+        Middleware(traffic.Observed, settings=settings),
         Middleware(PublicAddress, settings=settings),
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
         Middleware(bearer.CrossOrigin, origins=settings.api_origins),

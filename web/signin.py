@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from web.connections import WHOLE_WITHIN
+from web.operating.connections import WHOLE_WITHIN
 from web.proxies import proxy_user
 from web.signin_page import cookie_of, page, signed_in_answer, signed_out_answer, visit_of
 from workflow.people import browsers, elsewhere, passwords, team

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
@@ -15,6 +15,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from db.base import is_cut_off, is_gone, is_held, is_read_only, lacks_a_table
 from db.engine import DatabaseBusyError, DatabaseUnavailableError, is_damaged
 from db.engine import DatabaseReplacedError as DatabaseReplacedError
+from db.identity import lock_for_writing
 from db.opened_file import DamagedPagesError as DamagedPagesError
 
 if TYPE_CHECKING:
@@ -159,6 +160,22 @@ def why_nothing_is_saved(home: Home) -> str | None:
     if path is not None and not os.access(path, os.W_OK):
         return _NOT_NOW.format("The database file is read only.", "let it be written")
     return None
+
+
+def why_not_now(home: Home) -> str | None:
+    """Why no one can write to the database now, found by taking its write lock; None if someone can. Nothing is
+    written. It waits for other writers, half a minute at most."""
+    try:
+        with suppress(_LockTakenError), home.database.write(lasting=False) as session:
+            lock_for_writing(session)
+            raise _LockTakenError  # rolls back
+    except STORE_FAULTS as error:
+        return words_for_fault(error)
+    return None
+
+
+class _LockTakenError(Exception):
+    """Raised and caught in `why_not_now`."""
 
 
 @contextmanager

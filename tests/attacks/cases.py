@@ -75,6 +75,8 @@ CLOSED = (
     "/auth/logout",
     "/oauth2callback?code=x&state=y",
     "/healthz/",
+    "/metrics/",
+    "/readyz/x",
     "/signin/x",
     "/api/v1/projects",
     "/api/v1/projects/{project}/rows",
@@ -200,6 +202,14 @@ def strangers() -> Iterator[Case]:
             )
     for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "X-Original-URL", "X-Rewrite-URL"):
         yield Case(f"stranger names another place in {header}", headers=((header, "/healthz"),))
+    for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"):
+        for who in (NOBODY, OWNER):
+            yield Case(
+                f"{who} reads metrics through a proxy that says {header}",
+                who,
+                target="/metrics",
+                headers=((header, "127.0.0.1"),),
+            )
 
 
 def people() -> Iterator[Case]:

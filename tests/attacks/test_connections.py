@@ -25,9 +25,9 @@ from tests.attacks.cases import ADA, HOST, OWNER, Case
 from tests.attacks.test_attacks import answer, drawn, page_of, wire
 from tests.browser.server import Server
 from tests.live_page import LivePage
-from web import connections
 from web.api.calls import Bounded
-from web.connections import PAGES_A_PERSON, OwnConnections, SaidOnce
+from web.operating import connections
+from web.operating.connections import PAGES_A_PERSON, OwnConnections, SaidOnce
 
 LIMITED = (
     "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, {hard})); "

@@ -207,6 +207,36 @@ class TestSystemd:
         assert not re.search(r"^MemoryDenyWriteExecute", UNIT, flags=re.M)
         assert "RestartPreventExitStatus=2\n" in UNIT
 
+    def test_systemd_unit_is_confined(self) -> None:
+        for said in (
+            "UMask=0077",
+            "MemoryMax=75%",
+            "ProtectClock=yes",
+            "ProtectKernelLogs=yes",
+            "RestrictNamespaces=yes",
+            "SystemCallFilter=@system-service",
+        ):
+            assert f"\n{said}\n" in UNIT, said
+
+    @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+    def test_systemd_unit_has_small_exposure(self) -> None:
+        done = subprocess.run(
+            [
+                "systemd-analyze",
+                "security",
+                "--offline=yes",
+                "--threshold=20",
+                str(ROOT / "docs" / "winnow.service"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        found = re.search(r"Overall exposure level for winnow.service: ([0-9.]+)", done.stdout)
+        assert found is not None, done.stderr
+        assert float(found[1]) < 2.0
+        assert done.returncode == 0
+
     @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
     def test_systemd_accepts_unit(self, tmp_path: Path) -> None:
         """With an existing program, because systemd checks for it."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from workflow.access import Right
 
-OPEN = ("/healthz", "/signin")
+OPEN = ("/healthz", "/readyz", "/signin")
 """Open to everyone, signed in or not."""
 
 OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
@@ -85,6 +85,9 @@ API: Mapping[str, Right | None] = {
 
 OF_WINNOW = ("/backup-files/{name}",)
 """Only for owners of this Winnow, whatever their role in a project."""
+
+OF_OPERATORS = ("/metrics",)
+"""For programs with the metrics token of the settings, or on the machine of the server: for no one by a sign-in."""
 
 OF_ANY_PROJECT: Mapping[str, Right] = {"/uploads": Right.OWN}
 """For people with this right in any project."""

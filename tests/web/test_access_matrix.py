@@ -73,6 +73,7 @@ def test_every_route_is_in_access_matrix() -> None:
         *addresses.PRESSED,
         *addresses.OF_ANY_PROJECT,
         *addresses.OF_WINNOW,
+        *addresses.OF_OPERATORS,
         bearer.API,  # what is below it: tests/web/api/test_access.py
     }
     pages = {
@@ -96,7 +97,7 @@ def test_every_role_is_answered_as_access_matrix_says(client: TestClient, seat: 
     for path, right in addresses.AT_A_PROJECT.items():
         wanted = 200 if right in rights else 404 if role == NOBODY else 403
         assert client.get(asked(path, address)).status_code == wanted, path
-    for path in addresses.OF_WINNOW:
+    for path in (*addresses.OF_WINNOW, *addresses.OF_OPERATORS):
         assert client.get(asked(path, address)).status_code == 403, path
     for path in (
         *addresses.OPEN,
@@ -142,6 +143,8 @@ def test_non_member_is_answered_like_missing_project(client: TestClient, seat: S
 def test_without_sign_in_only_open_addresses_answer(client: TestClient, seat: Seat) -> None:
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
+    for path in addresses.OF_OPERATORS:
+        assert client.get(path).status_code == 403
     closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]
     for path in (*closed, "/", "/signout", "/scripts/1.js", arrivals.PATH):
         assert client.get(path).status_code == 401, path

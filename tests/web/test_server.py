@@ -92,9 +92,11 @@ def said(server: Server, target: str, headers: dict[str, str]) -> str:
     return words
 
 
-def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
+def handshake(
+    server: Server, origin: str | None = None, target: str = "/_stcore/stream", **headers: str
+) -> int:
     """HTTP status of opening the pages' websocket; 101 is success."""
-    url = f"ws://127.0.0.1:{server.port}/_stcore/stream"
+    url = f"ws://127.0.0.1:{server.port}{target}"
     try:
         with connect(url, origin=origin, additional_headers=headers, open_timeout=60):  # type: ignore[arg-type]
             return 101

@@ -189,6 +189,14 @@ def test_failed_save_creates_no_partial_project(
     assert managing.list_projects(Seat(home, owner)) == []
 
 
+def test_taking_write_lock_changes_nothing(home: Home) -> None:
+    before, stamp = home.database.identity(), home.database.stamp()
+    assert saving.why_not_now(home) is None
+    assert home.database.identity() == before
+    assert home.database.stamp() == stamp or not home.database.is_sqlite, "no one is to look for news"
+    team.ensure_owner(home)  # and the lock is free
+
+
 @on_postgres
 def test_read_only_database_is_reported(home: Home, owner: int) -> None:
     alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
@@ -198,6 +206,7 @@ def test_read_only_database_is_reported(home: Home, owner: int) -> None:
     try:
         with pytest.raises(saving.NotSaved, match=r"to read only\. Nothing was stored\. Fix: "):
             team.make_start_link(home)
+        assert "to read only. Nothing was stored. Fix: " in str(saving.why_not_now(home))
     finally:
         with home.database.write() as session:
             session.execute(text("SET TRANSACTION READ WRITE"))
@@ -209,8 +218,10 @@ def test_locked_database_is_reported(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
-    with home.database.write(), pytest.raises(saving.NotSaved, match="could not be written"):
-        room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
+    with home.database.write():
+        assert "could not be written" in str(saving.why_not_now(home))
+        with pytest.raises(saving.NotSaved, match="could not be written"):
+            room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
 def test_full_disk_under_tables_is_reported_and_makes_no_project(home: Home, owner: int) -> None:

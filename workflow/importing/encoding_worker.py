@@ -42,6 +42,11 @@ def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
     return random_order.anything_to_do(home, quiet=quiet) or bool(_find(home))
 
 
+def count_waiting(home: Home) -> int:
+    """Return the number of encodings that are due or under way."""
+    return len(_find(home))
+
+
 def _find(home: Home) -> list[Encoding]:
     """Return the encodings that are unfinished or due for a retry, of projects in use."""
     with home.database.read() as session:

@@ -106,6 +106,12 @@ def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
     return training.anything_to_train(home, quiet=quiet) or any(_find(home))
 
 
+def count_waiting(home: Home) -> int:
+    """Return the number of comparisons that are due or under way."""
+    due, under_way = _find(home)
+    return len(due) + len(under_way)
+
+
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
     return find_waiting(home, kinds.models, trained.COMPARISONS.latest, partial(_has_news, home))
 

@@ -105,6 +105,11 @@ def find_for(home: Home, project: Project, worker: str, tell: Tell | None) -> No
             raise
 
 
+def count_waiting(home: Home) -> int:
+    """Return the number of projects that wait for neighbours."""
+    return len(_waiting(home))
+
+
 def _waiting(home: Home) -> list[Project]:
     """Return the projects in use that wait for neighbours."""
     if not kinds.any_waits(home):  # a worker checks each second, and there may be a thousand projects

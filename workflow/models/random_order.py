@@ -78,6 +78,12 @@ def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
     return comparing.anything_to_do(home, quiet=quiet) or any(_find(home))
 
 
+def count_waiting(home: Home) -> int:
+    """Return the number of estimates that are due or under way."""
+    due, under_way = _find(home)
+    return len(due) + len(under_way)
+
+
 def _find(home: Home) -> tuple[list[Project], list[RandomOrderEstimate]]:
     return find_waiting(home, kinds.replays_random_order, trained.RANDOM_ORDERS.latest, _has_news)
 

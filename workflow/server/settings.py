@@ -78,6 +78,8 @@ class Settings:
         seconds it may be without a worker
     encoders : whether pretrained encoders are offered and may be downloaded
     api_origins : of other sites, such as `https://lab.example.org`, whose pages may call the HTTP API
+    log_format : of the log, `text` or `json`      access_log : whether the log has a line for each request
+    metrics_token : which a program sends to read `/metrics`; '' if only programs of this machine may
     """
 
     home: Path
@@ -96,6 +98,9 @@ class Settings:
     cluster_wait: int = 60
     encoders: bool = True
     api_origins: tuple[str, ...] = ()
+    log_format: str = "text"
+    access_log: bool = False
+    metrics_token: str = field(default="", repr=False)
 
     @property
     def base_path(self) -> str:
@@ -133,6 +138,9 @@ class Settings:
             cluster_wait=_whole_number(values, "WINNOW_CLUSTER_WAIT", 60, 0, 86_400),
             encoders=_is_on(values, "WINNOW_ENCODERS"),
             api_origins=_origins(values),
+            log_format=_log_format(values),
+            access_log=_is_on(values, "WINNOW_ACCESS_LOG", default="off"),
+            metrics_token=_metrics_token(values),
         )
 
 
@@ -183,8 +191,8 @@ def _backups(values: Mapping[str, str]) -> BackupSettings:
     return BackupSettings(_EVERY[how], int(kept), place)
 
 
-def _is_on(values: Mapping[str, str], key: str) -> bool:
-    value = values.get(key, "") or "on"
+def _is_on(values: Mapping[str, str], key: str, default: str = "on") -> bool:
+    value = values.get(key, "") or default
     if value not in ("on", "off"):
         raise SettingsError(f"{key} must be on or off. Got {value!r}.")
     return value == "on"
@@ -199,6 +207,24 @@ def _origins(values: Mapping[str, str]) -> tuple[str, ...]:
                 f"case and, if it is not the usual one, port, such as https://lab.example.org. Got {one!r}."
             )
     return named
+
+
+def _log_format(values: Mapping[str, str]) -> str:
+    value = values.get("WINNOW_LOG_FORMAT", "") or "text"
+    if value not in ("text", "json"):
+        raise SettingsError(f"WINNOW_LOG_FORMAT must be text or json. Got {value!r}.")
+    return value
+
+
+def _metrics_token(values: Mapping[str, str]) -> str:
+    value = values.get("WINNOW_METRICS_TOKEN", "")
+    if value and not re.fullmatch(r"[!-~]{16,}", value):
+        # The value is not repeated: it is a secret.
+        raise SettingsError(
+            "WINNOW_METRICS_TOKEN must be at least 16 letters, digits and signs without a space, such as "
+            "`openssl rand -hex 32` makes."
+        )
+    return value
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int, lowest: int, highest: int) -> int:

@@ -56,6 +56,31 @@ def test_every_setting_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     )
 
 
+def test_log_settings_are_read() -> None:
+    settings = Settings.from_environment({})
+    assert (settings.log_format, settings.access_log, settings.metrics_token) == ("text", False, "")
+    settings = Settings.from_environment(
+        {"WINNOW_LOG_FORMAT": "json", "WINNOW_ACCESS_LOG": "on", "WINNOW_METRICS_TOKEN": "a" * 16}
+    )
+    assert (settings.log_format, settings.access_log, settings.metrics_token) == ("json", True, "a" * 16)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("WINNOW_LOG_FORMAT", "xml", "must be text or json. Got 'xml'"),
+        ("WINNOW_ACCESS_LOG", "yes", "must be on or off. Got 'yes'"),
+        ("WINNOW_METRICS_TOKEN", "s3cret", "must be at least 16 letters"),
+        ("WINNOW_METRICS_TOKEN", "s3cret of two words", "must be at least 16 letters"),
+        ("WINNOW_METRICS_TOKEN", "s3cret-with-\u00e9-in-it", "must be at least 16 letters"),
+    ],
+)
+def test_wrong_log_setting_is_refused(key: str, value: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words) as caught:
+        Settings.from_environment({key: value})
+    assert "s3cret" not in str(caught.value)
+
+
 def test_backup_schedule_and_count_are_read(tmp_path: Path) -> None:
     def of(value: str, **more: str) -> BackupSettings:
         return Settings.from_environment(

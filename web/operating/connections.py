@@ -200,9 +200,14 @@ class OpenPages:
         self._of: Counter[int] = Counter()
         self._closed = 0
 
+    @property
+    def total(self) -> int:
+        """Pages of all people."""
+        return self._of.total()
+
     def may_open(self, person_id: int) -> bool:
         """Return whether this person may open another page."""
-        return self._of[person_id] < PAGES_A_PERSON and self._of.total() < most_pages()
+        return self._of[person_id] < PAGES_A_PERSON and self.total < most_pages()
 
     @contextmanager
     def opened(self, person_id: int) -> Iterator[None]:

@@ -1,0 +1,1 @@
+"""Running the server: bounds for connections, health, metrics and the access log."""
