@@ -118,6 +118,7 @@ def show_more(which: str, total: int) -> None:
 
 def _wanted() -> tuple[str, ListOrder]:
     """Draw the search and the order, and return what is chosen there."""
+    orders: list[ListOrder] = list(ListOrder)
     with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
         words = st.text_input(
             "Find a project",
@@ -127,7 +128,7 @@ def _wanted() -> tuple[str, ListOrder]:
             width=260,
         )
         order = st.selectbox(
-            "Order", list(ListOrder), key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
+            "Order", orders, key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
         )
     return words, order
 
