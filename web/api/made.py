@@ -15,6 +15,7 @@ from web.api import exports, files, managing, reading, sent
 from web.api.calls import Bounded, refuse_unknown, say_refusals
 from web.api.conventions import Compressed, Heads, Tagged, describe_conventions
 from web.problems import TYPE
+from workflow import kinds
 from workflow.exporting.for_programs import VERSION
 
 # The OpenAPI document as a page: plain HTML, without scripts or external content.
@@ -121,6 +122,10 @@ class Api(FastAPI):
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
+            # Kinds of project are looked up when someone asks: a program may have added one.
+            document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
+                kinds.KINDS
+            )
             describe_conventions(document["paths"])
             for call in (call for path in document["paths"].values() for call in path.values()):
                 for status, reply in call["responses"].items():

@@ -8,10 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from workflow import kinds
 from workflow.exporting.for_programs import ANSWERS, ENTRY_KINDS
 
-ProjectKind = Annotated[str, Field(json_schema_extra={"enum": [*kinds.KINDS]})]
 AnswerKind = Annotated[str, Field(json_schema_extra={"enum": [*ANSWERS]})]
 EntryKindName = Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_KINDS]})]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -33,7 +31,7 @@ class ListedProject(BaseModel):
     id: int
     name: str
     description: str
-    kind: ProjectKind
+    kind: str
     role: RoleName = Field(description="Of the caller.")
     rows: int
     classes: int
