@@ -158,20 +158,19 @@ class _Exchange:
 def log_as_set(settings: Settings) -> None:
     """Write the log of this process as the settings want it, what Streamlit and uvicorn log included."""
     streamlit.logger.setup_formatter = _without_handler
-    LOGGING_CONFIG["loggers"] = {"uvicorn": {"level": "INFO"}}  # else uvicorn gives its loggers handlers
+    # Else uvicorn gives its loggers handlers. Our own lines tell start and stop, and its lines about websockets have
+    # the query, which may be a sign-in link.
+    levels = {name: {"level": "WARNING"} for name in ("uvicorn", "uvicorn.error")}
+    LOGGING_CONFIG["loggers"] = levels
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.WARNING)
     logs.set_up(settings, "server", _request_of)
-    logging.getLogger("uvicorn.error").addFilter(_names_no_query)
 
 
 def _without_handler(logger: logging.Logger) -> None:
     """Replace Streamlit's own function, which gives each of its loggers, whenever it is made, a handler of its own."""
     logger.handlers.clear()
     logger.propagate = True
-
-
-def _names_no_query(record: logging.LogRecord) -> bool:
-    """Refuse uvicorn's lines about websockets: they have the query. `Observed` writes such lines without it."""
-    return '"WebSocket %s"' not in str(record.msg)
 
 
 def _request_of() -> str:
