@@ -1,1 +1,1 @@
-"""Roles: the purpose of each column, how cells name labels, guesses of both, and doubts about the reading."""
+"""Column roles: guessing them, reading label cells, and doubts about the reading."""

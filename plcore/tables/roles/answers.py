@@ -1,6 +1,6 @@
-"""Tables with what a person said of an item in each line: which columns name person, item and answer.
+"""Tables with one person's answer to one item per row: find the columns of person, item and answer.
 
-They are known by their cells: people answer the same items, each of them once.
+The columns are recognised by their cells: several people answer the same items, each of them once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORKER = re.compile(
     r"(?:_?(?:id|pid|name|code|no|nr|number))?"
 )
 _BARE = r"_?(?:id|pid|name|code|no|nr|number)?"
-"""Keys that name no person."""
+"""Suffix of a column name that does not name a person by itself."""
 _RESPONSES = (
     "response", "answer", "label", "choice", "rating", "vote", "judgment", "judgement", "annotation", "selected_option",
     "selection", "decision", "category", "class",
@@ -33,15 +33,15 @@ _RESULT = re.compile(
     r"(?:is_)?(?:correct|accuracy|acc|corr|score|error|hit|timed_out|skipped)|condition|group|block|list"
 )
 _ONCE = 0.95
-"""Share of the answers that are the only one of their person on their item, from which a column names items."""
+"""Minimum share of answers that are their person's only answer to the item, for a column to name items."""
 _SHARED = 1.5
-"""People an item, on average, from which a column names items."""
+"""Minimum mean number of people per item, for a column to name items."""
 PROSE = 3
-"""Words of a cell, on average, from which it is a text."""
+"""Mean number of words per cell from which a column is a text."""
 
 
 def _once_each(cells: pd.DataFrame, worker: str, name: str) -> bool:
-    """Whether people answered what this column names, each of them once, and several of them."""
+    """Whether this column may name items: several people answered each, and each person once."""
     pairs = cells[[worker, name]]
     if cells[name].str.strip().eq("").any() or cells[name].nunique() < 2:
         return False
@@ -50,12 +50,12 @@ def _once_each(cells: pd.DataFrame, worker: str, name: str) -> bool:
 
 
 def _follows(cells: pd.DataFrame, of: str, name: str) -> bool:
-    """Whether a column is the same in all lines with the same cell of another."""
+    """Whether all rows with the same cell in `of` also have the same cell in `name`."""
     return bool((cells.groupby(of, sort=False)[name].nunique() == 1).all())
 
 
 def _item(cells: pd.DataFrame, worker: str, others: Sequence[str]) -> str | None:
-    """The column that names the items: the one that most others follow, and no place in the order of a session."""
+    """Return the column that names the items: it determines most others and is no position in a session."""
     found = [name for name in others if _once_each(cells, worker, name)]
     if not found:
         return None
@@ -72,7 +72,7 @@ def _item(cells: pd.DataFrame, worker: str, others: Sequence[str]) -> str | None
 
 
 def worker_column(cells: pd.DataFrame) -> str | None:
-    """The column that names who answered: several people, with several answers each. A subject may be an item, too."""
+    """Return the column that names annotators: several people with several answers each. A subject may be an item."""
     named = []
     for name in map(str, cells.columns):
         match = _WORKER.fullmatch(key_of(name))
@@ -84,10 +84,10 @@ def worker_column(cells: pd.DataFrame) -> str | None:
 
 @dataclass(frozen=True)
 class AnswerColumns:
-    """Columns of a table with what a person said of an item in each line.
+    """The columns of a table with one person's answer to one item per row.
 
-    labels : that hold the answers; several are those of several questions
-    gold : of the item's right answer      about : what tells neither of the item nor of these
+    labels : columns of the answers; several columns are several questions
+    gold : column of the item's right answer      about : columns that describe neither the item nor the answer
     """
 
     worker: str
@@ -98,12 +98,12 @@ class AnswerColumns:
 
 
 def answer_columns(cells: pd.DataFrame, label: str | None = None) -> AnswerColumns | None:
-    """The columns of a table of answers; None if it seems to be another table. label : of the answers, if known"""
+    """Return the columns of a table of answers; None if it is another table. label : column of answers, or None"""
     worker = worker_column(cells)
     if worker is None:
         return None
     free = [str(name) for name in cells.columns if name not in (worker, label) and not _is_sure(str(name))]
-    # A subject is who answered, or what they answered.
+    # A subject is either the person who answered or the item.
     free = [name for name in free if not is_fact(key_of(name)) or key_of(name).startswith("subj")]
     free = [name for name in free if cells[name].nunique() > 1]
     of_worker = [name for name in free if _follows(cells, worker, name)]
@@ -124,14 +124,17 @@ def answer_columns(cells: pd.DataFrame, label: str | None = None) -> AnswerColum
 
 
 def _is_sure(name: str) -> bool:
-    """Whether only people have columns of this name."""
+    """Whether a column of this name always names people."""
     match = _WORKER.fullmatch(key_of(name))
     return match is not None and match["sure"] is not None
 
 
 def _answers(cells: pd.DataFrame, said: Sequence[str], sure: bool) -> list[str]:
-    """The columns of answers among those that differ between the people of an item: the one that is called so; or, if
-    people are sure to be people, all of a few words that come again."""
+    """Return the columns of answers among those that differ between the people of an item.
+
+    This is the column with an answer's name or, if the people are certain (`sure`), every column of a few repeated
+    words.
+    """
     plain = {key_of(name): name for name in reversed(said)}
     called = next((plain[name] for name in _RESPONSES if name in plain), None)
     if called is not None or not sure:
@@ -143,6 +146,6 @@ def _answers(cells: pd.DataFrame, said: Sequence[str], sure: bool) -> list[str]:
 
 
 def _holds_labels(column: pd.Series[str]) -> bool:
-    """Whether the cells are single labels: a few words that come again, no lists and no texts."""
+    """Whether the cells are single labels: a few repeated words, no lists and no texts."""
     few = column.nunique() <= len(column) / 2 and column.str.count(r"\S+").mean() < PROSE
     return bool(few and not column.str.contains(r"[|;\n\[{]", regex=True).any())

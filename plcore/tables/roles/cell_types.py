@@ -1,7 +1,7 @@
-"""The types that columns of text had in their source: a Parquet file, or a DataFrame.
+"""Types of text columns in their source: a Parquet file or a DataFrame.
 
-Cells are text everywhere; a table remembers what its columns were, so that exports give the types back. They are in the
-`attrs` of the frame of cells, as text, and in the metadata of stored tables.
+All cells are text. A table remembers the original types of its columns, so that exports restore them. They are stored
+as text in the `attrs` of the DataFrame of cells, and in the metadata of stored tables.
 """
 
 from __future__ import annotations
@@ -36,44 +36,43 @@ _PLAIN = (
 
 
 def is_kept(kind: pa.DataType) -> bool:
-    """Whether exports give a column of this type back: numbers, truth values, dates and times, and lists of these or of
-    text."""
+    """Whether exports restore this type: numbers, booleans, dates and times, and lists of these or of text."""
     if any(one(kind) for one in _LISTS):
         return any(one(kind.value_type) for one in (*_TEXT[:3], *_PLAIN))
     return any(one(kind) for one in _PLAIN)
 
 
 def with_types(cells: pd.DataFrame, types: Types) -> pd.DataFrame:
-    """The same cells, remembering these types."""
+    """Attach these types to the cells, and return the cells."""
     cells.attrs[ATTRIBUTE] = to_text(types)
     return cells
 
 
 def types_of(cells: pd.DataFrame) -> dict[str, pa.DataType]:
-    """The types that columns of these cells had; those that were text are not among them."""
+    """Return the original types of the columns; text columns have no entry."""
     return from_text(cells.attrs.get(ATTRIBUTE, ""))
 
 
 def to_text(types: Types) -> str:
-    """Types as text, '' for none."""
+    """Serialise types as text; '' if there are none to restore."""
     kept = {name: _plain_list(kind) for name, kind in types.items() if is_kept(kind)}
     return base64.b64encode(pa.schema(kept).serialize()).decode() if kept else ""
 
 
 def _plain_list(kind: pa.DataType) -> pa.DataType:
-    """A list of a fixed length is returned as any list."""
+    """Return the type, with a list of fixed length as a list of any length."""
     return pa.list_(kind.value_type) if pa.types.is_fixed_size_list(kind) else kind
 
 
 def from_text(text: str) -> dict[str, pa.DataType]:
-    """The types that `to_text` wrote."""
+    """Read the types that `to_text` wrote."""
     if not text:
         return {}
     return {field.name: field.type for field in pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))}
 
 
 def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
-    """The types of the columns of any DataFrame, as Arrow has them; columns of mixed values have none."""
+    """Return the Arrow types of the columns of any DataFrame; columns of mixed values have no entry."""
     found = {}
     for name, column in frame.items():
         try:
@@ -86,8 +85,10 @@ def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
 
 
 def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict[str, pa.DataType]:
-    """Return the types for exporting columns of these cells: as in their source; for CSV files those of number columns.
-    A column with a cell of another type, as after adding rows, stays text.
+    """Return the types for exporting the columns of these cells.
+
+    These are the types of the source; for CSV files, the types of number columns. A column stays text if one of its
+    cells has another type, for example after rows were added.
 
     numbers : (n, p) of the columns `roles.numbers`
     """
@@ -103,7 +104,7 @@ def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict
 
 
 def fits(column: pa.LargeStringArray, kind: pa.DataType) -> bool:
-    """Whether every cell is one of this type."""
+    """Whether every cell can be converted to this type."""
     try:
         typed(column, kind)
     except (ValueError, pa.ArrowNotImplementedError):
@@ -112,8 +113,9 @@ def fits(column: pa.LargeStringArray, kind: pa.DataType) -> bool:
 
 
 def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType | None:
-    """The type of a column of a CSV file that was read as these numbers (n,): whole ones if every cell is written so,
-    else doubles. None if a number says less than its cell: leading zeros, more digits than a double has."""
+    """Return the type of a CSV column that was read as these numbers (n,): int64 if every cell is a whole number, else
+    float64. Return None if conversion would lose information: leading zeros, or more digits than a double has.
+    """
     stripped = pc.utf8_trim_whitespace(column)
     if pc.any(pc.match_substring_regex(stripped, r"^[+-]?0[0-9]")).as_py():
         return None
@@ -129,7 +131,7 @@ def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType
 
 
 def typed(column: pa.LargeStringArray, kind: pa.DataType) -> pa.Array:
-    """A column of text as the type that it had. Raises ValueError (pa.ArrowInvalid is one) if a cell is none."""
+    """Convert a column of text to this type. Raises ValueError (pa.ArrowInvalid is one) if a cell does not fit."""
     text = pc.if_else(pc.equal(column, ""), None, column)
     if any(one(kind) for one in _LISTS):
         return pa.array([_list_in(cell) for cell in text.to_pylist()], kind)
@@ -144,7 +146,7 @@ def typed(column: pa.LargeStringArray, kind: pa.DataType) -> pa.Array:
 
 
 def _doubles(text: pa.LargeStringArray) -> pa.DoubleArray:
-    """Numbers, written with decimal points or, all of them, with decimal commas. Raises ValueError."""
+    """Convert text to numbers with decimal points or, if all cells have them, decimal commas. Raises ValueError."""
     stripped = pc.utf8_trim_whitespace(text)
     try:
         return stripped.cast(pa.float64())
@@ -153,7 +155,7 @@ def _doubles(text: pa.LargeStringArray) -> pa.DoubleArray:
 
 
 def _list_in(cell: str | None) -> list[object] | None:
-    """The list in a cell, written as JSON or, of a DataFrame, as Python does. Raises ValueError."""
+    """Return the list in a cell, written as JSON or as Python writes it (from a DataFrame). Raises ValueError."""
     if cell is None:
         return None
     try:

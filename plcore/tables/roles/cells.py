@@ -1,4 +1,4 @@
-"""Cells that name labels -> (row, label, weight) triples, in every form that `Roles` knows."""
+"""Read label cells, in every form that `Roles` knows, into (row, label, weight) triples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MISSING = (
 )  # fmt: skip
 """Placeholders for "no value" that programs write."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
-"""Words of them that no one uses as a class; NA is Namibia, and None an answer."""
+"""Placeholders that are never used as class names. NA may be Namibia, and None an answer."""
 _NO_TRUTH = ("-", "--", "–", "—")
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
@@ -36,8 +36,8 @@ _TRUTH_VALUES = {"true", "false"}
 
 
 def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
-    """Labels as they are in cells (large_string), written as everywhere; '' for those in `ignored`."""
-    encoded = text.dictionary_encode()  # many cells name few labels
+    """Return cleaned labels (large_string): NFC, no zero-width characters, stripped; '' for those in `ignored`."""
+    encoded = text.dictionary_encode()  # many cells, few distinct labels
     clean = _composed(pc.replace_substring_regex(encoded.dictionary, _NO_WIDTH, ""))
     clean = pc.utf8_trim_whitespace(clean)
     if ignored:
@@ -47,7 +47,7 @@ def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
 
 
 def _composed(text: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the text in Unicode's form NFC. Arrow's own function takes characters apart up to release 24."""
+    """Return the text in Unicode's form NFC. Up to release 24, Arrow's own function decomposes characters instead."""
     other = pc.invert(pc.string_is_ascii(text))
     if not pc.any(other).as_py():
         return text
@@ -56,7 +56,7 @@ def _composed(text: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:
-    """For every label of a table the name that it uses."""
+    """Map every label of a table to the class name that it uses."""
     known = {name for name in names if name}
     whole = {name: match for name in known if (match := _WHOLE.fullmatch(name))}
     if len(whole) == len(known):
@@ -67,15 +67,16 @@ def one_spelling(names: Iterable[str]) -> dict[str, str]:
 
 
 def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
-    """Class names in their order: as numbers if all are integers (1, 2, 10), as text if not."""
+    """Sort class names: as numbers if all are integers (1, 2, 10), else as text."""
     if all(_INTEGER.fullmatch(name) for name in names):
         return tuple(sorted(names, key=lambda name: (int(name), name)))
     return tuple(sorted(names))
 
 
 def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
-    """For every label the class that it uses, if there is one: of its own name, else `1.0` is `1` only where all
-    classes are numbers."""
+    """Map every label to the class name that it uses, if there is one: itself if it is a class; else `1.0` is `1` if
+    all classes are numbers.
+    """
     own = set(classes)
     numbers = all(_WHOLE.fullmatch(name) for name in classes)
     truths = {name.lower() for name in classes} <= _TRUTH_VALUES
@@ -89,10 +90,10 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-# Without zeros in front, as codes and times have them: 007, 12:05.
+# No leading zeros, as in codes and times: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=：]\s*|[(（]\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*[)）]?$"
-_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # what is left of wren (p=0.6)
+_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # the rest of wren (p=0.6)
 _SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
 _NAME = r".*[^\s>→@\[–-]"
 _BEHIND = r"(?:\s*(?:->|→|=>|@)\s*|\s+[-–]\s+|\s*\[\s*|\s+)"
@@ -100,20 +101,25 @@ _LOOSE = (
     rf"^(?P<name>{_NAME}){_BEHIND}{_SHARE}(?P<percent>)\s*\]?$",
     rf"^(?P<name>{_NAME}){_BEHIND}(?P<weight>[0-9]{{1,3}}(?:[.,][0-9]+)?)\s*(?P<percent>%)\s*\]?$",
 )
-"""Labels with a share or a percentage behind a blank, an arrow or a dash: only where all of them are written so, for a
-name may end like that."""
+"""Labels followed by a share or a percentage after a space, an arrow or a dash. Only used if all labels are written so,
+because a name may end like that.
+"""
 _PIECE = re.compile(_WEIGHTED)
 _LOOSE_PIECES = tuple(map(re.compile, _LOOSE))
 _NO_INTEGER = re.compile(r"[.,%][0-9]*\s*\]?$")
 _ROWS_AT_ONCE = 100_000
-_LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
+_LONGEST = 500  # maximum length of a label with its number: on longer text the pattern would take minutes
 
 
 @dataclass(frozen=True)
 class Named:
-    """Labels as cells name them, t of them: `rows` (t,), `labels` large_string (t,), '' where a cell is empty, and
-    `weights` (t,), None if no cell tells any. unknown : rows of which nothing is taken, for they list null among
-    labels or cannot be read; None for none"""
+    """The t labels that cells name.
+
+    rows : (t,) row of each      labels : (t,) large_string, '' if a cell is empty
+    weights : (t,), None if no cell has a weight
+    unknown : rows whose labels are not used, because they list null among labels or cannot be read; None if there are
+        none
+    """
 
     rows: IntArray
     labels: pa.LargeStringArray | pa.ChunkedArray
@@ -122,7 +128,7 @@ class Named:
 
 
 def named_labels(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
-    """The labels that the cells of the candidates name. Problems: cells of another form, weights below 0."""
+    """Read the labels in the columns of candidates. Problems: cells of another form, weights below 0."""
     if roles.annotators:
         return _in_columns(cells, roles.annotators, roles)
     if roles.choices:
@@ -131,7 +137,7 @@ def named_labels(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
 
 
 def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> Named:
-    """The labels that one column lists, by `roles.form`."""
+    """Read the labels that one column lists, in the form `roles.form`."""
     if roles.form == "list":
         return _listed(cells, column, roles)
     text = stripped(cells, column)
@@ -142,7 +148,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     empty = np.asarray(pc.equal(as_labels(pieces, roles.ignored), ""))
     odd = np.asarray(pc.is_null(found)) & ~empty
     wrong_rows, firsts = np.unique(rows[odd], return_index=True)
-    for place in np.flatnonzero(odd)[firsts][:MAX_PROBLEMS]:  # the first of each row
+    for place in np.flatnonzero(odd)[firsts][:MAX_PROBLEMS]:  # first of each row
         message = f"expected labels with numbers, got {quoted(pieces[place].as_py())}."
         mark = marks_of(roles.separator)[0]
         fix = f"Write each label as in wren:0.6{mark}robin:0.3, or choose a list without numbers."
@@ -159,7 +165,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
 
 
 def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
-    """Name, weight and percent of labels with a number; null for those without."""
+    """Split labels into name, weight and percent sign; null for labels without a number."""
     found = pc.extract_regex(pieces, _WEIGHTED)
     for pattern in _LOOSE:
         found = pc.if_else(pc.is_null(found), pc.extract_regex(pieces, pattern), found)
@@ -167,7 +173,7 @@ def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
 
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
-    """Parts between these separators, and the cell of each."""
+    """Split the cells at the separator. Return the row of each part, and the parts."""
     marks = marks_of(separator)
     if len(marks) > 1:
         split = pc.split_pattern_regex(text, f"[{re.escape(separator)}]")
@@ -178,8 +184,9 @@ def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.Lar
 
 
 def _listed(cells: pd.DataFrame, column: str, roles: Roles) -> Named:
-    """The labels of lists without numbers, some rows after the other: cut up, all cells of a table of millions of rows
-    take more memory than anything else that is made of it."""
+    """Read lists without numbers, a block of rows at a time: with millions of rows, splitting all cells at once would
+    take more memory than the rest of the table.
+    """
     rows, labels = [], []
     for start in range(0, len(cells), _ROWS_AT_ONCE):
         some = cells[[column]].iloc[start : start + _ROWS_AT_ONCE]
@@ -190,7 +197,7 @@ def _listed(cells: pd.DataFrame, column: str, roles: Roles) -> Named:
 
 
 def _in_columns(cells: pd.DataFrame, columns: Sequence[str], roles: Roles) -> Named:
-    """One label a cell, a column after the other."""
+    """Read one label per cell, column by column."""
     texts = pa.concat_arrays([stripped(cells, column) for column in columns])
     return Named(np.tile(np.arange(len(cells)), len(columns)), as_labels(texts, roles.ignored))
 
@@ -214,10 +221,10 @@ def _with_scores(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
 
 
 def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Named:
-    """Cells of JSON or Python literals; equal ones are read once."""
+    """Read cells of JSON or Python literals; each distinct cell is parsed once."""
     encoded = text.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    # Programs write -1 in place of the list if there is no label.
+    # Programs write -1 instead of the list if there is no label.
     read: list[Pairs | None] = [[] if cell == "-1" else read_cell(cell) for cell in distinct]
     codes = np.asarray(encoded.indices)
     again = [
@@ -233,7 +240,7 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
         message = f"expected a list or an object of labels, got {quoted(text[row].as_py())}."
         fix = 'Write it as JSON, as in ["wren", "robin"] or {"wren": 0.6}, or choose a list with a separator.'
         finder.add(row, column, message, fix)
-    # null among labels: what else may be right is not known, so the row is one without labels.
+    # With null among the labels, other labels may be right too, so the row counts as unlabelled.
     unknown = [pairs is not None and len(pairs) > 1 and any(not name for name, _ in pairs) for pairs in read]
     for row in first_rows(np.array(unknown or [False])[codes])[:1] if roles.unlabelled == "refuse" else ():
         several = int(np.array(unknown)[codes].sum())
@@ -256,7 +263,7 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     unweighted = np.isnan(given)
     if unweighted.all():
         return Named(found, labels, unknown=nowhere)
-    # A row without numbers has even ones: nothing is known of its labels, which is no fault. A row with some is.
+    # A row without any numbers gets equal weights. A row with numbers for only some labels is a problem.
     known = np.zeros(len(codes), dtype=bool)
     known[found[~unweighted]] = True
     for place in first_rows(unweighted & known[found]):
@@ -267,8 +274,11 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
 
 
 def _spread(codes: AnyArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """(rows, places) of the labels of all rows. codes : (n,) the distinct cell of each row      sizes : how many labels
-    each distinct cell has; they stand one after the other"""
+    """Return (rows, places) of the labels of all rows.
+
+    codes : (n,) the distinct cell of each row
+    sizes : number of labels of each distinct cell, which are stored one cell after the other
+    """
     each = sizes[codes]
     rows = np.repeat(np.arange(len(codes)), each)
     first = (np.cumsum(sizes) - sizes)[codes] - (np.cumsum(each) - each)
@@ -276,7 +286,7 @@ def _spread(codes: AnyArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:
-    """The weights, none below 0 and none too large to calculate with."""
+    """Return the weights; report those below 0 or too large to calculate with."""
     for place in first_rows(weights < 0):
         message = f"the weight {weights[place]:g} is below 0."
         fix = "Write probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
@@ -288,7 +298,7 @@ def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Fi
 
 
 def without_weight(piece: str, *, loose: bool = False) -> str:
-    """`wren` of `wren:0.6`. loose : of `wren 60%`, too, which may be a name"""
+    """Return `wren` from `wren:0.6`. loose : also from `wren 60%`, which may be a name"""
     match = _matched(piece, loose)
     return re.sub(_ASKED_FOR, "", match["name"]) if match else piece
 
@@ -301,7 +311,7 @@ def _matched(piece: str, loose: bool) -> re.Match[str] | None:
 
 
 def is_weighted(pieces: Sequence[str]) -> bool:
-    """Whether most of these parts of lists are labels with a number each, as in wren:0.6; or all, as in wren 60%."""
+    """Whether most of these list parts are labels with a number, as in wren:0.6; or all of them are, as in wren 60%."""
     fitting = sum(_matched(piece, loose=False) is not None for piece in pieces)
     if fitting >= 0.8 * len(pieces) > 0:
         return True
@@ -310,7 +320,7 @@ def is_weighted(pieces: Sequence[str]) -> bool:
 
 
 def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], AnyArray]:
-    """The distinct labels, and the place of each in them."""
+    """Return the distinct labels, and the index of each label in them."""
     encoded = labels.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
@@ -318,5 +328,5 @@ def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], 
 
 
 def no_truth(classes: Collection[str]) -> tuple[str, ...]:
-    """Placeholder for “none” in a column of true labels, as - in SNLI where people disagree, unless it is a class."""
+    """Return placeholders for "no true label" that are no class, such as SNLI's - for rows without agreement."""
     return tuple(word for word in _NO_TRUTH if word not in classes)

@@ -1,4 +1,4 @@
-"""Oddities of a readable table, reported before it is stored; some doubts stop the import."""
+"""Oddities of a readable table, reported before it is stored. Some of them stop the import."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from plcore.tables.table import LabelTable
 _VOTES = (
     "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
 )
-SHOWN = 5  # names in a sentence
+SHOWN = 5  # names per sentence
 _MANY = 20
-_TOGETHER = 8  # columns of numbers that are looked at at a time
+_TOGETHER = 8  # number columns that are compared at a time
 _FEW = 1_000
 _SAME_CAUSE = {
     "few-separators": "split-apart",
     "json-in-names": "code-in-names",
     "weights-in-names": "numbers-in-names",
 }
-"""Doubts that stop an import, and what else would be said of the same cells."""
+"""Doubts that stop an import, and the minor doubt about the same cells that each replaces."""
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
@@ -61,8 +61,9 @@ _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something odd. name : of its kind, for programs      message, fix : for people, as of a `Problem`
+    """Something odd about a table.
 
+    name : of its kind, for programs      message, fix : for users, as in a `Problem`
     stops : whether nothing is stored until the user has confirmed the reading
     """
 
@@ -76,8 +77,7 @@ class Doubt:
 
 
 def find_doubts(table: LabelTable) -> list[Doubt]:
-    """Return the oddities of the table, most important first: those that stop its import before all
-    others."""
+    """Return the oddities of the table: first those that stop its import, then the others by importance."""
     stops = [Doubt(*odd, stops=True) for odd in find_stops(table)]
     told = {_SAME_CAUSE[doubt.name] for doubt in stops if doubt.name in _SAME_CAUSE}
     others = (doubt for look in _LOOKS for doubt in look(table))
@@ -85,7 +85,7 @@ def find_doubts(table: LabelTable) -> list[Doubt]:
 
 
 def _many_classes(table: LabelTable) -> Iterator[Doubt]:
-    """Labels come again; what is read from the wrong column or at the wrong separator mostly does not."""
+    """Most labels repeat. Cells of a wrong column, or split at a wrong separator, mostly do not."""
     rows, classes = table.n_rows, len(table.classes)
     if classes <= _MANY or table.roles.label_columns or table.roles.score_columns:
         return
@@ -117,7 +117,7 @@ def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
-    """Counts may as well be a part of the name, as in ICD10:250."""
+    """The number may be a count, or a part of the name as in ICD10:250."""
     column, weights = table.roles.candidates, table.candidate_weights
     if column is None or table.roles.form != "weighted":
         return
@@ -130,7 +130,7 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
-    """Names that a comma or a seldom separator has split, whose parts no one writes elsewhere."""
+    """Names split at a comma or a rare separator into parts that no other cell has."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in (*SELDOM, ","):
         return
@@ -140,7 +140,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     odd = [
         cell for cell, parts in zip(cells, split, strict=True) if len(parts) > 1 and not known & set(parts)
     ]
-    if mark == ",":  # the usual one: only where it says nothing of most cells
+    if mark == ",":  # usual separator: only reported if most split cells have no known part
         odd = odd if 2 * len(odd) > sum(len(parts) > 1 for parts in split) else []
     else:
         odd += [cell for cell, parts in zip(cells, split, strict=True) if parts != [cell] and len(parts) < 2]
@@ -151,7 +151,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _no_header(table: LabelTable) -> Iterator[Doubt]:
-    """Columns of labels that are called like labels: the first row was taken for the header."""
+    """Label columns named like labels: the first row was taken for the header."""
     roles, classes = table.roles, set(table.classes)
     columns = [
         column for column in (roles.candidates, *roles.annotators, *roles.choices, roles.truth) if column
@@ -179,7 +179,7 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _plain(name: str) -> str:
-    """A name without capitals, accents, spaces, hyphens and marks of doubt at its end; 1 for 1.0."""
+    """Normalise a name: no capitals, accents, spaces, hyphens or trailing marks of doubt; 1 for 1.0."""
     parts = unicodedata.normalize("NFKD", _WHOLE.sub(r"\1", name).casefold())
     letters = re.sub(r"[\s_\-]+", "", "".join(part for part in parts if not unicodedata.combining(part)))
     return _DOUBTED.sub("", letters) or letters
@@ -200,7 +200,7 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _several_meant(table: LabelTable) -> Iterator[Doubt]:
-    """Classes that stand for others: a row with one of them alone counts as decided."""
+    """Classes that may stand for several others: a row with only one of them counts as decided."""
     if found := [name for name in table.classes if _OF_ALL.fullmatch(name)]:
         what = "is a class" if len(found) == 1 else "are classes"
         message = f"{listed(found)} {what} of this table: a row with it alone "
@@ -209,7 +209,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
     known = {name.casefold() for name in table.classes}
     parts = ((name, _NEGATED.fullmatch(name)) for name in table.classes)
     negated = [name for name, part in parts if part is not None and part[1].casefold() in known]
-    if negated and len(table.classes) - len(negated) > 1:  # else spam and not spam are the two classes
+    if negated and len(table.classes) - len(negated) > 1:  # otherwise spam and not spam are the two classes
         message = f"{listed(negated)} {'is a class' if len(negated) == 1 else 'are classes'} of this table, and so is "
         message += "the name without the negation: a row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
@@ -217,7 +217,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
-    """A column called like one of true labels, whose cells name no class: letters or numbers of choices."""
+    """A column named like a true label whose cells are not classes: letters or numbers of choices."""
     if table.truth is not None or table.label_vectors is not None:
         return
     used = {column for _, column in table.roles.used()}
@@ -261,7 +261,7 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _leaks(table: LabelTable) -> Iterator[Doubt]:
-    """Features that tell the label: they would make every figure look good and help no one."""
+    """Features that reveal the label: they would make every figure look too good."""
     truth = np.full(table.n_rows, -1) if table.truth is None else table.truth
     known, classes = truth >= 0, set(table.classes)
     told, cells = [], table.cells
@@ -274,7 +274,7 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
     labels = len(np.unique(truth[rows]))
     few = table.numbers[rows[:_FEW]].T
     may_tell = [place for place, numbers in enumerate(few) if not _differ(pd.Series(numbers), labels)]
-    for start in range(0, len(may_tell), _TOGETHER):  # they lie row by row
+    for start in range(0, len(may_tell), _TOGETHER):  # the matrix is stored row by row
         places = may_tell[start : start + _TOGETHER]
         for place, numbers in zip(places, table.numbers[np.ix_(rows, np.array(places))].T, strict=True):
             if _tells(pd.Series(numbers), truth[rows]):
@@ -298,7 +298,7 @@ def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
 
 
 def _differ(few: pd.Series[str] | pd.Series[float], labels: int) -> bool:
-    """Whether these alone are too many values to go with this many labels, as of most columns of numbers."""
+    """Whether even these few rows have too many values for this number of labels, as in most number columns."""
     return bool(few.nunique() > 2 * labels)
 
 
@@ -312,11 +312,11 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
-    """Pictures or recordings that cells name and that did not come, next to numbers or words to learn from."""
+    """Images or recordings that cells name but that were not imported, although other columns are learned from."""
     roles = table.roles
     columns = set(table.cells.columns)
     if roles.text or roles.image or roles.audio or roles.embedding or {ITEM, CONFIDENCE} <= columns:
-        return  # tools' files say so themselves
+        return  # the readers of tools report this themselves
     learnt = [*roles.numbers, *roles.categories]
     idle = columns.difference(learnt)
     for column in (one for one in map(str, table.cells.columns) if one in idle):

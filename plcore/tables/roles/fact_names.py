@@ -1,4 +1,4 @@
-"""Names of columns that describe the run, the file or the worker, and not the item."""
+"""Column names that describe the run, the file or the worker, not the item."""
 
 from __future__ import annotations
 
@@ -115,13 +115,14 @@ def is_fact(key: str) -> bool:
 
 
 def may_be_fact(key: str) -> bool:
-    """Whether it is likely to: such a name (a duration, a model) describes the item only in tables of measurements."""
+    """Whether a column with this key is likely a fact: names such as duration or model describe the item only in tables
+    of measurements.
+    """
     return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
 
 
 def never_labels(key: str) -> bool:
-    """Whether a column with this key never holds labels, whatever its cells look like: lists of files, ids or
-    people."""
+    """Whether a column with this key never holds labels, whatever its cells look like: lists of files or people."""
     return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
 
 
@@ -141,13 +142,12 @@ def is_reference(key: str) -> bool:
 
 
 def is_from_model(key: str) -> bool:
-    """Whether a column with this key holds the answer of a model, or an earlier label: not a true label."""
+    """Whether a column with this key holds a model's answer or an earlier label: not a true label."""
     return _FROM_MODEL.fullmatch(key) is not None
 
 
 def is_about_answer(key: str) -> bool:
-    """Whether a text in a column with this key was written about an answer, or to get one, so that it names the
-    label."""
+    """Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
     return _THOUGHTS.fullmatch(key) is not None
 
 

@@ -1,5 +1,4 @@
-"""Hints at where the labels may be in a table without any sign of them: one sentence for the person who has to
-choose."""
+"""Hints for users whose table has no obvious labels: one sentence about the columns that may hold them."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ _UNLABELLED = (
     "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
     "row."
 )
-_MOST_COLUMNS = 200  # that are looked at
+_MOST_COLUMNS = 200  # columns examined
 _MOST_CODES = 12
 _SHOWN = 4
-_PROSE = 3  # words of a cell, from which it is a text
+_PROSE = 3  # words per cell from which it is a text
 
 
 def hint_at_labels(cells: pd.DataFrame) -> str:
-    """A sentence about the columns that may hold labels, and how to choose them, with a blank before it."""
+    """Return a sentence, after a space, about the columns that may hold labels and how to choose them."""
     columns = [
         one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)
     ]
@@ -49,14 +48,14 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
 
 
 def _describes_no_item(key: str) -> bool:
-    """Whether a column of this key holds neither labels nor features, as the name of the sheet of a row."""
+    """Whether a column with this key holds neither labels nor features, such as a row's sheet name."""
     return never_learnt(key) and not (is_from_model(key) or is_from_votes(key))
 
 
 def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
     keys = {one.key for one in columns}
     found = [one for one in columns if one.is_numbers and _SCORES.fullmatch(one.name.strip())]
-    found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # how sure its own column is
+    found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # confidence of another column
     found = found if len(found) > 1 else _parts_of_one(columns)
     if len(found) < 2 or all(one.is_constant for one in found):
         return
@@ -68,7 +67,7 @@ def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _parts_of_one(columns: Sequence[ColumnSample]) -> list[ColumnSample]:
-    """The columns of numbers, if they sum to 1 in every row, or to 100; else none."""
+    """Return the number columns if they sum to 1 in every row, or to 100; else none."""
     numbers = [one for one in columns if one.is_numbers and all(value >= 0 for value in one.values)]
     if len({len(one.values) for one in numbers}) != 1:
         return []
@@ -85,7 +84,7 @@ def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Question to several people, or to one of them."""
+    """Columns with several people's answers to a question, or one person's."""
     asked = questions_of(columns)
     if len(asked) > 1:
         first = listed([one.name for one in next(iter(asked.values()))], _SHOWN)
@@ -101,7 +100,7 @@ def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Two columns or more with the same few words or whole numbers."""
+    """Two or more columns with the same few words or whole numbers."""
     few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
     few = [one for one in few if (not one.is_numbers or _are_codes(one)) and not is_from_votes(one.key)]
     for first in few:
@@ -119,12 +118,12 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _are_codes(column: ColumnSample) -> bool:
-    """Whether its numbers are whole and few, as those of grades and codes."""
+    """Whether its numbers are few and whole, such as grades and codes."""
     return len(set(column.cells)) <= _MOST_CODES and all(value.is_integer() for value in column.values)
 
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Yield those of some columns with one word per row."""
+    """Columns of `some` with one label per row."""
     few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
     few = [
         one

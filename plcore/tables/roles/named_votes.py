@@ -1,4 +1,4 @@
-"""Voters of each label of a row before the import: votes with their voters, read from cells that say so."""
+"""Votes imported with the names of their voters."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from plcore.tables.roles.cells import as_labels, spelt_as
 from plcore.tables.text.arrow import stripped
 
 LEAST_BELIEF = 1e-9
-"""The least weight of a candidate by Dawid-Skene: a label that someone named stays one that may be right."""
+"""Minimum weight of a candidate under Dawid-Skene, so that every label that was voted for stays possible."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedVotes:
-    """Votes on n rows. A vote for several labels is several lines of the same row and voter.
+    """Votes on n rows. A vote for several labels has several lines with the same row and voter.
 
-    rows, who, labels : (v,) int32 each, read-only: row, place in `voters`, class number; ascending, no line twice
-    voters : the names, some of whom may have named nothing
+    rows, who, labels : (v,) int32 each, read-only: row, index in `voters`, class number; ascending, without duplicates
+    voters : the names; some may have no votes
     """
 
     rows: npt.NDArray[np.int32]
@@ -40,7 +40,7 @@ class NamedVotes:
     def of(
         cls, rows: npt.ArrayLike, who: npt.ArrayLike, labels: npt.ArrayLike, voters: Sequence[str]
     ) -> NamedVotes:
-        """The votes of these lines (v,) in any order; equal lines count once."""
+        """Build the votes from lines (v,) in any order; duplicates count once."""
         lines = np.column_stack([np.asarray(one, dtype=np.int32) for one in (rows, who, labels)])
         order = np.lexsort(lines.T[::-1])
         lines = lines[order]
@@ -55,18 +55,18 @@ class NamedVotes:
         return len(self.rows)
 
     def relabelled(self, column: IntArray) -> NamedVotes:
-        """The votes under other class numbers. column : (m,) int, the new number of each class; below 0: left out"""
+        """Return the votes under other class numbers. column : (m,) int, new number of each class; below 0: dropped"""
         labels = np.asarray(column)[self.labels]
         kept = labels >= 0
         return NamedVotes.of(self.rows[kept], self.who[kept], labels[kept], self.voters)
 
     def first_rows(self, n_rows: int) -> NamedVotes:
-        """The votes on the first rows."""
+        """Return the votes on the first rows."""
         kept = self.rows < n_rows
         return NamedVotes.of(self.rows[kept], self.who[kept], self.labels[kept], self.voters)
 
     def chosen(self, rows: IntArray | slice) -> NamedVotes:
-        """The votes on these rows, each of which is there once, numbered as they then are. A slice has no step."""
+        """Return the votes on these distinct rows, renumbered in the given order. A slice must have no step."""
         if isinstance(rows, slice):
             begin, end = np.searchsorted(self.rows, [rows.start, rows.stop])
             part = slice(begin, end)
@@ -78,7 +78,7 @@ class NamedVotes:
         return NamedVotes.of(found[kept], self.who[kept], self.labels[kept], self.voters)
 
     def sets(self, n_classes: int) -> tuple[IntArray, IntArray, BoolArray]:
-        """rows, who (k,) int64 and masks (k, n_classes) bool, as `DawidSkene.fit_masks` takes them: one line a vote."""
+        """Return rows, who (k,) int64 and masks (k, n_classes) bool, one line per vote, for `DawidSkene.fit_masks`."""
         first = np.ones(len(self), dtype=bool)
         first[1:] = (self.rows[1:] != self.rows[:-1]) | (self.who[1:] != self.who[:-1])
         masks = np.zeros((int(first.sum()), n_classes), dtype=bool)
@@ -86,12 +86,12 @@ class NamedVotes:
         return self.rows[first].astype(np.int64), self.who[first].astype(np.int64), masks
 
     def labels_in(self, row: int) -> list[int]:
-        """The classes that anyone named in this row, ascending."""
+        """Return the classes with a vote in this row, ascending."""
         begin, end = np.searchsorted(self.rows, [row, row + 1])
         return [int(label) for label in np.unique(self.labels[begin:end])]
 
     def who_said(self, row: int, label: int) -> tuple[str, ...]:
-        """The names of those who named this class in this row."""
+        """Return the names of the voters for this class in this row."""
         begin, end = np.searchsorted(self.rows, [row, row + 1])
         own = self.who[begin:end][self.labels[begin:end] == label]
         return tuple(self.voters[place] for place in own)
@@ -100,9 +100,10 @@ class NamedVotes:
 def joined_votes(
     own: NamedVotes | None, more: NamedVotes | None, n_own: int, n_more: int, column: IntArray
 ) -> NamedVotes | None:
-    """The votes on a table's own rows and, below them, on more. column : (m,) class numbers of those of `more`
+    """Concatenate the votes on a table's own rows and those on added rows.
 
-    n_own, n_more : rows of both; votes of `more` on later rows are left out
+    n_own, n_more : numbers of rows; votes of `more` on later rows are dropped
+    column : (m,) new number of each class of `more`
     """
     if more is None:
         return own
@@ -125,10 +126,10 @@ def read_voters(
     classes: tuple[str, ...],
     finder: Finder,
 ) -> NamedVotes:
-    """The votes in the column that says who named each label.
+    """Read the votes from the column that names the voters of each label.
 
-    Its cells are JSON objects: of each label the list of those who named it, {"wren": ["Ann", "Bob"]}; empty: no one.
-    Problems: cells of another form, and labels that are no candidate of their row before any cut.
+    Its cells are JSON objects that map each label to the list of its voters, {"wren": ["Ann", "Bob"]}; an empty cell
+    has no votes. Problems: cells of another form, and labels that are no candidate of their row before any cut.
     """
     text = stripped(cells, column)
     encoded = text.dictionary_encode()
@@ -166,14 +167,14 @@ def read_voters(
 
 
 def _object(cell: str) -> dict[str, list[str]] | None:
-    """{label: names}; None if the cell is something else."""
+    """Parse a cell into {label: names}; None if it is something else."""
     if not cell:
         return {}
     try:
         found = json.loads(cell)
         json.dumps(
             found, ensure_ascii=False
-        ).encode()  # half a surrogate pair can neither be stored nor shown
+        ).encode()  # half a surrogate pair can be neither stored nor displayed
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
@@ -185,9 +186,9 @@ def _object(cell: str) -> dict[str, list[str]] | None:
 
 
 def believed_weights(votes: NamedVotes, candidates: BoolArray) -> FloatArray:
-    """(n, m) how probable each candidate is by all votes, each counted by how right its voter is (`DawidSkene`).
+    """Return (n, m) the probability of each candidate, with votes weighted by each voter's reliability (`DawidSkene`).
 
-    Above 0 for every candidate, 0 for others; a row without votes has all its candidates alike. Raises TableError
+    Above 0 for every candidate, 0 for other classes; all candidates of a row without votes are equal. Raises TableError
     if there are no votes, or too many voters and classes.
     """
     if not len(votes):

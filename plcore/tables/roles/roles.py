@@ -1,4 +1,4 @@
-"""Role of each column of a label table, as chosen by its owner, and problems with that choice."""
+"""The role of each column of a label table, chosen by the owner, and problems with that choice."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _CLOSING = {"(": ")", "[": "]"}
 
 
 def marks_of(separator: str) -> tuple[str, ...]:
-    """The marks that cells are split at: those that a separator such as `|,` consists of, or itself."""
+    """Return the marks at which cells are split: each mark of a separator such as `|,`, or the separator itself."""
     several = len(separator) > 1 and len(set(separator)) == len(separator) and set(separator) <= _MARKS
     return tuple(separator) if several else (separator,)
 
 
 def label_in_name(name: str, prefix: str) -> str:
-    """The label that a column of scores is named like. prefix : `Roles.score_prefix`"""
+    """Return the label in the name of a column of scores. prefix : `Roles.score_prefix`"""
     before, _, behind = prefix.partition("*")
     behind = behind or _CLOSING.get(before[-1:], "")  # p(wren)
     return name.strip().removeprefix(before).removesuffix(behind).strip() or name
@@ -56,55 +56,52 @@ def label_in_name(name: str, prefix: str) -> str:
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column, by name; a column without a role is kept and exported, but neither shown nor used.
+    """The role of each column, by name. Columns without a role are stored and exported, but neither displayed nor used.
 
     The candidate labels of a row come in exactly one of five ways:
 
-    candidates : one column whose cells list them, in the form that `form` names: "list", as in `wren|robin`, split at
-        `separator` (of several different marks, as in `|,`, at each of them); "weighted", as in
-        `wren:0.6|robin:0.3`; "json", JSON or Python lists, sets and objects, as in `["wren", "robin"]` or
-        `{"wren": 0.6}`;
-    label_columns : one 0/1 column for each label, named like the label;
+    candidates : one column whose cells list them, in the form `form`: "list", as in `wren|robin`, split at `separator`
+        (if it has several different marks, as in `|,`, at each of them); "weighted", as in `wren:0.6|robin:0.3`; or
+        "json", JSON or Python lists, sets and objects, as in `["wren", "robin"]` or `{"wren": 0.6}`;
+    label_columns : one 0/1 column per label, named like the label;
     annotators : columns with one vote each; the distinct votes of a row are its candidates;
-    choices : columns with one candidate each, best first; `choice_scores`, as many columns of numbers in the same order
-        or none, say how much speaks for it;
-    score_columns : one column of numbers for each label, named like the label with `score_prefix` before it, or around
-        it if it has a `*` for the label, as in `*_prob`: probabilities, scores, counts of votes.
+    choices : columns with one candidate each, best first. `choice_scores` are the number columns of their scores, in
+        the same order, or empty;
+    score_columns : one number column per label: probabilities, scores or counts of votes. Its name is the label after
+        `score_prefix`; a `*` in the prefix stands for the label, as in `*_prob`.
 
-    cut : which candidates with weights stay: "all" above 0; "threshold", those of at least `cut_at` (if there is
-    none, all
-        stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
+    cut : candidates with weights that stay: "all" above 0; "threshold", those of at least `cut_at` (all, if none
+        reaches it); "top", the `cut_at` heaviest and those tied with the last of them; "mass", the smallest set of the
         heaviest that holds the share `cut_at` of the row's weight.
-    ignored : placeholders for no label in label cells, such as `nan`.
-    voters : next to `candidates`, the annotators who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
+    ignored : placeholders for "no label" in label cells, such as `nan`.
+    voters : next to `candidates`, the column with the voters of each label in JSON, as in `{"wren": ["Ann", "Bob"]}`.
     vote_weights : weights from named votes: "counts", or "dawid-skene", by the reliability of each voter.
 
-    unlabelled : rows without a candidate: "refuse" the table, "all" (every class is a candidate), or
-        "leave-out" the rows.
+    unlabelled : rows without a candidate: "refuse" the table, "all" (every class is a candidate), or "leave-out" the
+        rows.
     truth_outside : true labels that are not among the candidates of their row: "refuse" the table, "add" them to the
-        candidates, or take them as "unknown".
+        candidates, or treat them as "unknown".
     scored_by : name of the model whose scores were added after import and replace the weights in the cells
         (`plcore.tables.growing`).
 
-    label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
-        was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
-        right and `not_labels` those that are not, split at the same `separator`.
-    truth : the true label, where known (empty cells: unknown).
+    label_vectors : if True, each label of a row is right, wrong or not asked, instead of one true label among
+        candidates. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the right labels and `not_labels`
+        the wrong ones, split at the same `separator`.
+    truth : the true label; an empty cell is unknown.
     id : names the rows; each id occurs once.
-    text, image, audio : shown or played when the row is asked. Text also gives features.
-        Images are data URLs (`data:image/png;base64,...`) or, where the table came in a zip, names of files in
-        it (see `plcore.tables.media.cells`); recordings are always files.
-    more_images : further columns of pictures of the same row, as of a camera's burst, shown after those of `image`. A
-        cell of either may name several, as in `a.jpg|b.jpg`.
-    start, end : seconds of the recording between which the row lies; an empty cell stands for its begin or its end.
-        Such rows are segments: several of them may name one recording.
-    embedding : vectors from the owner's own model, a list of numbers in each cell, of the same length in all
-        rows.
+    text, image, audio : displayed or played when the row is asked. Text also gives features. Images are data URLs
+        (`data:image/png;base64,...`) or, if the table came in a zip, names of files in it (see
+        `plcore.tables.media.cells`). Recordings are always files.
+    more_images : further image columns of the same row, such as a camera's burst, displayed after `image`. A cell of
+        any image column may name several, as in `a.jpg|b.jpg`.
+    start, end : seconds at which the row begins and ends in its recording; an empty cell means the recording's own
+        begin or end. Such rows are segments; several may share one recording.
+    embedding : vectors from the owner's own model, a list of numbers in each cell, of the same length in all rows.
     image_features : whether features of the images (see `plcore.tables.media.images`) are used.
     sound_features : whether features of the recordings or their segments (see `media.sound`) are used.
     numbers, categories : the features.
-    source : the photo, recording, scene or other source that a row comes from, where several rows share one. An empty
-        cell is a row by itself. It may be the column of images, recordings or the caption as well.
+    source : the photo, recording, scene or other source of a row, which several rows may share. A row with an empty
+        cell shares none. It may also be the column of images, recordings or a caption.
     caption : columns displayed next to the row's name, such as a date and a place; never used for training.
     """
 
@@ -145,12 +142,12 @@ class Roles:
 
     @property
     def picture_columns(self) -> tuple[str, ...]:
-        """The columns of pictures, the first one first."""
+        """All image columns, in order."""
         return () if self.image is None else (self.image, *self.more_images)
 
     @property
     def may_be_source(self) -> tuple[str, ...]:
-        """The columns of other roles that may name the source of a row, too."""
+        """Columns with other roles that may also name the source of a row."""
         return tuple(one for one in (self.image, self.audio, *self.caption) if one is not None)
 
     @property
@@ -159,7 +156,7 @@ class Roles:
         return any(getattr(self, way) for way in WAYS_IN)
 
     def used(self) -> Iterator[tuple[str, str]]:
-        """Return (role, column) for every column that has a role."""
+        """Yield (role, column) for every column that has a role."""
         labels = (*WAYS_IN, "not_labels", "choice_scores", "truth")
         for role in (*labels, *_SINGLE):
             value = getattr(self, role)
@@ -209,7 +206,7 @@ class Roles:
 
 
 def column_way(roles: Roles) -> str | None:
-    """The role of the columns of candidates that more may be added to; None if there are no such."""
+    """Return the role of the label columns that more columns can be added to; None if there is no such role."""
     ways = ("label_columns", "annotators", "score_columns")
     return next((way for way in ways if getattr(roles, way) and not roles.label_vectors), None)
 
@@ -245,7 +242,7 @@ WAYS = (
 
 
 def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] = str) -> list[Problem]:
-    """Return the problem with these roles for a table with these columns.
+    """Return the problems with these roles for a table with these columns.
 
     hint : returns a sentence, after a space, for users who have not chosen the label columns
     """
@@ -324,7 +321,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
 
 
 def _cut_problems(roles: Roles) -> list[Problem]:
-    """The problem with the cut."""
+    """Return the problem with the cut, if any."""
     allowed = {
         "all": (True, ""),
         "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
@@ -339,7 +336,7 @@ def _cut_problems(roles: Roles) -> list[Problem]:
 
 
 def _voter_problems(roles: Roles) -> list[Problem]:
-    """The problem with who voted."""
+    """Return the problem with the voters, if any."""
     if roles.voters is not None and (roles.candidates is None or roles.label_vectors):
         message = "it says who named each label, but no column lists the candidates of one true label."
         return [Problem(None, None, roles.voters, message, "Choose that column, or take this role away.")]
@@ -350,7 +347,7 @@ def _voter_problems(roles: Roles) -> list[Problem]:
 
 
 def _vector_problems(roles: Roles) -> list[Problem]:
-    """The problem with the roles that only label vectors have, or that these have not."""
+    """Return the problems with roles that only label vectors have, or that they cannot have."""
     found: list[tuple[str | None, str, str]] = []
     if not roles.label_vectors:
         if roles.not_labels is not None:

@@ -1,4 +1,4 @@
-"""A column of a new table, seen by a sample of its cells: numbers, words, lists, prose, or names of files?"""
+"""Describe a column of a new table by a sample of its cells: numbers, words, lists, prose or file names."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ NO_WORDS = (
     "false", "no", "n", "f", "absent", "unchecked", "unselected", "not selected", "off", "nein", "falsch", "non",
     "faux", "falso", "não", "нет", "否", "いいえ",
 )  # fmt: skip
-"""In lower case, what cells say for yes and for no, in the languages of people and in those of survey tools."""
+"""Words for yes and no in lower case, in several languages and as survey tools write them."""
 _WORD_BITS = {*YES_WORDS, *NO_WORDS}
 _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",
 }  # fmt: skip
-"""Words that annotators also answer; the others are what programs write for a box that is ticked."""
+"""Words that annotators also use as answers. Programs write the others for ticked boxes."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
-"""Ways to say yes and no. A cell may also say that no one was asked."""
+"""Sets of cells that mean yes or no. A cell may also mean "not asked"."""
 _NOT_ASKED = re.compile(
     rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
 )
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
-"""Separators that paths and names have as well: most of the parts have to stand alone somewhere."""
+"""Separators that also occur in paths and names: most of the parts must be a whole cell somewhere."""
 SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
-"""Separators taken only where none of the others splits a cell, and where the parts show that they are labels."""
-_WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # that of wren:0,6
+"""Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
+_WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _SAMPLE = 2000
 _SEVERAL = 5
-"""Cells from which it means something that all are the same, or one more than the cell before."""
+"""Minimum number of cells for their being equal, or counting up by one, to mean something."""
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 LARGEST_NUMBER = 1e18  # squares and sums of such numbers still fit single precision
 _ZERO = re.compile(r"0+(\.0*)?", re.ASCII)
@@ -61,33 +61,30 @@ _BETWEEN = re.compile(r"[\s,;]+")
 
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-"""Letters of scripts that leave no space between words, Thai, Lao, Burmese, Khmer, Japanese and Chinese, or fewer than
-others, Korean."""
+"""Letters of scripts with few spaces between words (Korean) or none (Thai, Lao, Burmese, Khmer, Japanese, Chinese)."""
 
 
 def words_in(text: str) -> float:
-    """The number of words in a text; of scripts without spaces between them, two letters count as a word."""
+    """Return the number of words in a text; in scripts without spaces, two letters count as a word."""
     return sum(max(1, len(_UNSPACED.findall(word)) / 2) for word in text.split())
 
 
 def key_of(name: str) -> str:
-    """A column's name as names are compared: words in lower case, joined by underscores."""
+    """Normalise a column name: words in lower case, joined by underscores."""
     return re.sub(r"\W+", "_", name.strip().lower()).strip("_")
 
 
 @dataclass(frozen=True)
 class ColumnSample:
-    """A column as it is looked at when its role is guessed: its name, and cells of some rows."""
+    """A column whose role is to be guessed: its name, and the cells of some rows."""
 
     name: str
     cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
-    whole: pa.LargeStringArray | pa.ChunkedArray = field(
-        repr=False, compare=False
-    )  # all of them, as they are
+    whole: pa.LargeStringArray | pa.ChunkedArray = field(repr=False, compare=False)  # all cells, unchanged
 
     @cached_property
     def unique(self) -> bool:
-        """Whether no two rows of the whole table are the same, and none is empty."""
+        """Whether all cells of the whole table differ, and none is empty."""
         if surely_differ(chunks_of(self.whole), len(self.whole)):
             return True
         differ = pc.count_distinct(self.whole).as_py() == len(self.whole)
@@ -102,44 +99,44 @@ class ColumnSample:
 
     @cached_property
     def is_bits(self) -> bool:
-        """Whether its cells say yes and no in one of the usual ways."""
+        """Whether its cells mean yes and no in one of the usual ways."""
         if any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS):
             return any(self._said)
-        said = set(self._said)  # of several people, each in their way; single letters alone may be labels
+        said = set(self._said)  # several people may each use another way; single letters alone may be labels
         return said <= set().union(*_BITS) and any(cell in _NUMBER_BITS or len(cell) > 1 for cell in said)
 
     @cached_property
     def is_objects(self) -> bool:
-        """Whether its cells are objects of JSON, or lists of them, as programs write what they know."""
+        """Whether its cells are JSON objects or lists of them, as programs write metadata."""
         return (
             mean_of(cell.startswith(("{", "[{")) and cell.endswith(("}", "}]")) for cell in self.cells) >= 0.9
         )
 
     @cached_property
     def is_marks(self) -> bool:
-        """Whether it says yes by a mark, which may as well be a label called x."""
+        """Whether "yes" is a mark such as x, which may also be a label."""
         return set(self._said) <= _BITS[-1]
 
     @cached_property
     def is_yes_no(self) -> bool:
-        """Whether it says so in words: also what is known of an item may be said like that."""
+        """Whether its cells are answers in words. A property of the item may be written like that, too."""
         return mean_of(cell in _ANSWERS for cell in self._said) >= 0.9
 
     @cached_property
     def has_holes(self) -> bool:
-        """Whether some cells are empty, or say that no one was asked."""
+        """Whether some cells are empty or mean "not asked"."""
         return len(self._said) < len(self.cells) or bool(pc.any(pc.equal(self.whole, "")).as_py())
 
     @cached_property
     def differs(self) -> bool:
-        """Whether some of its cells, of yes and no, say another thing than others: -1 may be a third."""
+        """Whether its yes/no cells differ. -1 may be a third value."""
         is_no = {cell: cell in NO_WORDS or _ZERO.fullmatch(cell) is not None for cell in set(self._said)}
         said = {(cell[:1] == "-", no) for cell, no in is_no.items()}
         return self.has_holes or len(said) > 1
 
     @cached_property
     def says_nothing(self) -> bool:
-        """Whether all its cells are empty, or say that no one was asked."""
+        """Whether all its cells are empty or mean "not asked"."""
         return not self._said
 
     @cached_property
@@ -148,8 +145,7 @@ class ColumnSample:
 
     @cached_property
     def is_numbers(self) -> bool:
-        # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
-        # advice.
+        # Does not check that the cells are *good* numbers: decimal commas and NA are reported with advice of their own.
         numbers = self.share(_NUMBER)
         return numbers >= 0.5 or 0 < numbers >= 0.5 * (1 - self.share(_NO_VALUE))
 
@@ -161,12 +157,12 @@ class ColumnSample:
         )
 
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
-        """Whether most cells fit; not all, so that a stray one is reported."""
+        """Whether most cells fit. A stray cell is reported later."""
         return mean_of(map(fits, self.cells)) >= 0.5
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """The numbers among its cells."""
+        """Return the numbers among its cells."""
         return tuple(float(c.replace(",", ".")) for c in self.cells if _NUMBER.fullmatch(c))
 
     @cached_property
@@ -176,35 +172,35 @@ class ColumnSample:
 
     @cached_property
     def repeats(self) -> bool:
-        """Whether its values come again and again, as categories do."""
+        """Whether its values repeat, as categories do."""
         return bool(self.cells) and len(set(self.cells)) <= max(2, len(self.cells) // 2)
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether all its cells of many rows are the same."""
+        """Whether its sample has enough cells, and all are the same."""
         return len(self.cells) >= _SEVERAL and len(set(self.cells)) == 1
 
     @cached_property
     def counts_rows(self) -> bool:
-        """Whether it holds a running number, which says nothing of the item."""
+        """Whether it is a running number, which does not describe the item."""
         steps = np.diff(self.values)
         if len(steps) < _SEVERAL or not all(value.is_integer() for value in self.values):
             return False
-        # Of a long table the sample holds every n-th row.
+        # The sample of a long table holds every n-th row.
         return bool(
             (steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1)))
         )
 
     def separator(self) -> str | None:
-        """The separator that splits most of its cells; None if none splits any.
+        """Return the separator that splits most of its cells; None if none splits any.
 
-        A seldom one has to split several, into parts of which half are known from elsewhere: `AC/DC` and `R&B` are
-        names, if no one writes of `AC` or `B`.
+        A rare one must split several cells, into parts half of which occur elsewhere. `AC/DC` and `R&B` are names if no
+        cell is `AC` or `B`.
         """
         cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
-            # The first that splits a tenth of them: a comma may also be in names, as in Smith, John.
+            # The first that splits a tenth of them: commas also occur in names, as in Smith, John.
             found = (
                 mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
             )
@@ -217,7 +213,7 @@ class ColumnSample:
 
 
 def _evidence(cells: Sequence[str], mark: str) -> int:
-    """How many cells this mark splits into labels; 0 if that is not plain."""
+    """Return the number of cells that this mark splits into labels; 0 if the evidence is weak."""
     split = [cell for cell in cells if mark in cell and len(parts_of(cell, mark)) > 1]
     if len(split) < 2:
         return 0
@@ -231,7 +227,7 @@ def _evidence(cells: Sequence[str], mark: str) -> int:
 
 
 def parts_of(cell: str, mark: str) -> list[str]:
-    """Non-empty parts between these separators."""
+    """Split a cell at this separator, and return its non-empty parts."""
     first, *others = marks_of(mark)
     for other in others:
         cell = cell.replace(other, first)
@@ -240,14 +236,14 @@ def parts_of(cell: str, mark: str) -> list[str]:
 
 
 def parts_known(cells: Iterable[str], mark: str) -> set[str]:
-    """The parts that stand alone in a cell, or in two that differ."""
+    """Return the parts that are a whole cell, or that occur in two different cells."""
     seen = Counter(part for cell in set(cells) for part in set(parts_of(cell, mark)))
     alone = {cell for cell in cells if mark not in cell}
     return {part for part, count in seen.items() if count > 1 or part in alone}
 
 
 def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
-    """All columns of a DataFrame of str, each by about _SAMPLE of its rows."""
+    """Sample all columns of a DataFrame of str, each with about _SAMPLE of its rows."""
     step = max(1, len(cells) // _SAMPLE)
     columns = []
     for name, series in cells.items():
@@ -259,7 +255,7 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
 
 
 def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[str]:
-    """Every this many cells, from the first on. Each chunk is asked by itself: Arrow would put all of them together."""
+    """Yield every `step`-th cell, starting with the first, chunk by chunk: Arrow would concatenate the chunks."""
     if step == 1:
         yield from whole.to_pylist()
         return
@@ -270,12 +266,12 @@ def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[
 
 
 _RATER = re.compile(r"(\w+)_(?:r|rater|reader|ann|annotator|coder|obs|observer|expert|radiologist)_?\d")
-"""A question, and the person who answered it."""
+"""Question and person in a column name."""
 _MOST_GRADES = 12
 
 
 def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample]]:
-    """The columns with words or grades that name a question and a person, such as malignancy_r1, by question."""
+    """Group columns of words or grades whose names hold a question and a person, such as malignancy_r1, by question."""
     asked: dict[str, list[ColumnSample]] = {}
     for column in columns:
         graded = len(set(column.cells)) <= _MOST_GRADES and all(value.is_integer() for value in column.values)
@@ -289,7 +285,7 @@ def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample
 
 
 def mean_of(values: Iterable[float]) -> float:
-    """Their mean; 0 if there are none."""
+    """Return the mean; 0 if there are no values."""
     found = list(values)
     return sum(found) / len(found) if found else 0.0
 
@@ -306,31 +302,32 @@ TEXT_NAMES = {
     "abstract",
 }
 MARKS = (",", ";")
-"""Separators that people write in texts, too."""
+"""Separators that also occur in prose."""
 _KEPT = 0.95
-"""Share of the parts that stand where they always do, from which a cell is a record and not a set."""
+"""Minimum share of parts in their usual position, for a cell to be a record and not a set."""
 _NEW = 0.75
-"""Share of the cells with a part found nowhere else, above which the parts are not classes."""
+"""Share of cells with a part that occurs in no other cell, above which the parts are not classes."""
 _FEWEST = 3
-"""Cells that differ and hold several parts, from which that can be said of them."""
+"""Minimum number of different cells with several parts for `_NEW` to apply."""
 _WORDS = 4
-"""Words of a part, on average, above which it is part of a sentence."""
+"""Mean number of words per part, above which parts are pieces of sentences."""
 
 
 def is_written(cells: Iterable[str], mark: str) -> bool:
-    """Whether this mark seems to be in these cells as people write it, and not between labels.
+    """Whether this mark seems to be punctuation in these cells, not a separator between labels.
 
-    Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
+    Labels repeat in other combinations and in other positions of the list. Punctuation is followed by a space, and
 
-    - what stands between two is a record, each part always in its place: *Smith, John*, *Springfield, IL*, *Monday, 3
-      May*, a name of one class such as *Agriculture, forestry*; or
-    - nearly every cell has a part that is found in no other; or
+    - the parts form a record, each always in its position: *Smith, John*, *Springfield, IL*, *Monday, 3 May*, or the
+      name
+      of one class such as *Agriculture, forestry*; or
+    - nearly every cell has a part that occurs in no other; or
     - the parts are as long as those of sentences.
     """
     differing = set(cells)
     text = "|".join(differing)
     if 2 * len(re.findall(rf"{re.escape(mark)}\s", text)) < text.count(mark):
-        return False  # programs leave no space
+        return False  # programs write no space
     lists = [parts_of(cell, mark) for cell in differing]
     places: dict[str, Counter[int]] = {}
     for parts in lists:
@@ -350,16 +347,16 @@ _STARTS = re.compile(r"(segment_|clip_)?(start|begin|onset|offset)(_time|_sec|_s
 _ENDS = re.compile(r"(segment_|clip_)?(end|stop)(_time|_sec|_seconds|_s)*")
 _EMBEDDING = re.compile(r"(\w+_)?(embeddings?|emb|vectors?|encodings?)(_\w+)?")
 _SHORTEST = 16
-"""Numbers that a list has which is taken for an embedding by its cells alone: shorter ones may be labels, or a box."""
+"""Minimum length of a list to be an embedding by its cells alone. Shorter lists may be labels or a bounding box."""
 
 
 def guess_audio(columns: Sequence[ColumnSample]) -> ColumnSample | None:
-    """The first column whose cells name recordings."""
+    """Return the first column whose cells name recordings."""
     return next((column for column in columns if column.cells_like(_names_recording)), None)
 
 
 def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None, ColumnSample | None]:
-    """The columns of the seconds at which a segment begins and ends; neither unless it begins somewhere."""
+    """Return the columns of the seconds at which a segment begins and ends; no end without a begin."""
     start, end = (
         next((column for column in columns if pattern.fullmatch(column.key) and column.is_numbers), None)
         for pattern in (_STARTS, _ENDS)
@@ -368,13 +365,14 @@ def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None,
 
 
 def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
-    """The first column of lists of numbers: by its name, or by their length."""
+    """Return the first column of lists of numbers, recognised by its name or their length."""
     return next((column for column in columns if column.cells and _is_embedding(column)), None)
 
 
 def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
-    """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
-    semicolons between them; None if it is something else, has no number, or one beyond 1e18."""
+    """Parse the finite numbers of a cell: a JSON list, an array as NumPy prints it, or numbers separated by spaces,
+    commas or semicolons. Return None if it is something else, has no number, or has one beyond 1e18.
+    """
     try:
         values = json.loads(text) if text.startswith("[") else None
     except (ValueError, RecursionError):
@@ -388,17 +386,17 @@ def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
         numbers = np.array(values, dtype=np.float64)
     except (ValueError, OverflowError):
         return None
-    # Not a NaN among them is as small as that.
+    # The comparison is False for NaN.
     return numbers.astype(np.float32) if len(numbers) and (np.abs(numbers) <= LARGEST_NUMBER).all() else None
 
 
 def fewest_numbers(name: str) -> int:
-    """How many numbers the lists of a column of this name have at least, if it is taken for an embedding."""
+    """Return the minimum list length at which a column of this name is an embedding."""
     return 2 if is_embedding_name(name) else _SHORTEST
 
 
 def is_embedding_name(name: str) -> bool:
-    """Whether a column is called as embeddings are."""
+    """Whether this is a usual column name for embeddings."""
     return _EMBEDDING.fullmatch(name.strip().lower()) is not None
 
 

@@ -25,8 +25,8 @@ _SHOWN = 5
 class ReadingSummary:
     """A summary of how a table was read, each part in words with its counts; str joins them.
 
-    read_as : the format, the rows and classes, and where the labels come from      asked : what people are asked
-    learnt_from, shown, ignored : which columns models learn from, people only see, and no one uses
+    read_as : the format, the rows and classes, and the source of the labels      asked : the question to annotators
+    learnt_from, shown, ignored : columns that models use, columns that are only displayed, and unused columns
     """
 
     read_as: str
@@ -43,7 +43,7 @@ class ReadingSummary:
 
 
 def describe(table: LabelTable, read_as: str) -> ReadingSummary:
-    """Describe how this table was read. read_as : the format of its file, see `TableReading.format`"""
+    """Describe how this table was read. read_as : format of its file, see `TableReading.format`"""
     roles, cells = table.roles, table.cells
     names = listed(table.classes, _SHOWN)
     classes = f"{counted(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
@@ -73,7 +73,7 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
 
 
 def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
-    """How often each word that `roles` ignores is in the cells of labels, if it does."""
+    """Count how often each word in `roles.ignored` occurs in the label cells; words that do not occur are left out."""
     if not roles.ignored:
         return {}
     found: Counter[str] = Counter()
@@ -107,7 +107,7 @@ _RANK = re.compile(rf'"\s*:\s*"(?:{"|".join(RANKS)})"', re.IGNORECASE)
 
 
 def _source(roles: Roles, cells: pd.DataFrame) -> str:
-    """Where the labels come from, and how their cells are read."""
+    """Describe the columns of the labels, and how their cells are read."""
     ranked = (
         roles.form == "json"
         and roles.candidates in cells
@@ -158,7 +158,7 @@ def _asked(table: LabelTable) -> str:
 
 
 def _shared_source(table: LabelTable) -> Iterator[str]:
-    """How many rows share their source with another, if the table names sources."""
+    """Describe how many rows share a source, if the table has sources."""
     name, sources = table.roles.source, table.sources
     if name is None or sources is None:
         return
@@ -168,7 +168,7 @@ def _shared_source(table: LabelTable) -> Iterator[str]:
 
 
 def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:
-    """Every column that models learn from, and how it is said."""
+    """Yield every column that models learn from, and its description."""
     roles = table.roles
     single = (
         ("text", roles.text, True),

@@ -1,4 +1,4 @@
-"""Doubts that stop an import until a person accepts the reading: cells with two readings."""
+"""Doubts that stop an import until the user confirms the reading: cells that can be read in two ways."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from plcore.tables.table import LabelTable
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
 _STRONG = ("|", ";", ",")
-"""Marks that hint at a list if one of the parts alone is a class."""
+"""Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
-_OWN = re.compile(r"(before_)*winnow_")  # columns that an export of ours added
-_MOST_CELLS = 1_000  # that differ, of a column that is compared with others
-_ROWS = 20_000  # of them that are looked at
-_MOST_COLUMNS = 60  # in which a second header is looked for
+_OWN = re.compile(r"(before_)*winnow_")  # columns that a Winnow export added
+_MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
+_ROWS = 20_000  # rows examined
+_MOST_COLUMNS = 60  # columns searched for a second header
 _LINE = r"^\s*[-=_:]{3,}\s*$"
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -42,7 +42,7 @@ _SHEET_DATE = re.compile(
 )
 _FORMULA = re.compile(r"=\s*[A-Za-z+\-(].*|#(REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC)[!?]+", re.ASCII)
 _BITS = re.compile(r"[01]{3,64}", re.ASCII)
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # each number in one way only: cells may be hostile
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # unambiguous, as cells may be hostile
 _NUMBERS = re.compile(
     rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?",
     re.ASCII | re.IGNORECASE,
@@ -69,14 +69,14 @@ _SUMS = {
 
 
 def find_stops(table: LabelTable) -> list[Odd]:
-    """Name, message and fix of every doubt that stops the import of this table."""
+    """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
-    graded = any(name == "graded-names" for name, *_ in found)  # what is in front or behind is no person
+    graded = any(name == "graded-names" for name, *_ in found)  # the grade is no person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 
 
 def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
-    """Classes whose parts are classes: a cell of the same labels under another separator."""
+    """Classes whose parts are classes: a list of labels with another separator."""
     known, strong = set(table.classes), table.roles.form == "list"
     found: list[tuple[str, list[str]]] = []
     at: list[str] = []
@@ -113,7 +113,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
 
 
 def _shared_words(table: LabelTable) -> Iterator[Odd]:
-    """Names cut in two that share their last word, as birders write them: Downy/Hairy Woodpecker."""
+    """Names with a common last word, split as in Downy/Hairy Woodpecker."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in SELDOM:
         return
@@ -161,7 +161,7 @@ def _json_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _cut_quotes(table: LabelTable) -> Iterator[Odd]:
-    """Names that a separator has cut inside their quotes, as in "owl, barn",cat."""
+    """Quoted names that were split inside their quotes, as in "owl, barn",cat."""
     odd = [name for name in table.classes if name.count('"') == 1]
     ends = [name for name in odd if name.endswith('"')]
     if table.roles.form == "list" and ends and any(name.startswith('"') for name in odd):
@@ -170,7 +170,7 @@ def _cut_quotes(table: LabelTable) -> Iterator[Odd]:
 
 
 def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
-    """A separator of few cells, whose parts are found nowhere else, as in Gull, Herring."""
+    """A separator in few cells whose parts occur nowhere else, as in Gull, Herring."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list":
         return
@@ -188,7 +188,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
 
 
 def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
-    """A column read as a list next to others with the same cells: several people named one label each."""
+    """A column read as a list next to another with the same cells: perhaps one vote each of several people."""
     column, roles = table.roles.candidates, table.roles
     if column is None or _OWN.match(column) or roles.form != "list" or roles.label_vectors:
         return
@@ -211,7 +211,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
 
 
 def _second_header(table: LabelTable) -> Iterator[Odd]:
-    cells = table.cells  # a copy each time it is requested
+    cells = table.cells  # copied at each access
     names = list(dict.fromkeys(column for _, column in table.roles.used()))
     names = [name for name in names if name in cells.columns][:_MOST_COLUMNS]
     if not names:
@@ -253,7 +253,7 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
             return
     for place, column in enumerate(roles.numbers):
         numbers = table.numbers[:, place]
-        # Two numbers or more above it, for 0, 0, 1, 1 is no sum.
+        # At least three rows above it: in 0, 0, 1, 1 the last number is no sum.
         if (
             table.n_rows > _DEEP
             and abs(numbers[-1]) > np.nanmax(np.abs(numbers[:-1]), initial=0)
@@ -285,7 +285,7 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
 
 
 def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
-    """Words for nothing that are next to labels and are read as nothing: the others would then be certain."""
+    """Placeholders next to labels that are read as nothing, which makes the remaining label certain."""
     roles = table.roles
     words = [word for word in roles.ignored if word in (*MISSING, "-1")]
     if not words or roles.candidates is None or roles.form == "weighted" or roles.label_vectors:
@@ -309,7 +309,7 @@ def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
 
 
 def _holes(table: LabelTable) -> Iterator[Odd]:
-    """Label vectors without a no, or in which most cells say -1."""
+    """Label vectors without any "no", or with at least as many cells of -1 as of 0."""
     columns, vectors = table.roles.label_columns, table.label_vectors
     if vectors is None or not columns:
         return
@@ -331,7 +331,7 @@ def _holes(table: LabelTable) -> Iterator[Odd]:
 
 
 def _number_for_each_class(table: LabelTable) -> Iterator[Odd]:
-    """Cells with as many numbers in every row: which of the classes are right, or how probable each is."""
+    """Cells with the same number of numbers in every row: 0/1 or a probability for each class."""
     column = table.roles.candidates
     if column is None or table.roles.label_vectors:
         return
@@ -340,7 +340,7 @@ def _number_for_each_class(table: LabelTable) -> Iterator[Odd]:
     width = len(lists[0]) if lists else 0
     if width < 2 or len(lists) < 2 or any(len(one) != width for one in lists):
         return
-    # A list of class numbers names each of them once.
+    # A list of class numbers has no duplicates.
     if any(len(set(one)) < width or any("." in number.rstrip(".0") for number in one) for one in lists):
         message = (
             f"Every cell of column {quoted(column)} holds {width} numbers, such as {quoted(min(cells))}: read here as "
@@ -351,7 +351,7 @@ def _number_for_each_class(table: LabelTable) -> Iterator[Odd]:
 
 
 def _numbers_in(cell: str) -> list[str]:
-    """The numbers of a cell that holds nothing else: `[0, 1, 0]`, `[0. 1.]`, `0 1 0`, `tensor([0, 1])`, `010`."""
+    """Return the numbers of a cell of numbers only: `[0, 1, 0]`, `[0. 1.]`, `0 1 0`, `tensor([0, 1])`, `010`."""
     if _BITS.fullmatch(cell):
         return list(cell)
     found = _NUMBERS.fullmatch(cell)
@@ -359,14 +359,14 @@ def _numbers_in(cell: str) -> list[str]:
 
 
 def _without_grade(name: str) -> str:
-    """The name without shares, counts and words for how sure someone was; itself if it has none."""
-    joined = " ".join(name.split())  # the pattern takes long where blanks follow each other
+    """Return the name without shares, counts and words of certainty; unchanged if it has none."""
+    joined = " ".join(name.split())  # the pattern is slow on repeated spaces
     plain = _GRADE.sub("", joined).strip()
     return name if plain == joined else plain
 
 
 def _graded_names(table: LabelTable) -> Iterator[Odd]:
-    """One name with several shares, counts or words for how sure someone was: `0.8 cat`, `3x cat`, `cat (high)`."""
+    """Names with different shares, counts or words of certainty: `0.8 cat`, `3x cat`, `cat (high)`."""
     if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
         return
     plain = {name: found for name in table.classes if (found := _without_grade(name)) not in ("", name)}
@@ -399,12 +399,12 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _is_hedged(names: list[str]) -> bool:
-    """Whether one name alone is enough to ask: low and high may be parts of any name, probably and ? are not."""
+    """Whether a single name is enough for a doubt: low and high may belong to any name; probably and ? do not."""
     return len(names) == 1 and re.search(r"\b(high|medium|low)\b", names[0], re.IGNORECASE) is None
 
 
 def _ranks(table: LabelTable) -> Iterator[Odd]:
-    """Numbers behind the labels of a row that are 1, 2, 3: the first may be the best."""
+    """Numbers after the labels of a row that are 1, 2, 3: perhaps ranks, the first the best."""
     column, roles = table.roles.candidates, table.roles
     if table.candidate_weights is None or column is None or roles.voters is not None:
         return
@@ -427,7 +427,7 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
-    """Lists of one length that name labels twice: one vote of each person."""
+    """Lists of equal length with duplicate labels: perhaps one vote per person."""
     column, roles = table.roles.candidates, table.roles
     if (
         column is None
@@ -454,7 +454,7 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
 
 
 def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
-    """Another column that holds one number for each label that a cell lists."""
+    """Another column with one number for each label that a cell lists."""
     column, roles = table.roles.candidates, table.roles
     weighted = roles.form == "weighted" or table.candidate_weights is not None
     if column is None or weighted or roles.label_vectors:
@@ -476,7 +476,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         fix = "If they do, choose them as columns of scores, or write both in one cell, as in wren:0.6|robin:0.4."
         yield "scores-elsewhere", message, fix
         return
-    # Our own columns hold no scores here, nor does one with the same numbers as the labels.
+    # Columns of our own exports hold no scores here, nor does a column with the same numbers as the labels.
     others = [str(one) for one in some.columns if one not in used and not _OWN.match(str(one))]
     for name in others[:_MOST_COLUMNS]:
         cells = some[name].str.strip()
@@ -492,7 +492,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
 
 
 def _paths(table: LabelTable) -> Iterator[Odd]:
-    """Lists whose parts always are at the same place, each below the same part: a class and what it belongs to."""
+    """Lists whose parts always have the same position and the same part before them: a class and its groups."""
     column, roles = table.roles.candidates, table.roles
     if column is None or roles.form != "list" or roles.label_vectors:
         return
@@ -521,9 +521,9 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
 
 
 def _weightless(table: LabelTable) -> Iterator[Odd]:
-    """Labels with the weight 0 in every cell that names them, where cells name some labels only."""
+    """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
     column = table.roles.candidates
-    # What is called candidates, as by the readers of tools, says by 0 that a label is none.
+    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
     if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
         return
     cells = table.cells[column].head(_ROWS).str.strip().unique()
@@ -542,7 +542,7 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
-    """Numbers that statistics programs write if there is no answer, far from the other class numbers."""
+    """Codes that statistics programs write for "no answer", far from the other class numbers."""
     if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
         return
     numbers = sorted(int(name) for name in table.classes)

@@ -1,4 +1,4 @@
-"""A guess at how the candidates come: a list, a list with weights, JSON, pairs of label and score, a column a label."""
+"""Guess the form of the candidates: a list, a weighted list, JSON, pairs of label and score, or a column per label."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SAYS_LABELS = re.compile(
     r"(?:^|_)(?:labels?|class(?:es)?|candidates?|guess(?:es|ed)?|options?|choices?|predictions?|preds?|possible|suggest\w*"
     r"|shortlist|species|categor(?:y|ies)|tags?|answers?|intents?|topics?|diagnos[ei]s)(?:_|$)"
 )
-"""Words in the name of a column that say that its lists are of labels, where another column has lists as well."""
+"""Words in a column name that mark its lists as labels, if several columns hold lists."""
 _CODED = re.compile(
     r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
 )
-"""Columns whose labels are named as in a classification of diseases: at length."""
+"""Columns with long label names, as in a classification of diseases."""
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
@@ -52,7 +52,7 @@ _SCORE_PREFIX = re.compile(
     r"[_ .:(\[-]",
     re.I,
 )
-_LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # begins at the last of these signs: linear
+_LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # linear: starts at the last separator
 _FIRST_WORD = re.compile(r"([^_ .:(\[-]+)[_ .:(\[-](.+)", re.DOTALL)
 _SAYS_HOW_MUCH = re.compile(
     r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
@@ -60,12 +60,12 @@ _SAYS_HOW_MUCH = re.compile(
 )
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 MASS = 0.95
-"""The share of its probability that a row's candidates hold, if no one says another."""
+"""Default share of a row's probability that its candidates hold."""
 
 
 @dataclass(frozen=True)
 class ListGuess:
-    """The column that lists the candidates, what stands between them, and the form of its cells."""
+    """The column that lists the candidates, their separator, and the form of its cells."""
 
     column: ColumnSample
     separator: str
@@ -78,7 +78,7 @@ class ListGuess:
 
     @property
     def labels(self) -> set[str]:
-        """The labels that the cells of the sample list."""
+        """Return the labels in the cells of the sample."""
         if self.form == "json":
             return {name for cell in self.column.cells for name in labels_of_cell(cell)}
         pieces = self.column.pieces(self.separator)
@@ -94,18 +94,18 @@ def _several(cell: str, guess: ListGuess) -> bool:
 
 
 def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
-    """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON.
+    """Return the column that lists the candidates: by name, else by cells (`wren|robin`, `wren:0.6|robin:0.3` or JSON).
 
-    truths : columns that may hold true labels: what they hold is a label wherever it stands
+    truths : columns that may hold true labels; a cell of theirs is a label in other columns, too
     """
     named = [one for one in columns if one.key in CANDIDATE_NAMES and (one.is_marks or not one.is_bits)]
     guesses = [guess_form(one) for one in named]
-    if guesses:  # the first that lists several in a cell: others count them, or name the right one
+    if guesses:  # the first with several labels in a cell: others hold counts or the right label
         return next((one for one in guesses if one.lists_several), guesses[0])
     columns = [column for column in columns if not no_list(column.key)]
     lists = [column for column in columns if _holds_lists(column)]
     found = _telling([column for column in lists if _come_again(column)])
-    # People write notes, too, as numbered lists; programs write few other things as lists.
+    # Numbered lists may be notes; lists written by programs are mostly labels.
     found = found or _telling([one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5])
     if found is not None:
         return ListGuess(found, DEFAULT_SEPARATOR, "json")
@@ -118,7 +118,7 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         weighted = _has_weights(column, separator)
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
-        # Labels are short and come again; the parts of prose and of decimal commas do not. Names of diagnoses are long.
+        # Labels are short and repeat; parts of prose and decimal commas do not. Names of diagnoses are long.
         are_codes = _CODED.fullmatch(column.key) is not None and 4 * len(set(names)) <= len(names)
         labels_like = len(set(names)) <= len(names) / 2 and (are_codes or mean_of(map(len, pieces)) <= 30)
         if separator in MARKS and not (weighted or are_codes):
@@ -132,13 +132,13 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
 
 
 def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:
-    """The first whose name says that it holds labels, else the first; None of none."""
+    """Return the first column whose name suggests labels, else the first; None if there are no columns."""
     told = (column for column in columns if _SAYS_LABELS.search(column.key))
     return next(told, columns[0] if columns else None)
 
 
 def _holds_lists(column: ColumnSample) -> bool:
-    """Whether it holds lists of labels, neither sequences that name one again and again nor numbers for each class."""
+    """Whether it holds lists of labels, not sequences with repeated names or one number per class."""
     if column.is_numbers or mean_of(map(is_list_of_labels, column.cells)) < 0.5:
         return False
     lists = [labels_of_cell(cell) for cell in column.cells]
@@ -150,19 +150,19 @@ def _holds_lists(column: ColumnSample) -> bool:
 
 
 def _come_again(column: ColumnSample) -> bool:
-    """Whether its labels come again and again."""
+    """Whether its labels repeat."""
     names = [name for cell in column.cells for name in labels_of_cell(cell)]
     return len(set(names)) <= len(names) / 2
 
 
 def guess_voters(columns: Sequence[ColumnSample], listed: ListGuess) -> list[ColumnSample]:
-    """The column that says of each label listed who named it, as earlier readings wrote it, or none."""
+    """Return the column that names the voters of each listed label, as earlier readings wrote it, or []."""
     named = [column for column in columns if column.key == "sources" and column is not listed.column]
     return [one for one in named if mean_of(_SAYS_WHO.match(cell) is not None for cell in one.cells) == 1][:1]
 
 
 def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
-    """How a column that lists candidates does so. separator : None to guess it, too"""
+    """Guess the form of a column that lists candidates. separator : None to guess it, too"""
     if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
         return ListGuess(column, DEFAULT_SEPARATOR, "json")
     separator = separator or column.separator() or DEFAULT_SEPARATOR
@@ -170,8 +170,9 @@ def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
 
 
 def _has_weights(column: ColumnSample, separator: str) -> bool:
-    """Whether its lists are of labels with a number each. Times (12:30) are none, nor are codes (ICD10:250), where one
-    name comes twice in a cell."""
+    """Whether its lists are labels with a number each. Times (12:30) are not; nor are codes (ICD10:250), whose name
+    occurs twice in a cell.
+    """
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
@@ -183,14 +184,14 @@ def _has_weights(column: ColumnSample, separator: str) -> bool:
 
 @dataclass(frozen=True)
 class PairsGuess:
-    """Columns with a candidate each, best first, and those of their scores, as many or none."""
+    """Columns with a candidate each, best first, and the columns of their scores, equally many or none."""
 
     choices: tuple[ColumnSample, ...]
     scores: tuple[ColumnSample, ...]
 
 
 def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
-    """Columns such as `label1, score1, label2, score2`; None if there are not two with a score each."""
+    """Return columns such as `label1, score1, label2, score2`; None if there are fewer than two pairs."""
     labels: dict[int, ColumnSample] = {}
     scores: dict[int, ColumnSample] = {}
     for column in columns:
@@ -207,7 +208,7 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
-    """Columns such as `top1, top2, top3` without scores; None if there are not two, from the first on."""
+    """Return columns such as `top1, top2, top3` without scores; None if there are fewer than two, or a gap."""
     found = {
         int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))
     }
@@ -220,7 +221,7 @@ def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
 def _add_first(
     columns: Sequence[ColumnSample], labels: dict[int, ColumnSample], scores: dict[int, ColumnSample]
 ) -> None:
-    """Add the label and the score that have no number, as the best of several often has none."""
+    """Add the label and the score without a number, as the best candidate often has none."""
     named = {column.key: column for column in columns}
     for key, column in named.items():
         score = re.compile(rf"(?:{re.escape(key)}_)?(?:{_SCORE_WORD})")
@@ -232,8 +233,7 @@ def _add_first(
 
 @dataclass(frozen=True)
 class ScoresGuess:
-    """One column of numbers for each label, what is around the labels in their names (`Roles.score_prefix`), and how to
-    cut."""
+    """One number column per label, the text around the labels in their names (`Roles.score_prefix`), and the cut."""
 
     columns: tuple[ColumnSample, ...]
     prefix: str
@@ -242,12 +242,14 @@ class ScoresGuess:
 
 
 def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> ScoresGuess | None:
-    """Columns such as `p_wren, p_robin` or `votes_wren, votes_robin`; or, where `known` are the labels that a column of
-    true labels names, those columns of probabilities that are named like them."""
+    """Return columns such as `p_wren, p_robin` or `votes_wren, votes_robin`, or probability columns named like `known`.
+
+    known : labels in a column of true labels
+    """
     numbers = [column for column in columns if column.is_numbers]
 
     def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
-        """Whether the labels that a column of true ones names, if there is one, are mostly among these columns'."""
+        """Whether most known true labels, if any, are among the names of these columns."""
         names = {column.name.strip().removeprefix(prefix).strip() for column in found}
         return not known or len(known & names) >= len(known) / 2
 
@@ -285,7 +287,7 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
 
 
 def _suffix(name: str) -> str:
-    """The end of a name that says that the column holds scores: `_prob`, ` (%)`; "" if there is none."""
+    """Return the end of a name that marks a column of scores: `_prob`, ` (%)`; "" if there is none."""
     text = name.strip()
     last = _LAST_WORD.search(text)
     if last is None or not _SAYS_HOW_MUCH.fullmatch(last[1]):
@@ -295,10 +297,9 @@ def _suffix(name: str) -> str:
 
 
 def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
-    """The columns that say how much speaks for one class each: `cat_prob`, `cat (%)`, `p_cat`; or several called as
-    classes are.
+    """Return the columns with one class's score each: `cat_prob`, `cat (%)`, `p_cat`; or several named like classes.
 
-    names : of columns that have no other role      labels : the classes
+    names : columns without another role      labels : the classes
     """
     known = {key_of(label) for label in labels} - {""}
     found, plain = [], []
@@ -316,8 +317,9 @@ def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
-    """How columns that someone has named as those of scores are read: the prefix or suffix that all names share, if
-    they share a usual one, and the cut."""
+    """Guess how columns of scores that the user chose are read: the usual prefix or suffix that all names share, if
+    any, and the cut.
+    """
     prefix = ""
     for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):
         found = {match[0] if (match := pattern.match(column.name.strip())) else "" for column in columns}
@@ -341,8 +343,7 @@ def _are_counts(columns: Sequence[ColumnSample]) -> bool:
 
 
 def are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether label columns are more likely label vectors than candidates: these leave no cell empty, and have a 1
-    in every row."""
+    """Whether label columns are label vectors, not candidates, which fill every cell and have a 1 in every row."""
     if not columns:
         return False
     text = cells[columns].apply(lambda column: column.str.strip().str.lower())

@@ -1,7 +1,7 @@
 """Guess the roles of columns from their names and cells; the owner confirms or changes them.
 
-The guess leans towards what the owner most likely *meant*: a column of numbers with one stray word is still
-guessed to be numbers, so that the stray word is reported and not silently turned into a category.
+The guess is what the owner most likely *meant*: a number column with one stray word is still guessed to be numbers, so
+that the stray word is reported and not silently turned into a category.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ _TRUTH_NAMES = {
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
-"""No model may learn from a column of such a name: it tells the label."""
+"""Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
     re.ASCII,
 )
-"""Dates, and addresses of people: neither describes an item."""
+"""Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
 _NUMBERED = re.compile(
@@ -82,7 +82,7 @@ _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
 """A number followed by its unit, such as 10cm."""
 _FEWEST_CODES = 20
-"""Rows from which on a column of unlike codes names the rows: in fewer they may differ by chance."""
+"""Minimum number of rows for a column of distinct codes to name the rows: fewer may differ by chance."""
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
     "index",
@@ -114,15 +114,15 @@ _PEOPLE = {
     "judges",
     "labelers",
 }
-"""Columns that list the people, or all their answers, in each cell."""
+"""Columns whose cells list all annotators or all their answers."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _LAST_NUMBER = re.compile(r"_?[0-9]+$")
-_LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # begins at the last of these signs: linear
+_LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last separator
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
-"""Words of a cell, on average, above which it is a text and no name."""
+"""Mean number of words per cell, from which it is a text and not a name."""
 MOST_VOTERS = 50
-"""Columns of words that may be people's; of more no one guesses that, and comparing all of them would take seconds."""
+"""Maximum number of word columns that are compared to find voters: more would take seconds."""
 
 _OWN = re.compile(r"(before_)*winnow_")
 
@@ -146,18 +146,20 @@ SOURCE_NAMES = frozenset(
     )
     for end in ("", "_id")
 )
-"""Column names for the common source of several rows, if their labels are the same."""
+"""Names of columns that hold the common source of several rows, if their labels are the same."""
 _SURE_SOURCES = {"photo", "photo_id", "recording", "recording_id", "bag", "bag_id", "burst", "burst_id"}
-"""Names that say so even if labels differ, as after answers."""
+"""Names of sources that are accepted even if labels differ, for example after answers."""
 _SHARED = 0.2
-"""Share of the rows that have the source of the row before, from which a column names sources."""
+"""Minimum share of rows with the same source as the row before, for a column to name sources."""
 _FIRST_ROWS = 10_000
-"""Rows by which it is seen whether those of one source have the same labels."""
+"""Rows examined for whether those of one source have the same labels."""
 
 
 def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str | None:
-    """The first of these columns whose value many rows share with the row before it, where most such rows have the
-    same cells of labels, too, or its name leaves no doubt; None if there is none."""
+    """Return the first of these columns whose value many rows share with the row before; None if there is none.
+
+    Most of these rows must also have the same label cells, unless the column's name is unambiguous.
+    """
     first = cells.iloc[:_FIRST_ROWS]
     said = first[[*_names(labels.columns)]]
     same_labels = said.eq(said.shift()).all(axis=1).to_numpy() & (said.shape[1] > 0)
@@ -174,16 +176,18 @@ def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str |
 def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
     """Suggest roles for the columns of this DataFrame of str.
 
-    files : whether files came with the table, so that cells may name images and recordings. Both are learned from
+    files : whether files came with the table, so that cells may name images and recordings. Both are used for features
         unless there are embeddings. A text always is.
-    typed : whether the source told texts from missing values, as JSON and Parquet do: NA and None are names then
-    Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
-    label; and so are lists of labels next to a column of those that are not right.
+    typed : whether the source distinguishes text from missing values, as JSON and Parquet do. NA and None are then
+        names.
+
+    Label columns are guessed to be label vectors if a cell is empty or a row has no 1, and no column holds the true
+    label; so are lists of labels next to a column of labels that are not right.
     If nothing looks like candidate labels, the owner has to choose their columns.
     """
     columns = sample_columns(cells)
-    # Columns that an earlier export added are neither truth nor features: the model would be measured with its own
-    # guesses.
+    # Columns that an earlier export added are neither truth nor features: the model would be tested on its own
+    # predictions.
     columns = [column for column in columns if not _OWN.match(column.name)]
     free = {column.name: column for column in columns}
 
@@ -191,7 +195,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         return None if column is None else free.pop(column.name).name
 
     seen = [column for column in columns if column.is_image(files)]
-    # Rows are often called by a picture, with an ending that the picture's own file need not have.
+    # Rows are often named by an image file, perhaps with another ending than the file itself.
     pictures = _names([column for column in seen if column.key not in _ID_NAMES] or seen)
     for name in pictures:
         free.pop(name)
@@ -205,7 +209,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         take(column)
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
-    # They tell the label, in the words of a model or of a person: no feature.
+    # These reveal the label in a model's or a person's words, so they are no features.
     for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
         free.pop(name)
     for name in (*_codes_of(cells, given, list(free.values())), *_of_people(given.roles.annotators, free)):
@@ -246,20 +250,20 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
 def _features(
     free: list[ColumnSample], columns: list[ColumnSample], described: bool, labels: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of numbers and of words that describe the item.
+    """Return the columns of numbers and of words that describe the item.
 
-    described : whether a text, an image, a recording or a vector does so already. Then a column joins it only if its
-        name and cells say that it tells of the item: neither a fact about the run or the worker, nor a running number.
+    described : whether a text, image, recording or vector describes it already. Then a column is added only if its name
+        and cells suggest that it describes the item, not the run or the worker, and it is no running number.
     """
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
     differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
-    # Names that survey tools use for one question in one cell, next to animals/cat and animals/dog.
+    # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
-    # A number that names something measures nothing, however often it is repeated.
+    # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
@@ -273,8 +277,9 @@ def _features(
 
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
-    """Roles with these columns alone, and how their cells are read: those of a column that lists the candidates, or
-    columns of scores."""
+    """Return roles with only these columns, and how their cells are read: a column that lists the candidates, or
+    columns of scores.
+    """
     found = sample_columns(cells[list(columns)])
     if scores:
         read = guess_reading(found)
@@ -285,7 +290,7 @@ def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool
 
 @dataclass(frozen=True)
 class _Labels:
-    """The roles of the columns that hold labels, these columns, and the labels of the rows looked at."""
+    """The roles of the label columns, these columns, and the labels in the sampled rows."""
 
     roles: Roles
     columns: tuple[ColumnSample, ...] = ()
@@ -293,7 +298,7 @@ class _Labels:
 
 
 def _labels(columns: list[ColumnSample]) -> _Labels:
-    """How the candidates come, by the first of the ways that fits."""
+    """Guess the form of the candidates: the first that fits."""
     if (pairs := guess_pairs(columns)) is not None:
         roles = Roles(choices=_names(pairs.choices), choice_scores=_names(pairs.scores))
         return _Labels(roles, (*pairs.choices, *pairs.scores), _cells(pairs.choices))
@@ -323,14 +328,14 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
     ] or _raters(columns)
-    # Next to votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    # Next to votes in words, number columns such as rater_count, vote_total or coder_age are no votes.
     words = [column for column in annotators if not column.is_numbers]
-    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is someone next to ann2 and ann3
+    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 votes if ann2 and ann3 do
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
     annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
-    # Facts of the file, the same in all rows, are not answers: people would share a label.
+    # Facts about the file are constant and are not answers: annotators would share a label.
     annotators = [one for one in annotators if not one.is_constant or _shares(one, annotators)]
     if len(annotators) < 2:
         annotators = _models(columns)
@@ -358,7 +363,7 @@ def _cells(columns: Iterable[ColumnSample]) -> frozenset[str]:
 
 
 def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
-    """The cells of a column that is named like one of true labels."""
+    """Return the cells of columns named like true labels."""
     return _cells(column for column in _named_as_truth(columns) if not column.is_numbers)
 
 
@@ -367,8 +372,9 @@ def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
 
 
 def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
-    """The columns that say the same as the lists of candidates in other words, as their codes: one value for each list
-    that occurs, of three or more."""
+    """Return the columns that repeat the lists of candidates in other words, such as their codes: one value for each of
+    at least three lists.
+    """
     if given.roles.candidates is None:
         return []
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
@@ -384,13 +390,13 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
 
 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
-    """Placeholders among the labels, other than an empty cell.
+    """Return placeholders for "no label" among the labels, other than an empty cell.
 
-    Such a word is a name if it is quoted, as in JSON, if it is next to other labels of a row, for read as
-    nothing it would make the others certain, and where an export of ours lists it as a class.
+    Such a word is a name if it is quoted, as in JSON; if it is next to other labels of a row, because ignoring it would
+    make the others certain; or if one of our exports lists it as a class.
     """
     roles = given.roles
-    # Class numbers begin at 0; below, programs write that there is none.
+    # Class numbers start at 0; programs write negative numbers for "no label".
     whole = [label for label in given.labels if label.lstrip("-").isdecimal()]
     none = tuple(label for label in whole if label == "-1" and len(given.labels) > 2)
     if any(label.startswith("-") and label != "-1" for label in whole):
@@ -399,7 +405,7 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
         return none
     columns = [*roles.annotators, *roles.choices]
     found = {name for column in columns for name in MISSING if (cells[column] == name).any()}
-    if roles.candidates is not None:  # the names of columns are names
+    if roles.candidates is not None:  # column names are always names
         found |= given.labels & set(MISSING)
     if found and roles.candidates is not None:
         lists = {tuple(parts_of(cell, roles.separator)) for cell in cells[roles.candidates].unique()}
@@ -412,19 +418,20 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
 
 
 def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
-    """The columns with what several people said to one question, such as malignancy_r1 and malignancy_r2; none if there
-    are several questions."""
+    """Return the columns of several people's answers to one question, such as malignancy_r1 and malignancy_r2; none if
+    there are several questions.
+    """
     several = [found for found in questions_of(columns).values() if len(found) > 1]
     return several[0] if len(several) == 1 else []
 
 
 def _is_person(key: str, people: set[str]) -> bool:
-    """Whether a column is named like those of people, except for its number."""
+    """Whether a column is named like those of `people`, except for its number."""
     return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
 
 
 def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
-    """The columns that tell of two annotators or more how they answered: ann_time and bob_time, next to ann_label."""
+    """Return the columns about how at least two annotators answered: ann_time and bob_time, next to ann_label."""
     words = [set(key_of(name).split("_")) for name in annotators]
     common = set.intersection(*words) if words else set()
     people = {word for one in words for word in one - common}
@@ -438,7 +445,7 @@ def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
 
 
 def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
-    """The columns that hold the answers of language models, if they name the same labels."""
+    """Return the columns of language models' answers, if they share labels."""
     named = [one for one in columns if is_from_model(one.key) and one.repeats and not one.is_numbers]
     named = [one for one in named if not (never_labels(one.key) or is_about_answer(one.key))]
     words = [set(one.cells) for one in named]
@@ -447,7 +454,7 @@ def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
 
 
 def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
-    """Three columns or more of any name that hold much the same words: people named the same labels there."""
+    """Return three or more columns of any name with mostly the same words: votes for the same labels."""
     words = {
         column.name: set(column.cells)
         for column in columns
@@ -463,7 +470,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     for own in words.values():
         alike = {name for name, other in words.items() if len(own & other) >= len(own | other) / 2}
         labels = set().union(*(words[name] for name in alike))
-        # Yes and no are answers to questions that differ from column to column, not labels.
+        # Yes and no answer a different question in each column; they are not labels.
         if len(labels) >= 2 and not {label.lower() for label in labels} <= _YES_NO and len(alike) > len(best):
             best = alike
     if len(best) < 3:
@@ -471,12 +478,12 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     said = set().union(*(words[name] for name in best))
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):
-        return []  # low, medium and high next to a label that is cat or dog: what was measured of it
+        return []  # low, medium and high next to a label that is cat or dog: measurements
     return [column for column in columns if column.name in best]
 
 
 def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnSample]:
-    """The columns of several people, one of which was taken for a list because its classes hold a separator."""
+    """Return the columns of several voters, one of them mistaken for a list because classes contain a separator."""
     if listed.form != "list" or listed.column.key in CANDIDATE_NAMES:
         return []
     annotators = [one for one in columns if _ANNOTATOR.fullmatch(one.key) and not one.is_numbers]
@@ -485,7 +492,7 @@ def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnS
 
 
 def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
-    """The 0/1 columns that are labels: those the true label names, those with a telling name, else all."""
+    """Return the 0/1 columns that are labels: those named by the true label, those with a label's prefix, or all."""
     bits = [column for column in columns if column.is_bits and not is_fact(column.key)]
     bits = [column for column in bits if not (_ID_LIKE.search(column.key) or _COUNT.search(column.key))]
     names = {column.name.strip() for column in bits}
@@ -493,7 +500,7 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
         if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES and column.cells:
             values = set(column.cells)
             if len(values & names) >= max(2, len(values) // 2):
-                # Labels that are never true are no part of the values: take the whole run of 0/1 columns.
+                # Labels that are never true are not among the values, so take the whole run of 0/1 columns.
                 places = [place for place, each in enumerate(columns) if each.name.strip() in values & names]
                 first, last = places[0], places[-1]
                 while first > 0 and columns[first - 1].is_bits:
@@ -504,22 +511,25 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     named = [column for column in bits if _LABEL_PREFIX.fullmatch(column.key)]
     chosen = named if len(named) > 1 else bits
     if all(column.is_yes_no for column in chosen) and not any(column.has_holes for column in chosen):
-        return []  # every question was answered of every row: smokes, drinks
+        return []  # every question has an answer in every row: smokes, drinks
     if len(chosen) < 2 or (not named and _tell_nothing(chosen)):
         return []
-    # A column without any cell that stands among labels is a label that no one was asked about.
+    # An empty column among the labels is a label that was never asked.
     names = {column.name for column in chosen}
     places = [place for place, each in enumerate(columns) if each.name in names]
     first, last = places[0], places[-1]
     while last + 1 < len(columns) and columns[last + 1].cells and columns[last + 1].says_nothing:
-        last += 1  # no one was asked, in words
+        last += 1  # cells that mean "not asked"
     run = columns[first : last + 1]
     return [each for each in run if each.name in names or each.says_nothing]
 
 
 def _tell_nothing(columns: list[ColumnSample]) -> bool:
-    """Whether 0/1 columns leave nothing to ask: fewer than two columns of numbers differ, as counts of a few things do,
-    or two say the opposite of each other in every row, as two flags do (day and night)."""
+    """Whether 0/1 columns leave nothing to ask.
+
+    True if fewer than two number columns vary, as with counts of a few things, or if two columns are opposite in every
+    row, as two flags are (day and night).
+    """
     if sum(column.differs for column in columns) < 2:
         return all(column.is_numbers for column in columns)
     one, other = columns[0], columns[-1]
@@ -530,7 +540,7 @@ def _tell_nothing(columns: list[ColumnSample]) -> bool:
 
 
 def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:
-    """A column named for it; one with a name that often means it and label cells; one with nothing but labels."""
+    """Return the true label: a column named for it, one with a similar name and label cells, or one of labels only."""
     for column in columns:
         if column.key in _TRUTH_NAMES:
             return column
@@ -540,7 +550,7 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
     for column in columns:
         if is_from_votes(column.key) or is_from_model(column.key):
             continue
-        # Taken for a category feature instead, a true label would give every answer away.
+        # As a category feature, a true label would reveal every answer.
         if (
             not column.is_numbers
             and column.cells
@@ -562,13 +572,13 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
 
 
 def _names_rows(column: ColumnSample) -> bool:
-    """Whether each of its cells is a code, such as T1017, that no other row has."""
+    """Whether its cells are distinct codes, such as T1017."""
     codes = column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.share(_AMOUNT) < 0.5
     return codes and len(column.whole) >= _FEWEST_CODES and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:
-    """The column with the longest text: named for it, or of several words that seldom repeat."""
+    """Return the column with the longest text: named for it, or of several words that rarely repeat."""
     texts = [
         column
         for column in columns

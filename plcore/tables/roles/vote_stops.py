@@ -1,4 +1,4 @@
-"""Doubts that stop an import because answers may have been mistaken for something else."""
+"""Doubts that stop an import because votes, questions or people may have been mistaken for each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid
 _AS_VOTES = (
     "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 )
-_CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # as REDCap calls them
+_CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
 _FEWEST_ROWS = 8
@@ -31,7 +31,7 @@ _FEW_ROWS = 500
 
 
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
-    """Columns with the same answers that agree no more often than by chance: people would. And rows that are people."""
+    """Columns that agree no more often than by chance, unlike votes on the same question; or rows that are people."""
     columns = table.roles.annotators
     people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
     if len(columns) > 1 and people and table.cells[people[0]].is_unique:
@@ -63,7 +63,7 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
-    """Votes of one person per row, with their name, and repeated items."""
+    """Rows with one named person's vote each, and repeated items."""
     if table.roles.id is not None and table.roles.annotators:
         return
     named = table.label_vectors is None and len(pairs_of(table.candidates)[0]) == table.n_rows
@@ -94,7 +94,7 @@ def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
 
 
 def _people_in_names(table: LabelTable) -> Iterator[Odd]:
-    """Names such as ann: cat, whose second part comes behind several first ones: votes with who gave them."""
+    """Names such as ann: cat, with the same second part after several first parts: votes with their voters."""
     halves = [match.groups() for name in table.classes if (match := _SAID.fullmatch(name))]
     people, said = {who for who, _ in halves}, {what for _, what in halves}
     several = len(halves) == len(table.classes) > max(len(people), len(said))
@@ -108,7 +108,7 @@ def _people_in_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _several_questions(table: LabelTable) -> Iterator[Odd]:
-    """Checkboxes of several questions of a form, read as labels of one."""
+    """Checkboxes of several questions of a form, read as labels of one question."""
     asked = [
         match[1] or match[2]
         for one in table.roles.label_columns
@@ -125,7 +125,7 @@ def _several_questions(table: LabelTable) -> Iterator[Odd]:
 
 
 def _questions_side_by_side(table: LabelTable) -> Iterator[Odd]:
-    """0/1 columns in groups of which every row has exactly one 1 each: a group for each question."""
+    """Groups of 0/1 columns with exactly one 1 in every row: perhaps a question each."""
     columns, place = table.roles.label_columns, {name: k for k, name in enumerate(table.classes)}
     if table.label_vectors is not None or table.n_rows < _FEWEST_ROWS or not columns:
         return
@@ -148,7 +148,7 @@ def _questions_side_by_side(table: LabelTable) -> Iterator[Odd]:
 
 
 def _label_beside(table: LabelTable) -> Iterator[Odd]:
-    """A column that names a class in every row, and never one of the row's candidates: they may be the alternatives."""
+    """A column with a class in every row that is never one of the row's candidates, which may be its alternatives."""
     if table.truth is not None or table.label_vectors is not None or table.roles.candidates is None:
         return
     used = {name for _, name in table.roles.used()}

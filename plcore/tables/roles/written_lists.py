@@ -1,4 +1,4 @@
-"""Lists and objects of labels as cells write them: JSON, Python, NumPy, and lists that people number."""
+"""Parse lists and objects of labels in cells: JSON, Python, NumPy, and lists written by people."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _STRING = r"""(?:'[^']*'|"[^"]*")"""
 _NUMPY_WORDS = re.compile(rf"\[\s*{_STRING}(?:\s+{_STRING})*\s*\]")
 _QUOTED_WORDS = re.compile(rf"{_STRING}(?:\s*[,;|]\s*{_STRING})*")
 _WORD_IN_QUOTES = re.compile(r"""'([^']*)'|"([^"]*)\"""")
-_MOST = 100_000  # characters of a cell: a longer one is not a list of labels
-_MOST_WRITTEN = 2_000  # of a list that a person wrote
-_LONGEST = 40  # characters of a label in a list without quotes: longer ones are sentences
+_MOST = 100_000  # maximum characters of a cell that lists labels
+_MOST_WRITTEN = 2_000  # maximum characters of a list written by a person
+_LONGEST = 40  # maximum characters of a label in an unquoted list: longer text is a sentence
 _CALL = re.compile(
     r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)\("
 )
@@ -28,7 +28,7 @@ _NUMPY_VALUE = re.compile(
     rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
 )
 _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
-_FIRST = "<#'\"[{(-*•–"  # how lists begin, if not with a number
+_FIRST = "<#'\"[{(-*•–"  # first characters of lists, other than digits
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
 _HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
 _BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
@@ -44,7 +44,7 @@ _NAME_KEYS, _WEIGHT_KEYS = (
         "confidencescore", "combinedscore",
     ),
 )  # fmt: skip
-"""Without capitals, blanks and signs: `confidenceScore`, as services of clouds write."""
+"""Key names in lower case, without spaces and punctuation, for `confidenceScore` and other keys of cloud services."""
 _THOUGHT = re.compile(
     r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
 )
@@ -53,10 +53,10 @@ Pairs = list[tuple[str, float | None]]
 
 
 def read_cell(cell: str) -> Pairs | None:
-    """The labels of a cell, each with its weight or None; None if the cell is something else."""
+    """Return the labels of a cell, each with its weight or None; None if the cell is something else."""
     if not cell:
         return []
-    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
+    # NumPy arrays before Python literals, which would join 'wren' 'robin' into one word.
     for read in (_json_once, _numpy_words, _literal_once, _printed):
         try:
             value = _value(read, cell)
@@ -69,7 +69,7 @@ def read_cell(cell: str) -> Pairs | None:
 
 
 def _printed(cell: str) -> object:
-    """Python's text form of objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    """Parse printed Python objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
     if "(" not in cell and "<" not in cell:
         return None
     inner = _unwrapped(cell)
@@ -80,10 +80,10 @@ def _printed(cell: str) -> object:
 
 
 def _unwrapped(cell: str) -> str:
-    """The list or object that a cell hands to one of Python's types: `{'a'}` of `frozenset({'a'})`, `['a']` of
-    `array(['a'], dtype=object)`; the cell itself if it is something else.
+    """Return the literal inside a Python constructor call; the cell itself if it is something else.
 
-    No pattern for the whole cell: it would look at every bracket again for each blank behind it.
+    Examples: `{'a'}` of `frozenset({'a'})`, `['a']` of `array(['a'], dtype=object)`. A single pattern for the whole
+    cell would backtrack to every bracket at each space after it.
     """
     call = _CALL.match(cell)
     if call is None or not cell.endswith(")"):
@@ -96,7 +96,7 @@ def _unwrapped(cell: str) -> str:
 
 
 def _written_out(cell: str) -> list[str] | None:
-    """The labels of a list that people write: in brackets or quotes, as tags, numbered or below each other."""
+    """Return the labels of a list written by a person: in brackets or quotes, as tags, numbered or one per line."""
     if cell[0] not in _FIRST and not (cell[0].isdigit() and _NUMBERED.match(cell)):
         return None
     if _TAGS.fullmatch(cell):
@@ -119,7 +119,7 @@ def _written_out(cell: str) -> list[str] | None:
 
 
 def _count_up(numbers: Sequence[str | None]) -> bool:
-    """Whether these are 1, 2, 3 and so on, or no numbers."""
+    """Whether these are 1, 2, 3 and so on, or all missing."""
     return not any(numbers) or list(numbers) == [str(place) for place in range(1, len(numbers) + 1)]
 
 
@@ -128,7 +128,7 @@ def _short(names: list[str]) -> list[str] | None:
 
 
 def _value(read: Callable[[str], object], cell: str) -> object:
-    """Result of a reader for a cell; None if it cannot, or where it is neither list nor object."""
+    """Apply a reader to a cell; None if it fails, or if the result is neither a list nor an object."""
     if len(cell) > _MOST or (cell[0] not in "[{(" and read is not _printed):
         return None
     try:
@@ -139,7 +139,7 @@ def _value(read: Callable[[str], object], cell: str) -> object:
 
 
 class _KeyTwiceError(Exception):
-    """An object has this key twice: which of its values is meant no one can tell."""
+    """An object has this key twice, so its value is ambiguous."""
 
 
 def _json_once(cell: str) -> object:
@@ -165,7 +165,7 @@ def _refuse_twice(names: Sequence[object]) -> None:
 
 
 def key_twice(cell: str) -> object:
-    """The key that an object of this cell has twice; None if there is none."""
+    """Return a duplicate key in an object of this cell; None if there is none."""
     for read in (_json_once, _literal_once):
         try:
             _value(read, cell)
@@ -175,17 +175,17 @@ def key_twice(cell: str) -> object:
 
 
 def labels_of_cell(cell: str) -> list[str]:
-    """The labels of a JSON or Python list or object; none if it is something else."""
+    """Return the labels of a list or object; an empty list if the cell is something else."""
     return [name for name, _ in read_cell(cell) or ()]
 
 
 def is_code(cell: str) -> bool:
-    """Whether a cell holds a list or an object of labels as programs write it, in JSON or Python."""
+    """Whether a cell is a list or object of labels as programs write it, in JSON or Python."""
     return bool(cell) and len(cell) <= _MOST and _written_out(cell) is None and is_list_of_labels(cell)
 
 
 def looks_like_json(name: str) -> bool:
-    """Whether a class is called like a list or an object of JSON or Python, or like a piece of one."""
+    """Whether a class name looks like JSON or Python code of a list or object, or a piece of it."""
     if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
         return True
     if name[:1] not in "[{(":
@@ -197,19 +197,21 @@ def looks_like_json(name: str) -> bool:
 
 
 def is_list_of_labels(cell: str) -> bool:
-    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
+    """Whether a cell is a list or object of labels, and not empty."""
     return bool(labels_of_cell(cell))
 
 
 def _numpy_words(cell: str) -> list[str] | None:
-    """`['wren' 'robin']`, as numpy prints an array."""
+    """Parse `['wren' 'robin']`, as NumPy prints an array."""
     if not _NUMPY_WORDS.fullmatch(cell):
         return None
     return [one or other for one, other in _WORD_IN_QUOTES.findall(cell)]
 
 
 def _pairs(value: object) -> Pairs | None:
-    """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
+    """Return the labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score":
+    weight}]; None if it is something else.
+    """
     pairs: Sequence[tuple[object, object] | None]
     if isinstance(value, Mapping):
         lists = [
@@ -220,12 +222,10 @@ def _pairs(value: object) -> Pairs | None:
         else:
             pairs = list(value.items())
             if all(weight is None or _is_number(weight) for weight in value.values()):
-                # Arrow and pandas write null where a row lacks a key.
+                # Arrow and pandas write null for a key that a row lacks.
                 pairs = [(name, weight) for name, weight in value.items() if weight is not None]
     elif isinstance(value, set):
-        names = [
-            _name(one) for one in value
-        ]  # as text before they are sorted: str of a huge integer is a fault
+        names = [_name(one) for one in value]  # as text before sorting, because str of a huge integer raises
         pairs = [(name, None) for name in sorted(names, key=lambda name: name or "")]
     else:
         pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
@@ -241,11 +241,11 @@ def _pairs(value: object) -> Pairs | None:
 
 
 RANKS = {"very high": 4.0, "high": 3.0, "medium": 2.0, "moderate": 2.0, "low": 1.0, "very low": 0.5}
-"""Weights of confidence words: ranks, no probabilities."""
+"""Weights of confidence words: ranks, not probabilities."""
 
 
 def rank_of(value: object) -> float | None:
-    """The rank that a word of confidence has; None of anything else."""
+    """Return the rank of a confidence word; None for anything else."""
     return RANKS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
@@ -254,7 +254,7 @@ def _pair(one: object) -> tuple[object, object] | None:
         keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
         names = [keys[name] for name in _NAME_KEYS if name in keys]
         weights = [keys[name] for name in _WEIGHT_KEYS if name in keys]
-        if weights and not names:  # whatever the label is called
+        if weights and not names:  # no matter what the label's key is
             texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
             texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
             names = texts if len(texts) == 1 else []
@@ -268,7 +268,7 @@ def _pair(one: object) -> tuple[object, object] | None:
 
 
 def _name(value: object) -> str | None:
-    """A label of JSON as text; None if it is not a label."""
+    """Return a JSON label as text; None if it is not a label."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and not np.isfinite(value):
