@@ -1,4 +1,4 @@
-"""Encoders of the owner's own: a folder with an ONNX model of images, texts or sounds makes a vector of each row."""
+"""The owner's own encoders: ONNX models in folders that turn images, texts or sounds into a vector per row."""
 
 from __future__ import annotations
 

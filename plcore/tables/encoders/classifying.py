@@ -1,4 +1,4 @@
-"""A classifier in an encoder's folder: its output is a score for each label of a file."""
+"""Classifiers in an encoder's folder: the output is a score for each label in a file."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from plcore.tables.encoders.description import Activation, EncoderError, inside
 from plcore.tables.encoders.encoding import Encoder, ModelInputs
 from plcore.tables.features.embeddings import Dense
 
-_MOST = 10_000_000  # bytes of a file of labels
+_MOST = 10_000_000  # maximum bytes of a label file
 
 
 class Classifier(Encoder):
-    """An encoder that `encoder.json` calls a classifier, as it names its `classes`.
+    """An encoder that is a classifier because its `encoder.json` names `classes`.
 
-    `encode` gives scores instead of vectors: (n, m) of 0 or more, in the order of `labels`. If a sound has several
-    windows, the highest score of each label counts.
+    `encode` returns scores instead of vectors: (n, m), at least 0, in the order of `labels`. For a sound with several
+    windows, each label gets its highest score.
 
     Attributes
     ----------
-    labels : (m,) the lines of the file of labels.
+    labels : (m,) the lines of the label file.
 
-    Raises EncoderError as `Encoder`; also if it is no classifier.
+    Raises EncoderError as `Encoder` does, and if the model is no classifier.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -36,7 +36,7 @@ class Classifier(Encoder):
         self.labels = _read_labels(self.folder, self.about.classes)
 
     def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
-        """(m,) the scores of each, the highest over its inputs. Raises EncoderError: the output is no such scores."""
+        """Return the scores (m,) of each item, the maximum over its inputs. Raises EncoderError if they do not fit."""
         raw = super().encode_inputs([ModelInputs([one]) for inputs, _ in given for one in inputs])
         if not raw:
             return []
@@ -51,7 +51,7 @@ class Classifier(Encoder):
 
 
 def _activated(values: FloatArray, activation: Activation) -> FloatArray:
-    """(n, m) scores of outputs."""
+    """Convert outputs (n, m) to scores."""
     if activation == "sigmoid":
         return np.asarray(expit(values))
     if activation == "softmax":

@@ -1,4 +1,4 @@
-"""`encoder.json`: what an owner says of a model of their own, next to `model.onnx` in its folder."""
+"""`encoder.json`: the owner's description of a model, next to `model.onnx` in its folder."""
 
 from __future__ import annotations
 
@@ -19,42 +19,46 @@ INTERPOLATIONS: tuple[Interpolation, ...] = ("nearest", "bilinear", "bicubic", "
 Activation = Literal["none", "sigmoid", "softmax"]
 ACTIVATIONS: tuple[Activation, ...] = ("none", "sigmoid", "softmax")
 MODEL, DESCRIPTION = "model.onnx", "encoder.json"
-MAX_SIDE = 2048  # points of an image; encoders take some hundreds
-MAX_RATE = 400_000  # samples a second, of bats
+MAX_SIDE = 2048  # pixels per side; encoders use a few hundred
+MAX_RATE = 400_000  # samples per second, for bat recordings
 MAX_SECONDS = 600.0
 MAX_TOKENS = 8192
 MAX_PREFIX = 200  # characters
 _COLORS = 3
-_MOST = 100_000  # bytes of encoder.json
+_MOST = 100_000  # maximum bytes of encoder.json
 
 
 class EncoderError(ValueError):
-    """An encoder cannot be used; in words, with the fix."""
+    """An encoder cannot be used; the message includes the fix."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """Preparation of rows for a model.
+    """Preparation of a model's inputs.
 
-    kind : of the column that is encoded: "image", "text" or "sound"
-    output : name of the model's output; None: its first
-    pooling : of an output of (n, tokens or moments, d): their "mean", or the "first" of them
-    size : (width, height) in points that images are brought to      crop : whether the middle of an image is cut out in
-        the shape of `size`, instead of drawing it out of shape      mean, std : of each colour, red, green, blue, of
-        values in [0, 1]: what is removed, and what the rest is divided by
-    resize : points of an image's shorter side before the middle is cut out; None: as long as that side of `size`
-    interpolation : how points are weighted when an image is made smaller or larger
-    rate : samples a second      seconds : of sound that the model takes; shorter segments end in silence
-    hop : seconds from the begin of a window to that of the next; None: `seconds`      windows : the most that are heard
-        of a segment, evenly over it, each `seconds` long; the vector is their mean
-    centred : whether the windows lie around the middle of the segment, and hear what is around a shorter one; else they
-        begin where it begins, and hear nothing beyond it
-    peak : the largest value of each window, from which its mean was taken before; None: as recorded
-    tokenizer : name of the file, a `tokenizer.json` or the `vocab.txt` of a WordPiece model; None: the model takes text
-    tokens : the most that a text has; the rest is cut off      lowercase : whether a `vocab.txt` knows no capitals
-    prefix : what the model wants before each text, such as "query: "
-    classes : name of a text file with a label a line, if the output is a score for each: the model is a classifier
-    activation : what makes scores of the output
+    kind : of the encoded column: "image", "text" or "sound"
+    output : name of the model's output; None: the first
+    pooling : of an output (n, tokens or time steps, d): the "mean", or the "first" of them
+
+    size : (width, height) in pixels to which images are scaled
+    crop : whether the centre of an image is cropped to the aspect ratio of `size`, instead of distorting the image
+    mean, std : for red, green and blue in [0, 1]: subtracted, then divided by
+    resize : length of an image's shorter side in pixels before the centre crop; None: as long as that side of `size`
+    interpolation : method by which images are scaled
+
+    rate : samples per second      seconds : length of a window; shorter segments are padded with silence
+    hop : seconds from the start of one window to the next; None: `seconds`
+    windows : maximum number of windows per segment, spread evenly; the vector is their mean
+    centred : whether the windows are centred in the segment and include sound around a shorter one; otherwise they
+        start where the segment starts, and include nothing after its end
+    peak : maximum to which each window is scaled after its mean is subtracted; None: as recorded
+
+    tokenizer : file name of a `tokenizer.json`, or of the `vocab.txt` of a WordPiece model; None: the model takes text
+    tokens : maximum tokens per text, which is truncated      lowercase : whether a `vocab.txt` is lower-case only
+    prefix : text that the model needs before each text, such as "query: "
+
+    classes : name of a text file with a label per line, if the output is a score for each: the model is a classifier
+    activation : converts the output to scores
     """
 
     kind: Kind
@@ -88,7 +92,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def read_description(folder: Path) -> Description:
-    """Contents of `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
+    """Read `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
     path = inside(folder, DESCRIPTION)
     try:
         with path.open("rb") as file:
@@ -101,7 +105,7 @@ def read_description(folder: Path) -> Description:
 
 
 def described(told: Mapping[str, Any]) -> Description:
-    """Contents of an `encoder.json` object. Raises EncoderError: unknown or wrong values."""
+    """Parse the object in `encoder.json`. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)
@@ -112,7 +116,7 @@ def described(told: Mapping[str, Any]) -> Description:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The file of this name in the folder. Raises EncoderError if there is none, or it lies elsewhere."""
+    """Return the path of a file in the folder. Raises EncoderError if it does not exist, or is outside the folder."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise EncoderError(f"{quoted(name)} leads out of the encoder's folder. Fix: put the file into it.")
@@ -124,7 +128,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def _checked(told: Mapping[str, object]) -> dict[str, Any]:
-    """The values, each of the right type and within its limits."""
+    """Check the type and limits of each value."""
     kind = told["kind"]
     found: dict[str, Any] = {"kind": kind}
     for name in ("output", "tokenizer", "classes"):

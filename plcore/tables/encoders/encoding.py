@@ -1,4 +1,4 @@
-"""The rows of a table -> a vector each, by a model of the owner's own."""
+"""Encode the rows of a table with the owner's own model: a vector each."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from plcore.tables.table import LabelTable
 from plcore.tables.text.arrow import stripped
 
 Open = Callable[[str], BinaryIO]
-"""Gives the file of a kept name, seekable, from its first byte on."""
+"""Open the file of a stored name: seekable, at its first byte."""
 Key = str | tuple[str, float | None, float | None]
-"""Input to encode: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
-its kept name, and the seconds at which it begins and ends, None for its own."""
+"""An item to encode: a text; an image, by its stored name or as a data URL; or a segment of a recording: stored name,
+start and end in seconds, None for the recording's own.
+"""
 
 
 class ModelInputs(NamedTuple):
     """Model input for one key.
 
-    inputs : (k,) texts, (k, height, width, 3) points of images or (k, samples) of a sound; the vector of the key is the
-        mean of theirs      whole : whether they are all that there is, which of a long recording they need not be
+    inputs : (k,) texts, (k, height, width, 3) pixels of images or (k, samples) of a sound; the key's vector is the mean
+        of their vectors
+    whole : whether they cover the whole item; windows may not cover a long recording
     """
 
     inputs: Sequence[Any] | FloatArray
@@ -44,12 +46,12 @@ class ModelInputs(NamedTuple):
 
 
 SAMPLE = 32
-"""Texts, images or segments that are encoded first, to tell how long all take."""
-_TOGETHER = 16  # of them at most, so that long and short texts count alike
+"""Number of texts, images or segments that are encoded first, to estimate the total time."""
+_TOGETHER = 16  # maximum batch size of these, so that short and long texts are both represented
 
 
 Take = Callable[[Sequence[Key], Description], Sequence[ModelInputs | MediaError]]
-"""Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
+"""Convert each key to model input, or return the MediaError that explains why there is none."""
 
 
 class MadeVector(NamedTuple):
@@ -60,29 +62,32 @@ class MadeVector(NamedTuple):
 
 
 class VectorMemory(Protocol):
-    """Vectors that an encoder has made before."""
+    """Store of vectors that an encoder has computed."""
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
         """Return the vectors stored under these keys."""
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
-        """Store them, of length 1 in float16: one batch, which outlives the process."""
+        """Store one batch of vectors, scaled to length 1 in float16, for later processes too."""
 
 
 class Encoded(NamedTuple):
-    """values : (r, d), NaN in rows that have nothing to encode; of rows none of which has, d is 0
-    notes : a sentence each about rows left out"""
+    """The result of encoding r rows.
+
+    values : (r, d), NaN in rows without anything to encode; d is 0 if no row has anything
+    notes : a sentence per group of rows left out or cut short
+    """
 
     values: Dense
     notes: tuple[str, ...]
 
 
 class Encoder:
-    """A folder with `model.onnx` and `encoder.json`, opened.
+    """An opened folder with `model.onnx` and `encoder.json`.
 
-    ms : milliseconds that a text, image or segment took, by the clock, measured on the first SAMPLE of the latest
-        `encode`, which are spread over its rows; None before
-    Raises EncoderError, in words with the fix: ONNX Runtime is not installed, a file is missing or wrong, the two do
+    ms : wall-clock milliseconds per text, image or segment, measured on the first SAMPLE of the latest `encode`, which
+        are spread over its rows; None before
+    Raises EncoderError, with the fix: ONNX Runtime is not installed, a file is missing or invalid, or the two files do
     not belong together.
     """
 
@@ -90,7 +95,7 @@ class Encoder:
         self.folder = folder = Path(folder)
         self.about = read_description(folder)
         self.ms: float | None = None
-        _ = self._prepare  # raises what is wrong at once
+        _ = self._prepare  # raises errors early
 
     @cached_property
     def _model(self) -> OnnxModel:
@@ -101,7 +106,7 @@ class Encoder:
         return preparation(self.about, self._model, self.folder)
 
     def rest(self) -> None:
-        """Close the model, which takes hundreds of megabytes. It is opened again when it is next needed."""
+        """Close the model, which takes hundreds of megabytes. It is reopened when needed."""
         for name in ("_prepare", "_model"):
             vars(self).pop(name, None)
 
@@ -114,15 +119,14 @@ class Encoder:
         rows: IntArray | None = None,
         memory: VectorMemory | None = None,
     ) -> Encoded:
-        """A vector for each row; the mean of those of its images, if it has several. Rows of the same image, segment
-        or text share one, which is made once.
+        """Compute a vector for each row, the mean if it has several images. Rows with the same item share one vector.
 
-        open_file : for the kept names of the table's files
-        on_step : called after each batch with (done, in all, the kind)
-        take : decodes elsewhere what files and data URLs hold, `open_file` is not called then; None: here
+        open_file : opens the table's files by stored name
+        on_step : called after each batch with (done, total, kind)
+        take : decodes files and data URLs elsewhere, without calling `open_file`; None: decode them here
         rows : (r,) the rows to encode; None: all
-        memory : asked for vectors before any is made, and given each batch; vectors are then its directions in float16
-        Raises EncoderError: no column of the kind, nothing in it, the model fails.
+        memory : is searched for known vectors first and stores each batch; vectors then have length 1 in float16
+        Raises EncoderError: no column of the kind, nothing to encode, or the model fails.
         """
         keys, ids = _keys(table, self.about.kind), table.ids
         if rows is not None:
@@ -131,7 +135,7 @@ class Encoder:
         if not items and rows is None:
             raise _nothing(self.about.kind)
         if self.about.kind == "text":
-            items.sort(key=len)  # texts of a batch are made as long as its longest
+            items.sort(key=len)  # texts are padded to the longest of their batch
         found: dict[Key, Dense] = {}
         broken: dict[Key, str] = {}
         unheard: set[Key] = set()
@@ -186,7 +190,7 @@ class Encoder:
         return digest_of(self.folder)
 
     def column(self, table: LabelTable) -> str:
-        """The column of a table that it reads. Raises EncoderError."""
+        """Return the table column that it reads. Raises EncoderError if there is none."""
         roles = table.roles
         name = {"image": roles.image, "text": roles.text, "sound": roles.audio}[self.about.kind]
         if name is None:
@@ -194,7 +198,7 @@ class Encoder:
         return name
 
     def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
-        """A vector (d,) of each: the mean over its inputs. Raises EncoderError: the model fails."""
+        """Return a vector (d,) per item, the mean over its inputs. Raises EncoderError if the model fails."""
         items = [one for inputs, _ in given for one in inputs]
         most = self._model.at_once
         batches = [items[begin : begin + most] for begin in range(0, len(items), most)]
@@ -207,7 +211,7 @@ class Encoder:
 
 
 def windows_at_most(key: Key, about: Description) -> int:
-    """Count the windows of a key; of a segment of unknown length, return the most that are heard."""
+    """Count the windows of a key; for a segment of unknown length, return the maximum."""
     if isinstance(key, str):
         return 1
     _, start, end = key
@@ -215,7 +219,7 @@ def windows_at_most(key: Key, about: Description) -> int:
 
 
 def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:
-    """All of them, neighbours together; at first about SAMPLE from places spread evenly, if there are more."""
+    """Yield all items in batches of neighbours; of many items, about SAMPLE from evenly spread places come first."""
     size, n = min(at_once, _TOGETHER), len(items)
     places, starts = -(-SAMPLE // size), []
     if n > places * size:
@@ -227,8 +231,10 @@ def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return the SHA-256, in hex, of an encoder's files, except those about its origin: vectors with the same digest
-    can be compared. Raises OSError."""
+    """Return the SHA-256, in hex, of an encoder's files without those about its origin. Raises OSError.
+
+    Vectors with the same digest can be compared.
+    """
     digest = sha256()
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         if path.stem.upper() not in _ABOUT_ALONE:
@@ -239,7 +245,7 @@ def digest_of(folder: Path) -> str:
 
 
 def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
-    """Model input for a key. Raises MediaError."""
+    """Convert a key to model input. Raises MediaError."""
     if about.kind == "text":
         return ModelInputs((key,))
     if isinstance(key, tuple):
@@ -270,7 +276,7 @@ def _nothing(kind: str) -> EncoderError:
 
 
 def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
-    """Items of a kind for each row."""
+    """List the keys of a kind for each row."""
     roles, media, cells = table.roles, table.media, table.cells
     nothing: list[tuple[Key, ...]] = [()] * table.n_rows
     if kind == "text" and roles.text is not None:
@@ -313,7 +319,7 @@ def _notes(ids: AnyArray, keys: Sequence[Sequence[Key]], broken: Mapping[Key, st
 def _notes_unheard(
     ids: AnyArray, keys: Sequence[Sequence[Key]], unheard: Collection[Key], about: Description
 ) -> list[str]:
-    """Which rows are longer than what was heard of them."""
+    """Describe the rows that are longer than the sound that was encoded."""
     long = [str(name) for name, own in zip(ids, keys, strict=True) if any(key in unheard for key in own)]
     if not long:
         return []

@@ -1,4 +1,4 @@
-"""An ONNX model of the owner's own: opened on one thread of the processor, its first output made a vector a row."""
+"""The owner's own ONNX model: runs on one CPU thread and returns a vector per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plcore.tables.encoders.description import MODEL, EncoderError, Pooling, ins
 from plcore.tables.features.embeddings import MAX_WIDTH, Dense
 
 AT_ONCE = 16
-"""Rows that a model takes in together, if it does not say how many."""
+"""Rows per batch, if the model does not fix the number."""
 _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -24,34 +24,36 @@ _INSTALL = (
 
 
 class OnnxModel:
-    """A model and what it takes in.
+    """A model and its inputs.
 
-    Neither providers but the processor nor libraries of custom operators are loaded, and ONNX Runtime itself refuses
-    weights that are outside the model's folder.
+    Only the CPU provider is used, and no libraries of custom operators are loaded. ONNX Runtime itself refuses weights
+    outside the model's folder.
 
     Attributes
     ----------
-    inputs : shape of each input by name; sides that may be of any length are None
-    types : of each input, a NumPy type; object for text
-    at_once : how many rows it takes together; it always gets as many
+    inputs : shape of each input by name; sides of any length are None
+    types : NumPy type of each input; object for text
+    at_once : rows per batch; smaller batches are padded if the model fixes the number
     """
 
     def __init__(self, folder: Path, output: str | None = None, pooling: Pooling = "mean") -> None:
-        """output, pooling : as in `Description`. Raises EncoderError if there is no ONNX Runtime, or it cannot run the
-        model."""
+        """Open the model. Raises EncoderError if ONNX Runtime is missing or cannot run the model.
+
+        output, pooling : as in `Description`
+        """
         try:
             import onnxruntime
         except ImportError as error:
             raise EncoderError(_INSTALL) from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what matters is raised
+        options.log_severity_level = 4  # errors are raised anyway
         path = inside(folder, MODEL)
         try:
             self._session = onnxruntime.InferenceSession(
                 str(path.resolve()), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # of ONNX Runtime's own, of many kinds
+        except Exception as error:  # ONNX Runtime raises many types of its own
             raise EncoderError(f"{MODEL} cannot be opened: {_said(error)}. Fix: export it again.") from error
         self.inputs: dict[str, tuple[int | None, ...]] = {}
         self.types: dict[str, Any] = {}
@@ -70,11 +72,11 @@ class OnnxModel:
         self.at_once = min(first, default=AT_ONCE)
 
     def run(self, given: Mapping[str, AnyArray]) -> Dense:
-        """(n, d) the vectors of n rows, at most `at_once`. given : by input, (n, ...)
+        """Return the vectors (n, d) of n rows, at most `at_once`. given : inputs by name, (n, ...)
 
-        An output of three sides (n, tokens or moments, d) becomes its mean over the second, where tokens that
-        `attention_mask` leaves out do not count; or its first, where `pooling` says so. Raises EncoderError: the model
-        fails, or its output has other sides.
+        An output (n, tokens or time steps, d) is reduced to its mean over the second side, without tokens that
+        `attention_mask` excludes; or to its first, depending on `pooling`. Raises EncoderError if the model fails, or
+        its output has another shape.
         """
         n = len(next(iter(given.values())))
         missing = self.at_once - n
@@ -116,12 +118,12 @@ class OnnxModel:
             if mask is not None and mask.shape[1] == found.shape[1]:
                 counts = mask[:n].astype(np.float64)
             weights = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-            # Of moments that do not count, what is not finite does not count either.
+            # Excluded time steps must not count even if they are not finite.
             values = np.einsum("nt,ntd->nd", weights, np.where(counts[:, :, None] > 0, values, 0.0))
         with np.errstate(over="ignore"):
             return np.asarray(values, dtype=np.float32)
 
 
 def _said(error: Exception) -> str:
-    """Message of ONNX Runtime, without its number, shortened."""
+    """Shorten the message of ONNX Runtime, without its error number."""
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

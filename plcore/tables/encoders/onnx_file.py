@@ -1,6 +1,6 @@
-"""Writing small ONNX files, without the package `onnx`: they are a few Protocol Buffers messages.
+"""Write small ONNX files without the package `onnx`: they are a few Protocol Buffers messages.
 
-Sources: https://protobuf.dev/programming-guides/encoding, and for the numbers of the fields
+Sources: https://protobuf.dev/programming-guides/encoding, and for the field numbers
 https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 """
 
@@ -15,15 +15,15 @@ from plcore.arrays.types import AnyArray
 
 OPSET, _IR_VERSION = 20, 9
 _TYPES = {"float32": 1, "int64": 7, "float16": 10}
-_FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # of attributes
+_FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # attribute types
 Attribute = float | int | str | Sequence[int]
 Piece = bytes | memoryview
 
 
 class OnnxGraph:
-    """Nodes and constants in the order in which they are added; `save` gives the file's bytes, in pieces.
+    """Nodes and constants in the order in which they are added; `save` returns the file's bytes in pieces.
 
-    Arrays are not copied if they are contiguous: weights take most of the memory there is for this.
+    Contiguous arrays are not copied: weights take most of the available memory.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class OnnxGraph:
         self._constants: dict[str, list[Piece]] = {}
 
     def constant(self, name: str, values: AnyArray) -> str:
-        """Add an array under a name of its own; its name."""
+        """Add an array under a unique name, and return the name."""
         array = np.ascontiguousarray(values, np.dtype(values.dtype).newbyteorder("<"))
         head = b"".join(_number(1, side) for side in array.shape)
         told = head + _number(2, _TYPES[array.dtype.name]) + _text(8, name)
@@ -39,7 +39,7 @@ class OnnxGraph:
         return name
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Attribute) -> str:
-        """Add an operator; the name of its one output."""
+        """Add an operator, and return the name of its single output."""
         output = f"v{len(self._nodes)}"
         told = b"".join(_text(1, name) for name in inputs) + _text(2, output) + _text(4, operator)
         self._nodes.append(told + b"".join(_bytes(5, _attribute(*one)) for one in attributes.items()))
@@ -48,9 +48,9 @@ class OnnxGraph:
     def save(
         self, inputs: Mapping[str, tuple[str, Sequence[str | int]]], output: str, sides: Sequence[str | int]
     ) -> list[Piece]:
-        """Return the bytes of the file, one piece after the other.
+        """Return the bytes of the file in pieces.
 
-        inputs : by name, type and sides; a side of any length has a name      output, sides : of float32
+        inputs : type and sides by name; a side of any length has a name      output, sides : of the float32 output
         """
         graph: list[Piece] = [
             b"".join(_bytes(1, one) for one in self._nodes),
@@ -82,7 +82,7 @@ def _value(name: str, kind: str, sides: Iterable[str | int]) -> bytes:
 
 
 def _framed(field: int, pieces: Sequence[Piece]) -> list[Piece]:
-    """A message of these pieces."""
+    """Frame a message made of these pieces."""
     return [_key(field, 2) + _varint(sum(map(len, pieces))), *pieces]
 
 

@@ -1,4 +1,4 @@
-"""Images, sounds and texts -> what a model takes in, as its `encoder.json` says."""
+"""Prepare images, sounds and texts as model input, as described in `encoder.json`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.media.images import small_rgb
 from plcore.tables.media.sound import Sound
 
-_EVEN = 1e-6  # of a hop: a segment of 9.000000001 s is three windows of 3 s
-_SILENT = 1e-9  # less than the rounding of any recording: what is left of silence when its mean is removed
-_FINEST = 1000  # of the fraction by which a sampling rate is changed: 44,100 to 32,000 is 320 / 441
+_EVEN = 1e-6  # share of a hop: a segment of 9.000000001 s has three windows of 3 s
+_SILENT = 1e-9  # below the rounding of any recording: the residue of silence without its mean
+_FINEST = 1000  # largest denominator of a resampling ratio: 44,100 to 32,000 is 320 / 441
 _TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def image_points(image: Image.Image, about: Description) -> FloatArray:
-    """(height, width, 3) red, green and blue in [0, 1], less `mean`, divided by `std`, of an image at the model's size.
-    What shows through is white."""
+    """Scale an image to the model's size: (height, width, 3) RGB in [0, 1], minus `mean`, divided by `std`.
+
+    Transparent parts are white.
+    """
     box = None
     if about.crop:
         width, height = about.size
@@ -34,7 +36,7 @@ def image_points(image: Image.Image, about: Description) -> FloatArray:
             scale = min(image.width / width, image.height / height)
         else:
             scale = min(image.width, image.height) / about.resize
-        # Cut out and made small in one step: made small first, a strip of one point would be of millions at 256.
+        # Crop and scale in one step: scaling first would turn a one-pixel strip into millions of pixels at 256.
         across, down = (image.width - scale * width) / 2, (image.height - scale * height) / 2
         box = (max(0.0, across), max(0.0, down), image.width - across, image.height - down)
         box = (*box[:2], min(box[2], image.width), min(box[3], image.height))
@@ -46,10 +48,10 @@ def image_points(image: Image.Image, about: Description) -> FloatArray:
 def sound_windows(
     sound: Sound, start: float | None, end: float | None, about: Description
 ) -> tuple[FloatArray, bool]:
-    """(windows, rate * seconds) of a segment, None for the recording's own begin or end, at the model's rate; and
-    whether that is all of it.
+    """Return the windows (windows, rate * seconds) of a segment at the model's rate, and whether they cover it.
 
-    Raises SoundError. No more is read than is heard: a row may be a recording of hours.
+    start, end : seconds; None for the recording's own
+    Raises SoundError. Only the windows are read, as a row may be a recording of hours.
     """
     first, last = sound.span(start, end)
     begin = first / sound.facts.rate if start is None else start
@@ -65,10 +67,10 @@ def sound_windows(
 
 
 def window_begins(begin: float, end: float, about: Description) -> tuple[FloatArray, bool]:
-    """(windows,) seconds at which the windows of a segment begin, and whether they cover it.
+    """Return the start (windows,) of each window of a segment in seconds, and whether they cover the segment.
 
-    As many as cover it, `hop` after `hop`; of those, if they are more than `windows`, as many, evenly from the first
-    to the last. One alone is the first, or, if they are to be `centred`, the one in the middle.
+    The windows cover it at a distance of `hop`. If that takes more than `windows`, only that many are used, evenly
+    spread from first to last. A single window is the first or, if `centred`, in the middle.
     """
     hop = about.hop or about.seconds
     needed = 1 + max(0, ceil((end - begin - about.seconds) / hop - _EVEN))
@@ -80,16 +82,17 @@ def window_begins(begin: float, end: float, about: Description) -> tuple[FloatAr
 
 
 def sound_samples(samples: AnyArray, rate: int, about: Description, silence: float = 0.0) -> FloatArray:
-    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate, this many seconds of
-    `silence`
-    before it, and behind its end; brought to `peak`."""
+    """Resample the first `seconds` of a sound (frames,) to the model's rate, (rate * seconds,), and scale it to `peak`.
+
+    silence : seconds of silence before it; more follows if the sound is too short
+    """
     wanted = round(about.rate * about.seconds)
     lead = min(wanted, round(about.rate * silence))
     ratio = Fraction(about.rate, rate).limit_denominator(_FINEST)
     most = ceil((wanted + 1) / ratio)
     taken = np.asarray(samples[:most], dtype=np.float64)
     if ratio != 1:
-        from scipy.signal import resample_poly  # 4 MB in every process that loads it
+        from scipy.signal import resample_poly  # adds 4 MB to each process
 
         taken = resample_poly(taken, ratio.numerator, ratio.denominator)
     found = np.zeros(wanted)
@@ -103,16 +106,16 @@ def sound_samples(samples: AnyArray, rate: int, about: Description, silence: flo
 
 
 class Prepare(Protocol):
-    """Makes the inputs of a model from the items of one batch."""
+    """Convert the items of one batch to model inputs."""
 
     def __call__(self, items: Sequence[Any], /) -> Mapping[str, AnyArray]:
-        """By input, (n, ...)."""
+        """Return the inputs by name, (n, ...)."""
 
 
 def preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
-    """Convert items into the form that this model takes: points of images, samples of sounds, texts.
+    """Return the function that converts items (image pixels, sound samples or texts) to this model's inputs.
 
-    Raises EncoderError where the model's inputs are not those of its kind.
+    Raises EncoderError if the model's inputs do not suit its kind.
     """
     if about.kind == "text":
         return _text_preparation(about, model, folder)
@@ -191,7 +194,7 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
             "attention_mask": [one.attention_mask or [0] for one in found],
             "token_type_ids": [one.type_ids or [0] for one in found],
         }
-        # The mask is returned even if the model does not take it: the mean runs over its tokens.
+        # Return the mask even if the model has no such input: pooling averages over its tokens.
         return {name: np.array(rows) for name, rows in values.items()}
 
     return prepare
@@ -215,7 +218,7 @@ def _tokenizer(about: Description, folder: Path) -> Any:
         found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         ends = {name: (name, vocabulary[name]) for name in ("[SEP]", "[CLS]")}
         found.post_processor = processors.BertProcessing(ends["[SEP]"], ends["[CLS]"])
-    except Exception as error:  # of the package's own, of one kind: Exception
+    except Exception as error:  # the package raises plain Exception
         message = f"{about.tokenizer} cannot be read ({type(error).__name__}: {str(error)[:200]})."
         fix = "Fix: give a tokenizer.json, or the vocab.txt of a WordPiece model with [CLS], [SEP] and [UNK]."
         raise EncoderError(f"{message} {fix}") from error

@@ -1,6 +1,6 @@
-"""Three inputs of each kind, and whether an encoder makes of them the vectors that Winnow's authors got.
+"""Check an encoder on three inputs of its kind, against the vectors that the Winnow authors got.
 
-A wrong preparation (another mean, squeezed instead of cropped, another pooling) raises no error; it shows here.
+A wrong preparation (another mean, scaled instead of cropped, another pooling) raises no error, but fails this check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plcore.tables.features.embeddings import Dense
 from plcore.tables.media.sound import Sound
 
 ALIKE = 0.999
-"""The least cosine of a vector and its reference. Other processors and releases of ONNX Runtime differ by far less."""
+"""Minimum cosine of a vector and its reference. Other processors and ONNX Runtime releases differ by far less."""
 TEXTS = (
     "My card was charged twice for the same purchase.",
     "Wrens sing louder in cities; zebra finches, however, do not: traffic masks their songs below 2 kHz.",
@@ -29,11 +29,11 @@ TEXTS = (
 )
 _SIZES = ((640, 480), (300, 500), (97, 64))
 _SOUNDS = ((7.0, 44_100, 3_000.0), (2.0, 22_050, 900.0), (31.0, 32_000, 5_000.0))
-"""Seconds, samples a second, Hz at which the tone ends."""
+"""Seconds, samples per second, Hz at the end of the tone."""
 
 
 def reference_inputs(about: Description) -> list[ModelInputs]:
-    """Model inputs for the three test items of its kind."""
+    """Return model inputs for the three test items of the encoder's kind."""
     if about.kind == "text":
         return [ModelInputs((text,)) for text in TEXTS]
     if about.kind == "image":
@@ -42,13 +42,13 @@ def reference_inputs(about: Description) -> list[ModelInputs]:
 
 
 def reference_vectors(folder: Path) -> Dense:
-    """(3, dimension) what the encoder in a folder makes of them. Raises EncoderError."""
+    """Encode the reference inputs with the encoder in a folder, (3, dimension). Raises EncoderError."""
     encoder = Encoder(folder)
     return np.stack(encoder.encode_inputs(reference_inputs(encoder.about)))
 
 
 def check_encoder(entry: EncoderEntry, folder: Path) -> float:
-    """The least cosine of its three vectors and the references.
+    """Return the minimum cosine of its three vectors and the references.
 
     Raises EncoderError: a file is missing, the model fails, or a cosine is below ALIKE.
     """
@@ -70,7 +70,7 @@ def check_encoder(entry: EncoderEntry, folder: Path) -> float:
 
 
 def _image(width: int, height: int) -> Image.Image:
-    """A colourful picture that looks different wherever it is cut, with edges, slopes and fine lines."""
+    """Make a colourful image with edges, gradients and fine lines that differs in every crop."""
     down, across = np.mgrid[0:height, 0:width]
     round_ = (across - width // 3) ** 2 + (down - height // 2) ** 2 < (min(width, height) // 4) ** 2
     red = across * 255 // width
@@ -80,7 +80,7 @@ def _image(width: int, height: int) -> Image.Image:
 
 
 def _windows(seconds: float, rate: int, last: float, about: Description) -> tuple[FloatArray, bool]:
-    """A tone that rises from 400 Hz to `last`, louder in the middle."""
+    """Return the windows of a tone that rises from 400 Hz to `last` Hz, loudest in the middle."""
     time = np.arange(round(seconds * rate)) / rate
     tone = np.sin(2 * np.pi * (400 + (last - 400) * time / (2 * seconds)) * time)
     file = io.BytesIO()

@@ -1,1 +1,1 @@
-"""Features: the matrix that a model learns from, of numbers, texts and embeddings."""
+"""Features: the matrix that models learn from, made of numbers, texts and embeddings."""

@@ -1,4 +1,4 @@
-"""Embeddings: a vector of numbers for each row, what a model of the owner's own made of it, or its counts of words."""
+"""Embeddings: a vector of numbers per row, from the owner's own model or of word counts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from plcore.tables.roles.sample import LARGEST_NUMBER, numbers_of
 from plcore.tables.text.arrow import stripped
 
 MAX_WIDTH = 20_000
-"""Numbers of one row; the embeddings of large models have some thousands."""
+"""Maximum length of a vector; embeddings of large models have a few thousand numbers."""
 MAX_SPARSE_WIDTH = 1_000_000
-"""The same of sparse ones, of which only what is not 0 is kept."""
+"""Maximum length of a sparse vector, of which only non-zero numbers are stored."""
 
 EMBEDDING = "embedding"
-"""Name of the vectors that are no column of the table: they came in a file of their own."""
+"""Name of vectors that are no column of the table but came in a separate file."""
 
 _ROWS_AT_ONCE = 1 << 16
 _NUMBERS_AT_ONCE = 1 << 20
@@ -38,10 +38,10 @@ _FIX = (
 
 @dataclass(frozen=True, eq=False)
 class ColumnVectors:
-    """The result of an encoder for one column of a table.
+    """The vectors of an encoder for one column of a table.
 
     column : its name      encoder : the encoder's name when it was used      sha256 : of the encoder, in hex
-    values : (n, d) float16, each of length 1; NaN in rows that have no vector, or none yet
+    values : (n, d) float16, each of length 1; NaN in rows without a vector
     """
 
     column: str
@@ -54,15 +54,14 @@ class ColumnVectors:
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """(n,) bool, rows without a vector."""
+        """Rows without a vector, (n,) bool."""
         return np.isnan(self.values[:, 0])
 
 
 def directions_of(vectors: Dense) -> Directions:
-    """(n, d) vectors as they are stored, of length 1; NaN and 0 stay.
+    """Scale vectors (n, d) to length 1 for storage; NaN and 0 are unchanged.
 
-    Models learn from directions alone. float16 keeps three digits of them: the cosine to the exact vector is more than
-    0.9999.
+    Models use only directions. float16 stores three digits: the cosine to the exact vector is more than 0.9999.
     """
     found = np.empty(vectors.shape, np.float16)
     at_once = rows_at_once(vectors.shape[1])
@@ -74,19 +73,18 @@ def directions_of(vectors: Dense) -> Directions:
 
 
 def rows_at_once(width: int) -> int:
-    """How many rows of so many numbers are calculated with at a time: copies of all of them would take a multiple of
-    their memory."""
+    """Return the number of rows of this width to process at a time: copies of all rows would take too much memory."""
     return max(1, _NUMBERS_AT_ONCE // max(width, 1))
 
 
 def parse_embeddings(
     cells: pd.DataFrame, column: str | None, arrays: Mapping[str, Vectors], finder: Finder
 ) -> Vectors | None:
-    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None if there is no such column.
+    """Return the vectors (n, d) of this column, NaN in rows with an empty cell; None if there is no such column.
 
-    arrays : columns of vectors that came as such, by name, (n, d) each, dense or sparse; the others are text, as JSON
-        or NumPy write it. A sparse one stays sparse, and knows no row without numbers
-    Problems: text, numbers that are not finite, lists that are not as long as that of the first row with one.
+    arrays : columns that were imported as vectors, by name, (n, d) each, dense or sparse; other columns are text, in
+        JSON or NumPy format. Sparse ones stay sparse and have no empty rows
+    Problems: text, numbers that are not finite, lists of another length than the first.
     """
     if column is None:
         return None
@@ -111,9 +109,10 @@ def parse_embeddings(
 
 
 def as_stored(came: Vectors) -> Vectors:
-    """Vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0. A copy, but
-    of such as no one can write to."""
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
+    """Convert vectors to the stored form: float32; sparse rows sorted, without duplicates or zeros. The result is a
+    copy, except for a read-only float32 array.
+    """
+    with np.errstate(over="ignore"):  # too large numbers become infinite, and are reported
         if not sp.issparse(came):
             if came.dtype == np.float32 and not came.flags.writeable:
                 return came
@@ -135,7 +134,7 @@ def _checked_sparse(found: sp.csr_matrix, column: str, finder: Finder) -> sp.csr
 
 
 def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Dense:
-    """(n, d) of a column of text."""
+    """Parse a column of text into vectors (n, d)."""
     rows: list[Dense | None] = []
     first: int | None = None
     width = 1

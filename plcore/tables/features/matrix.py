@@ -1,4 +1,4 @@
-"""LabelTable rows -> the matrix a model learns from; fitted on training rows only, as part of the model."""
+"""Convert rows of a LabelTable to a feature matrix; fitted on training rows only, as part of the model."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from plcore.tables.text.arrow import stripped
 Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
-_WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
+_WIDEST_DENSE = 1024  # one-hot columns above which a dense matrix would be mostly zeros
 _NARROWEST = (
-    1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
+    1e-50  # smaller ranges count as 0; the largest numbers of a table divided by this can still be squared
 )
 _ROWS_AT_ONCE = 1 << 13
 _LOOK, _SOUND, _EMBEDDING, _TEXT = "look", "sound", "embedding", "text"
@@ -65,14 +65,14 @@ class _Part:
 
 
 def has_choice(table: FeatureSource) -> bool:
-    """Whether the sets of features differ: there are vectors, and texts, images or sounds that are described."""
+    """Whether the feature sets differ: there are vectors, and texts, images or sounds with features."""
     described = table.media.looks is not None or table.media.sounds is not None
     has_vectors = table.embeddings is not None or len(table.encoded) > 0
     return has_vectors and (described or table.roles.text is not None)
 
 
 def _part(table: FeatureSource, use: str) -> FeatureSource:
-    """The table with what a set of features is made of; all of it if the sets do not differ."""
+    """Return the table with only the columns of a feature set; unchanged if the sets do not differ."""
     if use == BOTH or not has_choice(table):
         return table
     if use == WORDS:
@@ -82,14 +82,14 @@ def _part(table: FeatureSource, use: str) -> FeatureSource:
 
 
 class _NumberScaler:
-    """Mean and range of each number column over the training rows, from the cells that are not empty."""
+    """Mean and range of each number column over the non-empty cells of the training rows."""
 
     def __init__(self, numbers: FloatArray, rows: Rows) -> None:
         width = numbers.shape[1]
         low, high = np.full(width, np.inf), np.full(width, -np.inf)
         total, n_known = np.zeros(width), np.zeros(width, dtype=np.int64)
-        # Row after row is added to the sums, however many rows come at a time: their last bits do not depend on that.
-        # numpy adds up one column alone, or columns that do not lie row by row, in pairs: such come whole.
+        # Rows are added one after the other, so the last bits of a sum do not depend on the block size. NumPy adds a
+        # single column, or columns that are not stored row by row, in pairs; these are processed in one block.
         in_order = width > 1 and numbers.flags.c_contiguous
         for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE if in_order else len(numbers)):
             known = ~np.isnan(some)
@@ -99,51 +99,48 @@ class _NumberScaler:
                 some, known = np.vstack([total, some]), np.vstack([np.ones(width, dtype=bool), known])
             total = np.sum(some, axis=0, where=known)
             n_known += known.sum(axis=0) - in_order
-        narrow = ~(high - low > _NARROWEST)  # one value, or none
-        # Held-out rows may have other values there, on any scale: over an infinite range they are all 0.
+        narrow = ~(high - low > _NARROWEST)  # at most one distinct value
+        # Held-out rows may have other values, on any scale; an infinite range makes them all 0.
         self._range: FloatArray = np.where(narrow, np.inf, high - low)
         self._low: FloatArray = np.where(narrow, 0.0, low)
         self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(n_known, 1))
 
     def scaled(self, numbers: FloatArray, rows: Rows) -> Iterator[FloatArray]:
-        """These rows, some after the other."""
+        """Yield the scaled rows in blocks."""
         for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE):
             known = np.where(np.isnan(some), self._mean, some)
             yield (known - self._low) / self._range
 
 
 class FeatureTransformer:
-    """Turns rows of a table into numbers on comparable scales.
+    """Convert rows of a table to numbers on comparable scales.
 
-    numbers : missing ones become the mean of the training rows, then each column is scaled to [0, 1] over
-        them (rows outside the training range may leave it); a column that has one value or none in the training
-        rows tells nothing: it is 0 in every row;
-    categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
-        ends of a number column; empty cells and values not seen in training are all zeros;
-    images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
-        roles ask for it; a row without one gets the mean of the training rows;
-    embeddings, vectors of encoders : each divided by its length, so that the angle between two of them counts; missing
-        ones as of images;
-    text : its words and the n-grams of their characters (`.text`), rows of length 1; next to dense vectors its 128
-        latent directions.
+    numbers : missing values become the mean of the training rows, then each column is scaled to [0, 1] over them (other
+        rows may be outside); a column with at most one distinct value in the training rows is 0 in every row;
+    categories : one-hot divided by sqrt(2), so that two different values are at distance 1, like the two ends of a
+        number column; empty cells and values not seen in training are all zeros;
+    images, recordings : visual (`media.images`) and sound features (`media.sound`), rows of about length 1, if the
+        roles ask for them; a row without any gets the mean of the training rows;
+    embeddings, vectors of encoders : each divided by its length, so that only angles count; missing ones as for images;
+    text : words and their character n-grams (`.text`), rows of length 1; next to dense vectors, 128 latent directions.
 
-    Images, recordings, embeddings, text, and vectors of each encoded column are *blocks*. If there are several, each is
-    divided by its spread, the root mean squared distance of its known training rows to their mean, so that all weigh
-    the same in distances. Vectors of some encoders all point about the same way: as rows of length 1 they would not
-    count next to words.
+    Images, recordings, embeddings, text, and the vectors of each encoded column are *blocks*. If there are several,
+    each is divided by its spread, the root mean squared distance of its known training rows to their mean, so that all
+    have the same weight in distances. The vectors of some encoders almost all have the same direction: with length 1
+    they would have no effect next to words.
 
-    `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
-    if there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
+    `fit(table, rows)` learns, `transform(table, rows)` returns float64 (n_rows, n_features): an ndarray, or CSR if
+    there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
     array; None means all rows.
 
-    use : one of `FEATURE_SETS`: "words" leaves the embeddings out, "meaning" leaves texts, images and recordings out. A
-        table that has but one of the two is taken as a whole.
+    use : one of `FEATURE_SETS`: "words" ignores embeddings; "meaning" ignores texts, images and recordings. A table
+        with only one of the two is used as a whole.
 
     Attributes
     ----------
     feature_names_ : one per column.
-    n_features_ : how many.
-    blocks_ : the blocks, as columns. Those of images have no one scale.
+    n_features_ : number of columns.
+    blocks_ : column range of each block. Those of images have no common scale.
     """
 
     feature_names_: tuple[str, ...]
@@ -162,7 +159,7 @@ class FeatureTransformer:
         self.use = use
 
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
-        """Learn means, ranges, categories, words from these rows. Raises ValueError if there are none."""
+        """Learn means, ranges, categories and words from these rows. Raises ValueError if there are none."""
         table = _part(table, self.use)
         roles = table.roles
         if not _n_taken(table.numbers, rows):
@@ -196,7 +193,7 @@ class FeatureTransformer:
         if roles.text is not None:
             texts = _text(table, rows)
             text = TextFeatures().fit(texts)
-            if text.names_:  # else the texts hold no word
+            if text.names_:  # otherwise the texts have no words
                 self._text = text
                 columns: Sequence[str] = text.names_
                 self._spreads[_TEXT] = 1.0
@@ -221,7 +218,7 @@ class FeatureTransformer:
         return self
 
     def transform(self, table: FeatureSource, rows: Rows = None) -> npt.NDArray[np.float64] | sp.csr_matrix:
-        """The features of these rows, in their order. Raises NotFittedError before `fit`."""
+        """Return the features of these rows, in order. Raises NotFittedError before `fit`."""
         if not hasattr(self, "n_features_"):
             raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
         table = _part(table, self.use)
@@ -230,8 +227,8 @@ class FeatureTransformer:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
         if (categories := self._categories) is not None:
             width = sum(map(len, categories.categories_))
-            # Lookups are repeated for each block of rows: blocks of this many rows keep that in
-            # proportion.
+            # Each block of rows repeats the category lookup, so blocks have at least as many rows as there are
+            # categories.
             at_once = max(_ROWS_AT_ONCE, width)
             values = (some[:, self._used] for some in _categories(table, rows, at_once))
             blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
@@ -248,7 +245,7 @@ class FeatureTransformer:
             found /= self._spreads[_TEXT]
             blocks.append(_Block(found.shape[1], iter([found]), self._latent is None))
         n_rows = _n_taken(table.numbers, rows)
-        if not blocks:  # nothing could be learned: one column that is the same for every row
+        if not blocks:  # no features: one constant column
             return np.zeros((n_rows, 1))
         widest = max((block.width for block in blocks if block.sparse), default=0)
         if (self._text is None or self._latent is not None) and widest <= _WIDEST_DENSE:
@@ -259,12 +256,12 @@ class FeatureTransformer:
             none = sp.csr_matrix((0, block.width))
             stacked.append(
                 parts[0] if len(parts) == 1 else sp.vstack([none, *parts])
-            )  # the one is not copied
+            )  # vstack would copy a single part
         return sp.csr_matrix(sp.hstack(stacked), dtype=np.float64)
 
 
 class _Block(NamedTuple):
-    """Some columns of a feature matrix: how many, and their rows, dense or CSR, some after the other."""
+    """Some columns of a feature matrix: their number, and their rows in blocks, dense or CSR."""
 
     width: int
     rows: Iterator[Any]
@@ -272,7 +269,7 @@ class _Block(NamedTuple):
 
 
 def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
-    """All columns of all rows, which are in memory no more than the system wants if they are many."""
+    """Concatenate all columns of all rows; a large result is stored in a temporary file."""
     found = large_array((n_rows, sum(block.width for block in blocks)), np.float64)
     left = 0
     for block in blocks:
@@ -286,13 +283,13 @@ def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
 
 
 def _filled(blocks: Iterable[FloatArray], mean: FloatArray, spread: float) -> Iterator[FloatArray]:
-    """The rows with this one (d,) in place of those that are not known, all divided by the spread."""
+    """Yield the rows with unknown ones replaced by `mean` (d,), all divided by the spread."""
     for some in blocks:
         yield np.where(np.isnan(some), mean, some) / spread
 
 
 def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """Known facts about each row of the table as a vector (n, d), NaN if it is not: by the block's name."""
+    """Return the vectors (n, d) of each dense block by name; NaN in rows without one."""
     found: dict[str, Any] = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
     if not sp.issparse(table.embeddings):
         found[_EMBEDDING] = table.embeddings
@@ -301,17 +298,17 @@ def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]
 
 
 def _unit_rows(name: str, vectors: npt.NDArray[np.floating[Any]], rows: Rows) -> Iterator[FloatArray]:
-    """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
+    """Yield these rows of a block of `_described` in blocks, as vectors (r, d) of length 1."""
     for some in _in_blocks(vectors, rows, min(_ROWS_AT_ONCE, rows_at_once(vectors.shape[1]))):
         found = some.astype(np.float64)
-        if name == _EMBEDDING:  # the others have it
+        if name == _EMBEDDING:  # the others are stored with length 1
             lengths = np.linalg.norm(found, axis=1, keepdims=True)
             found /= np.where(lengths == 0, 1.0, lengths)
         yield found
 
 
 def _mean(blocks: Iterable[FloatArray], width: int) -> tuple[FloatArray, float]:
-    """(d,) the mean of all rows that are known, added up one after the other, 0 if none is; and their spread."""
+    """Return the mean (d,) of all known rows, added one after the other, and their spread; zeros and 1 without any."""
     total, n_known = np.zeros((0, width + 1)), 0
     for some in blocks:
         known = some[~np.isnan(some[:, 0])]
@@ -326,24 +323,24 @@ def _mean(blocks: Iterable[FloatArray], width: int) -> tuple[FloatArray, float]:
 
 
 def _spread(rows: Any) -> float:
-    """The root mean squared distance of these rows (r, d), dense or CSR, to their mean; 1 if it is 0."""
+    """Return the root mean squared distance of these rows (r, d), dense or CSR, to their mean; 1 if it is 0."""
     squares = rows.multiply(rows).sum() if sp.issparse(rows) else np.einsum("ij,ij->", rows, rows)
     return _root(float(squares) / rows.shape[0], np.asarray(rows.mean(axis=0)).ravel())
 
 
 def _root(square: float, mean: FloatArray) -> float:
-    """The spread of rows of this mean squared length and mean (d,); what rounding leaves of equal rows is none."""
+    """Return the spread of rows with this mean squared length and mean (d,); 1 if it is only rounding error."""
     spread = square - float(mean @ mean)
     return spread**0.5 if spread > 1e-12 * square else 1.0
 
 
 def _sparse_rows(vectors: sp.csr_matrix, rows: Rows) -> sp.csr_matrix:
-    """These rows of sparse embeddings, each of length 1."""
+    """Return these rows of sparse embeddings, scaled to length 1."""
     return normalize((vectors if rows is None else vectors[rows]).astype(np.float64))
 
 
 def _names_of(block: str, roles: Roles, width: int) -> list[str]:
-    """The names of the features of one of `_described`."""
+    """Return the feature names of a block of `_described`."""
     if block == _LOOK:
         return [f"{roles.image}: {name}" for name in NAMES]
     if block == _SOUND:
@@ -353,14 +350,14 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
 
 
 def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
-    """How many rows are chosen."""
+    """Count the chosen rows."""
     if rows is None:
         return len(array)
     return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
 
 
 def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
-    """The chosen rows, this many at a time: all at once would be in memory next to what is made of them."""
+    """Yield the chosen rows in blocks of `at_once`: all at once would need memory in addition to the result."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
         block = slice(start, start + at_once)
@@ -369,7 +366,7 @@ def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterat
 
 
 def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.NDArray[np.object_]]:
-    """(r, n_categories) of str, stripped, this many rows at a time; nothing if there are no categories."""
+    """Yield blocks (r, n_categories) of stripped str; nothing if there are no categories."""
     names = table.roles.categories
     for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
         columns = [_column(table, name, some) for name in names]

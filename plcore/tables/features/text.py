@@ -1,4 +1,4 @@
-"""Texts -> sparse rows of length 1 from words and runs of characters; and back: which pieces of a text count."""
+"""Convert texts to sparse rows of length 1, from words and character n-grams; find the pieces of a text that count."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray
 
-_PLANE = 0x10000  # beyond it there are marks of a few scripts that no one writes texts in any more
+_PLANE = 0x10000  # marks above it belong to scripts that are no longer used
 
 
 def compared(text: str) -> str:
-    """The text as words are compared: in small letters, forms of one letter (ﬁ, full width, accents apart) made one."""
+    """Normalise a text for comparing words: lower case, and one form per letter (ﬁ, full width, separate accents)."""
     return unicodedata.normalize("NFKC", text).lower()
 
 
 def words_of(text: str) -> list[str]:
-    """Its words in order, as they are compared."""
+    """Return the words of a text in order, normalised."""
     return word_pattern().findall(compared(text))
 
 
 def spans_of(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, word) of each word of the text as it is written; the word as it is compared."""
+    """Yield (start, end, word) of each word: its place in the original text, and the normalised word."""
     for found in word_pattern().finditer(text):
         yield found.start(), found.end(), compared(found.group())
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """Letters and digits with the marks that belong to them. Without vowel signs and accents, which are not `\\w`,
-    words of Hindi or pointed Hebrew would be cut to pieces."""
+    """Return the pattern of a word: letters and digits with their marks.
+
+    Vowel signs and accents are not `\\w`; without them, words of Hindi or pointed Hebrew would be split.
+    """
     marks = "".join(chr(code) for code in range(_PLANE) if unicodedata.category(chr(code)).startswith("M"))
     return re.compile(rf"\w[\w{marks}]*")
 
@@ -49,16 +51,19 @@ def word_pattern() -> re.Pattern[str]:
 MOST_WORDS = 50_000
 MOST_GRAMS = 50_000
 SHORTEST, LONGEST = 2, 4
-"""Characters of an n-gram."""
+"""Length of an n-gram in characters."""
 WORDS_SHARE = 0.25
 """Share of a row's squared length that comes from words; the rest comes from n-grams. With a half each, rare words
-separate rows that n-grams bring together."""
+would separate rows that n-grams put close together.
+"""
 COMMON_SHARE, COMMON = 0.2, 100
-"""N-grams in more than this share of the texts, and in more than so many, are left out: they tell least, and cost most
-of the time in which neighbours are found."""
+"""N-grams in more than this share of the texts, and in more than `COMMON`, are dropped: they are the least informative,
+and take most of the time of a neighbour search.
+"""
 MOST_CHARACTERS = 3_000_000
-"""For different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
-looked at, or every third, so that what is found fits into memory."""
+"""Total length of the distinct words from which n-grams are chosen. If there is more, as in texts without spaces, only
+every second or third word is used, to limit memory.
+"""
 _AT_ONCE = 2**20
 
 
@@ -66,16 +71,16 @@ class TextFeatures:
     """TF-IDF of words and of their n-grams, side by side.
 
     Counts enter as 1 + log(count), with inverse document frequencies ln((1 + n) / (1 + df)) + 1, as in scikit-learn's
-    `TfidfVectorizer`. A row has length 1, a quarter of its square from words; where one part is empty the other is the
-    row, and a text of which nothing is known is all zeros. Of very many words and n-grams the most frequent 50,000 each
-    are kept, ties by alphabet; n-grams that stand nearly everywhere are not (`COMMON_SHARE`).
+    `TfidfVectorizer`. A row has length 1, a quarter of its square from words. If one part is empty, the row is the
+    other part; a text without known parts is all zeros. Only the 50,000 most frequent words and n-grams each are used,
+    ties in alphabetical order, without n-grams that are too common (`COMMON_SHARE`).
 
-    words, grams : the parts there are; both by default, one alone to compare with
+    words, grams : parts to use; both by default, one alone for comparisons
 
     Attributes
     ----------
-    names_ : one for each column: the words as they are compared, then the n-grams in quotation marks, with the spaces
-        at the beginning and end of a word; none where the texts hold no word at all.
+    names_ : name of each column: the normalised words, then the n-grams in quotation marks, with spaces for the start
+        and end of a word; empty if the texts have no words.
     """
 
     names_: tuple[str, ...]
@@ -88,23 +93,23 @@ class TextFeatures:
             self._sides.append(_Side(grams_of, "“{}”", MOST_GRAMS, COMMON_SHARE, 1 - WORDS_SHARE))
 
     def fit(self, texts: Iterable[str]) -> TextFeatures:
-        """Learn words, n-grams and how frequent each is."""
+        """Learn the words, the n-grams and their frequencies."""
         words, counts = _count(texts)
         self.names_ = tuple(name for side in self._sides for name in side.fit(words, counts))
         return self
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
-        """(n, len(names_)) float64. Raises NotFittedError before `fit`."""
+        """Return float64 (n, len(names_)). Raises NotFittedError before `fit`."""
         if not hasattr(self, "names_"):
             raise NotFittedError("These TextFeatures are not fitted yet. Call 'fit' first.")
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
         inplace_csr_row_normalize_l2(sides)
-        sides.sort_indices()  # anyone who needs them sorted would copy it
+        sides.sort_indices()  # callers that need sorted indices would copy the matrix
         return sides
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
-        """(start, end, column) of every part of a word that has a column; its characters from start to before end."""
+        """Return (start, end, column) of every part of a word that has a column; the end is exclusive."""
         found, first = [], 0
         for side in self._sides:
             found += [(start, end, first + column) for start, end, column in side.columns_of(word)]
@@ -113,45 +118,46 @@ class TextFeatures:
 
 
 DIRECTIONS = 128
-"""Columns of `LatentText`. Next to MiniLM's vectors of 20 intents of banking77, 256 and 400 are no better, and random
-projections to 512 and 1,024 are worse."""
+"""Columns of `LatentText`. On 20 intents of banking77, next to MiniLM's vectors, 256 and 400 are no better, and random
+projections to 512 and 1,024 are worse.
+"""
 _SAMPLE, _ROUNDS = 20_000, 4
 
 
 class LatentText:
     """Rows of `TextFeatures` as few dense numbers: latent semantic analysis (Deerwester et al., JASIS 1990).
 
-    Next to vectors, tens of thousands of sparse columns make all features sparse: neighbours of 10,000 rows then take
-    50 s instead of 2, and models have no kernel but a linear one.
+    Next to vectors, tens of thousands of sparse columns would make all features sparse: finding the neighbours of
+    10,000 rows then takes 50 s instead of 2, and models have only a linear kernel.
 
     Attributes
     ----------
-    directions_ : (width, k) the first right singular vectors of up to 20,000 training rows, k = 128 or the number of
-        rows, if that is less; None if there are at most 128 columns, which are taken as they are.
+    directions_ : (width, k) the first right singular vectors of up to 20,000 training rows, with k = 128 or the number
+        of rows, if that is less; None if there are at most 128 columns, which are used unchanged.
     """
 
     def fit(self, X: sp.csr_matrix) -> LatentText:
-        """X (n, width), n > 0."""
+        """Learn the directions from X (n, width), n > 0."""
         self.directions_: FloatArray | None = None
         if X.shape[1] > DIRECTIONS:
             if X.shape[0] > _SAMPLE:
                 X = X[np.sort(np.random.default_rng(0).choice(X.shape[0], _SAMPLE, replace=False))]
-            with one_thread():  # with several, the last bits would depend on how many
+            with one_thread():  # with several, the last bits depend on their number
                 _, _, found = randomized_svd(X, min(DIRECTIONS, X.shape[0]), n_iter=_ROUNDS, random_state=0)
             self.directions_ = found.T
         return self
 
     def transform(self, X: sp.csr_matrix) -> FloatArray:
-        """(n, k) of X (n, width)."""
+        """Return (n, k) for X (n, width)."""
         return np.asarray(X.toarray() if self.directions_ is None else X @ self.directions_)
 
 
 Part = tuple[str, int, int]
-"""A word or an n-gram, and where it is in its word: from start to before end, its outer spaces left out."""
+"""A word or an n-gram, and its start and exclusive end in the word, without outer spaces."""
 
 
 def grams_of(word: str) -> Iterator[Part]:
-    """The n-grams of a word with a space at either end; so how it begins and ends tells, too."""
+    """Yield the n-grams of a word with a space at either end, so that its first and last letters count as such."""
     padded, size = f" {word} ", len(word)
     for n in range(SHORTEST, LONGEST + 1):
         for at in range(size + 3 - n):
@@ -163,13 +169,13 @@ def _whole(word: str) -> Iterator[Part]:
 
 
 class _Side:
-    """The words, or their n-grams: rows of one length, or empty ones.
+    """The columns of words, or of their n-grams; rows have the same length, or are empty.
 
-    The n-grams of a text are those of its words. So each word is taken apart once, however often it comes, and what a
-    text holds is a product of two sparse matrices: (texts, words) times (words, parts).
+    The n-grams of a text are those of its words, so each distinct word is split only once: the counts of a text's parts
+    are the product of two sparse matrices, (texts, words) and (words, parts).
 
-    parts_of : a word taken apart      named : how a column is called      most : parts that are kept
-    common : share of the texts beyond which a part is left out      share : of the squared length of a row
+    parts_of : splits a word      named : format of a column name      most : maximum number of parts
+    common : share of the texts above which a part is dropped      share : of the squared length of a row
     """
 
     def __init__(
@@ -180,11 +186,11 @@ class _Side:
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return len(self._places)
 
     def fit(self, words: Sequence[str], counts: sp.csr_matrix) -> list[str]:
-        """Choose the parts that are kept; they are the columns, by alphabet. The names of the columns."""
+        """Choose the parts, which become the columns in alphabetical order. Return the column names."""
         often = np.asarray(counts.sum(axis=0)).ravel()
         total: Counter[str] = Counter()
         step = 1 + sum(map(len, words)) // MOST_CHARACTERS
@@ -195,7 +201,7 @@ class _Side:
         self._places = {part: place for place, part in enumerate(frequent)}
         held = self._held(words, counts)
         n, holding = counts.shape[0], np.zeros(len(frequent), dtype=np.int64)
-        for first in range(0, held.nnz, _AT_ONCE):  # all at once they would be copied as int64
+        for first in range(0, held.nnz, _AT_ONCE):  # in blocks, as bincount copies to int64
             holding += np.bincount(held.indices[first : first + _AT_ONCE], minlength=len(frequent))
         rare = holding <= max(COMMON, self._common * n)
         kept = [part for part, is_rare in zip(frequent, rare.tolist(), strict=True) if is_rare]
@@ -204,9 +210,9 @@ class _Side:
         return [self._named.format(part) for part in kept]
 
     def transform(self, words: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
-        """TF-IDF of the parts that are kept.
+        """Return the TF-IDF of the chosen parts.
 
-        As `TfidfTransformer(sublinear_tf=True)` has it, whose checks take longer than one text does.
+        Equals `TfidfTransformer(sublinear_tf=True)`, whose checks take longer than a single text.
         """
         held = self._held(words, counts)
         np.log(held.data, out=held.data)
@@ -217,18 +223,18 @@ class _Side:
         return held
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
-        """As `TextFeatures.columns_of`, of these columns."""
+        """Return the same as `TextFeatures.columns_of`, for these columns only."""
         places = self._places
         return [(start, end, places[part]) for part, start, end in self._parts_of(word) if part in places]
 
     def _held(self, words: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
-        """(n, parts) how often each text holds each part that is kept."""
+        """Count the chosen parts in each text, (n, parts)."""
         apart = (Counter(column for _, _, column in self.columns_of(word)) for word in words)
         return sp.csr_matrix(counts @ _matrix(apart, self._places))
 
 
 def _count(texts: Iterable[str]) -> tuple[list[str], sp.csr_matrix]:
-    """The words of these texts in the order in which they come, and (n, words) how often each text holds each."""
+    """Return the distinct words of these texts in order of appearance, and their counts in each text (n, words)."""
     places: dict[str, int] = {}
     counted = (
         {places.setdefault(word, len(places)): times for word, times in Counter(words_of(text)).items()}
@@ -239,7 +245,10 @@ def _count(texts: Iterable[str]) -> tuple[list[str], sp.csr_matrix]:
 
 
 def _matrix(rows: Iterable[Mapping[int, int]], places: Sized) -> sp.csr_matrix:
-    """The rows, each {column: value}, as float64. places : as many as there are columns, once all rows are made"""
+    """Build a float64 matrix from rows {column: value}.
+
+    places : its length is the number of columns, once all rows are read
+    """
     ends, columns, values = [0], array("i"), array("d")
     for row in rows:
         columns.extend(row.keys())
@@ -249,11 +258,11 @@ def _matrix(rows: Iterable[Mapping[int, int]], places: Sized) -> sp.csr_matrix:
     return sp.csr_matrix(made, shape=(len(ends) - 1, len(places)))
 
 
-# Thai and Lao, Myanmar, Khmer, kana, Han: their words stand side by side without a space.
+# Thai and Lao, Myanmar, Khmer, kana, Han: no spaces between words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_PIECE = re.compile(rf"[{_UNSPACED}]\W*|[^{_UNSPACED}]+")  # a sign has its marks with it
+_PIECE = re.compile(rf"[{_UNSPACED}]\W*|[^{_UNSPACED}]+")  # a character with its marks
 
 
 class Mark(NamedTuple):
@@ -265,10 +274,10 @@ class Mark(NamedTuple):
 
 
 def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]:
-    """The pieces of the text in order, each worth what its features are worth.
+    """Split the text into pieces, in order, each with the total worth of its features.
 
-    worth : (d, k) of each column of `features`. A column that is in several places is shared evenly among them, and
-    among the characters it covers there.
+    worth : (d, k) of each column of `features`. A column that occurs in several places is shared evenly among them, and
+        among the characters that it covers there.
     """
     spans = list(spans_of(text))
     often = Counter(word for _, _, word in spans)
@@ -280,9 +289,7 @@ def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]
     found: list[Mark] = []
     for start, end, word in spans:
         pieces = [piece.span() for piece in _PIECE.finditer(text, start, end)]
-        if (
-            len(pieces) == 1 or len(word) != end - start
-        ):  # or it is compared in another form than it is written in
+        if len(pieces) == 1 or len(word) != end - start:  # or normalising changed the word's length
             found.append(Mark(start, end, whole[word]))
         else:
             along = _along(parts[word], each[word], len(word))
@@ -291,7 +298,7 @@ def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]
 
 
 def _along(parts: np.ndarray, each: FloatArray, length: int) -> FloatArray:
-    """(length, k) what each character is worth: its share of every part that covers it."""
+    """Return the worth (length, k) of each character: its share of every part that covers it."""
     along = np.zeros((length, each.shape[1]))
     for (start, end, _), worth in zip(parts.tolist(), each, strict=True):
         along[start:end] += worth / (end - start)
