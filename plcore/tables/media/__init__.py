@@ -1,1 +1,1 @@
-"""Media: the files that come with a table, images and recordings, opened with suspicion."""
+"""Media: images and recordings that come with a table. None of the files is trusted."""

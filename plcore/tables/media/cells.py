@@ -1,4 +1,4 @@
-"""Images and recordings that the cells of a table hold or name, as arrays: names, looks, sounds, segments."""
+"""Read the images and recordings in table cells into arrays: file names, visual features, sound features, segments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ZIP_FIX = "Import a zip of the CSV and its files, or take the column's role awa
 
 
 class Recordings(NamedTuple):
-    """Fields of `plcore.tables.media.cells.Media`."""
+    """The fields of `Media` about recordings."""
 
     names: npt.NDArray[np.object_]
     segments: FloatArray | None
@@ -36,9 +36,11 @@ class Recordings(NamedTuple):
 def parse_recordings(
     cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
 ) -> Recordings:
-    """The content of the columns of recordings. Problems: files that are missing or no recordings, segments that are
-    none or
-    lie beyond the end of theirs. One that cannot be decoded is no problem: browsers play more."""
+    """Read the columns of recordings.
+
+    Problems: missing files, files that are no recordings, invalid segments or ones beyond the end of their recording. A
+    recording that cannot be decoded is no problem, because browsers play more formats.
+    """
     column = str(roles.audio)
     segments = None
     if roles.start is not None or roles.end is not None:
@@ -81,7 +83,7 @@ def parse_recordings(
 
 
 def rows_by_recording(cells: pd.DataFrame, column: str) -> Mapping[str, list[int]]:
-    """The rows, from 0, of each cell that is not empty, in the order in which these first occur."""
+    """Return the row numbers, from 0, of each distinct non-empty cell, in order of first occurrence."""
     found: dict[str, list[int]] = {}
     for row, cell in enumerate(stripped(cells, column).to_pylist()):
         if cell:
@@ -90,7 +92,7 @@ def rows_by_recording(cells: pd.DataFrame, column: str) -> Mapping[str, list[int
 
 
 def segment_of(segments: FloatArray | None, row: int) -> Segment:
-    """Reading of a row; the whole recording if there are none."""
+    """Return the segment of a row; the whole recording if there are no segments."""
     if segments is None:
         return None, None
     start, end = (None if np.isnan(second) else float(second) for second in segments[row])
@@ -99,15 +101,15 @@ def segment_of(segments: FloatArray | None, row: int) -> Segment:
 
 @dataclass(frozen=True)
 class Media:
-    """The content of the image and sound columns of a table; (n,) or (n, 192), None if nothing of the kind is.
+    """The content of a table's image and sound columns; a field is None if the table has no such content.
 
-    images, audio : the kept name of each row's first file, '' where the cell is empty or holds the image itself.
-    more_images : of each row a tuple of the kept names of its other images; None if no row has more than one.
-    looks : what each row's images look like, NaN if it has none; only where the roles ask for it.
-    sounds : (n, 128) what each row's recording or segment sounds like, NaN as of looks; see `media.sound`.
-    segments : (n, 2) seconds at which each row begins and ends in its recording; NaN for the recording's own begin and
-        end. None if rows are whole recordings.
-    files : where the bytes are to be had until they are kept; None for a table read back.
+    images, audio : (n,) stored name of each row's first file, '' if the cell is empty or holds the image itself.
+    more_images : (n,) tuples with the stored names of a row's other images; None if no row has more than one.
+    looks : (n, 192) visual features of each row's images, NaN if it has none; only if the roles ask for them.
+    sounds : (n, 128) sound features of each row's recording or segment, NaN as for looks; see `media.sound`.
+    segments : (n, 2) start and end of each row in its recording in seconds; NaN for the recording's own start and end.
+        None if rows are whole recordings.
+    files : source of the bytes until they are stored; None for a table read from storage.
     """
 
     images: npt.NDArray[np.object_] | None = None
@@ -124,20 +126,19 @@ class Media:
                 array.flags.writeable = False
 
     def kept_names(self) -> frozenset[str]:
-        """The kept names of all files that the rows name."""
+        """Return the stored names of all files in the rows."""
         columns = [column for column in (self.images, self.audio) if column is not None]
         more = () if self.more_images is None else self.more_images
         return frozenset(name for column in (*columns, *more) for name in column if name)
 
     def images_of(self, row: int) -> tuple[str, ...]:
-        """The kept names of a row's images, in order."""
+        """Return the stored names of a row's images, in order."""
         first = () if self.images is None or not self.images[row] else (str(self.images[row]),)
         return first if self.more_images is None else (*first, *self.more_images[row])
 
 
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
-    """The content of the columns of images and recordings. Problems: files missing or unreadable, cells of other
-    kinds."""
+    """Read the columns of images and recordings. Problems: missing or unreadable files, unsuitable cells."""
     images = more = looks = audio = segments = sounds = None
     if roles.image is not None:
         images, more, looks = _images(cells, roles, files, finder)
@@ -149,7 +150,7 @@ def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, fin
 def _images(
     cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
 ) -> tuple[npt.NDArray[np.object_] | None, npt.NDArray[np.object_] | None, Look | None]:
-    """Fields of `Media`: images, more_images, looks."""
+    """Return the fields images, more_images and looks of `Media`."""
     n_rows = len(cells)
     kept: list[list[str]] = [[] for _ in range(n_rows)]
     seen: list[list[Look]] = [[] for _ in range(n_rows)]
@@ -194,7 +195,7 @@ def _texts(cells: pd.DataFrame, column: str) -> list[str]:
 
 
 def image_of_url(url: str) -> bytes:
-    """The bytes of a data URL (`data:image/png;base64,...`). Raises MediaError where it is none."""
+    """Return the bytes of a data URL (`data:image/png;base64,...`). Raises MediaError if it is not base64."""
     try:
         return base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
@@ -204,10 +205,10 @@ def image_of_url(url: str) -> bytes:
 def look_through(
     files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]
 ) -> None:
-    """Look at every file that the rows name, and listen to what is learnt from, telling the share done now and then;
-    `plcore.tables.media.cells.parse_media` is quick afterwards.
+    """Read every file in the rows and compute the sound features, so that `parse_media` is quick afterwards.
 
-    Stops early if there are more bad files than would be shown.
+    on_step : called now and then with the share done
+    Stops early if there are more bad files than are reported.
     """
     columns: list[tuple[Kind, str | None]] = [("image", name) for name in roles.picture_columns]
     columns.append(("audio", roles.audio))

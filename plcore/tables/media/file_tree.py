@@ -1,4 +1,4 @@
-"""A zip or a folder of one table and the files its cells name, opened with suspicion."""
+"""A zip or folder with a table and the files named in its cells. Nothing in it is trusted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plcore.tables.problems import Problem, TableError, table_error
 
 MAX_ZIP_MB = 200
 MAX_FILES = 50_000  # files and folders together
-MAX_FILE_MB = 20  # one image, or any other file that is not a table, unpacked
+MAX_FILE_MB = 20  # an image or other file that is not a table, unpacked
 MAX_RECORDING_MB = 2000  # an hour at 96 kHz, 24 bits, two channels
 MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
@@ -35,28 +35,28 @@ _OTHER_TABLES = (
 )
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 _TEXT = ".txt"
-"""The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
+"""Ending of Raven and Audacity tables; counts as a table only if it has tabs and there is no other table."""
 _PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _LONGEST_HEADER = 10_000
 _FEW_TEXTS = 20
-"""Next to tables of other formats: most of the texts there are are none."""
+"""Maximum number of .txt files to check for tabs if there are other tables: most of them are none."""
 _DRIVE = re.compile("[A-Za-z]:")
 
 
 class MediaError(ValueError):
-    """A file that came with a table cannot be used. `args` are what is wrong and the fix, both in words."""
+    """A file that came with a table cannot be used. `args` are the message and the fix."""
 
 
 class FileTree(ABC):
-    """Files by their paths, some of them tables. What there is to know of a zip and of a folder alike.
+    """Files by path, some of which are tables; common to zips and folders.
 
     Attributes
     ----------
-    what : what holds the files, "zip" or "folder"
-    table_names : paths of the tables in it that may belong together: one; two, a CSV file first, of which one may hold
-        the rows that the other is about; or more of one kind: CSV files, others, or texts with tabs
-    more_tables : paths of further files that may be tables, too
+    what : "zip" or "folder"
+    table_names : paths of the tables that may belong together: one; two, the CSV file first, of which one may hold the
+        rows that the other is about; or several of one kind: CSV files, other formats, or texts with tabs
+    more_tables : paths of further files that may be tables
     """
 
     what: str
@@ -64,7 +64,7 @@ class FileTree(ABC):
     more_tables: tuple[str, ...] = ()
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """paths : of all files, from the top. Raises TableError if none is a table."""
+        """paths : of all files, from the root. Raises TableError if none is a table."""
         self._paths = dict.fromkeys(paths)
         self.table_names, self.more_tables = self._tables()
         folder = str(PurePosixPath(self.table_names[0]).parent)
@@ -72,14 +72,14 @@ class FileTree(ABC):
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:
-        """A file that `find` has named, from its first byte on. Raises MediaError where it cannot be read."""
+        """Open a file by its name from `find`. Raises MediaError if it cannot be read."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the files; nothing can be read any more."""
+        """Release the files; they cannot be read afterwards."""
 
     def table(self, name: str) -> bytes:
-        """The bytes of a table. Raises TableError where they are damaged."""
+        """Return the bytes of a table. Raises TableError if it is damaged."""
         try:
             with self.open(name) as file:
                 return file.read()
@@ -87,7 +87,8 @@ class FileTree(ABC):
             raise refused(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
-        """The file a cell names: next to the table, else from the top. Raises MediaError: none, or no path."""
+        """Return the file that a cell names, relative to the table or to the root. Raises MediaError: no file or
+        path."""
         path = normal(cell.strip()).removeprefix("./")
         if wrong := path_fault(path):
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
@@ -105,7 +106,7 @@ class FileTree(ABC):
         raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
 
     def names(self) -> list[str]:
-        """The paths of all files in it but the tables."""
+        """Return the paths of all files except the tables."""
         return [name for name in self._paths if name not in self.table_names]
 
     @cached_property
@@ -125,10 +126,10 @@ class FileTree(ABC):
         texts = [name for name in self._paths if name.lower().endswith(_TEXT)]
         looked_at = texts[:_FEW_TEXTS] if plain or others else texts
         tabbed = tuple(name for name in looked_at if self._is_tabbed(name))
-        # Next to one CSV file, another may hold its candidates, or describe it; of more no one can tell.
+        # Next to a CSV file, one other table may hold its candidates or features; with more, the pairing is ambiguous.
         tables = plain + others if len(plain) == len(others) == 1 else plain or others or tabbed
         package = tuple(name for name in tables if _PACKAGE.search(name))
-        if len(package) > 1:  # of Camtrap DP, whose other tables are about something else
+        if len(package) > 1:  # Camtrap DP, whose other tables are unrelated
             tables = package
         if tables:
             return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
@@ -136,7 +137,7 @@ class FileTree(ABC):
         raise refused(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
 
     def _is_tabbed(self, name: str) -> bool:
-        """Whether the first line of a text has tabs."""
+        """Whether the first line of a file has tabs."""
         try:
             with self.open(name) as file:
                 return b"\t" in file.readline(_LONGEST_HEADER)
@@ -145,12 +146,12 @@ class FileTree(ABC):
 
 
 def is_plain_table(name: str) -> bool:
-    """Whether a file of this name is CSV."""
+    """Whether a file of this name is CSV or TSV."""
     return name.lower().endswith(_TABLES)
 
 
 def too_many_tables(names: tuple[str, ...], what: str) -> TableError:
-    """The error of a zip or folder whose tables do not belong together."""
+    """Return the error for a zip or folder whose tables do not belong together."""
     fix = "Leave one in it, the one with the rows; or two, one of them with candidates or votes of the other's rows."
     return refused(f"The {what} holds {len(names)} tables: {listed(names)}.", fix)
 
@@ -160,7 +161,7 @@ _PLAIN_PATH = "Write the path from the top, folders with /, such as images/wren1
 
 
 def most_mb(name: str) -> int:
-    """The megabytes that a file of this name may have."""
+    """Return the maximum size in megabytes of a file with this name."""
     low = name.lower()
     if low.endswith((*_TABLES, *_OTHER_TABLES)):
         return MAX_ZIP_MB
@@ -168,7 +169,7 @@ def most_mb(name: str) -> int:
 
 
 def path_fault(path: str) -> str | None:
-    """Why this is no plain path inside of a tree, as the end of a sentence; None if it is one."""
+    """Return the reason why this is no plain path inside a tree, as the end of a sentence; None if it is one."""
     if not path.isprintable():
         return "holds a character that cannot be printed"
     if "\\" in path:
@@ -181,12 +182,12 @@ def path_fault(path: str) -> str | None:
 
 
 def normal(name: str) -> str:
-    """Accents in one piece: macOS writes names in zips in two, spreadsheets in one."""
+    """Compose accents: macOS writes names in zips decomposed, spreadsheets composed."""
     return unicodedata.normalize("NFC", name)
 
 
 def is_litter(name: str) -> bool:
-    """Files that file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
+    """Whether a file manager added this file: __MACOSX/, .DS_Store, Thumbs.db."""
     last = name.rpartition("/")[2]
     return (
         name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
@@ -194,42 +195,42 @@ def is_litter(name: str) -> bool:
 
 
 def in_mb(size: int) -> str:
-    """A number of bytes in megabytes."""
+    """Format a number of bytes in megabytes."""
     return f"{size / MB:,.1f}"
 
 
 def problem_with(message: str, fix: str) -> Problem:
-    """A problem with the whole, at no row."""
+    """Return a problem with the whole upload, without a row."""
     return Problem(None, None, None, message, fix)
 
 
 def refused(message: str, fix: str) -> TableError:
-    """The error of one such problem."""
+    """Return the error with one such problem."""
     return TableError(problem_with(message, fix))
 
 
-ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and an empty one
 ZIP_FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
-    ValueError,  # an offset before the file
+    ValueError,  # an offset before the start of the file
 )
-"""Errors that zipfile raises over bad bytes."""
+"""Errors that zipfile raises for invalid bytes."""
 
 _MAX_DIRECTORY = (
     400 * MAX_FILES
-)  # bytes of the zip's list of contents; zipfile reads all of it before it counts
+)  # bytes of the zip's directory, which zipfile reads as a whole before it counts entries
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
 _IN_MEMORY = MAX_FILE_MB * MB
 
 
 class Archive(FileTree):
-    """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
+    """The checked contents of a zip, from its bytes or path: a table, and the files named in its cells.
 
     data : its bytes
-    Raises TableError, naming every bad entry: not a zip; too large, packed or unpacked; too many files; paths that lead
-    out of the zip; links; encrypted entries, duplicate names or unsupported compression; archives inside; not exactly
-    one table, that is one CSV or, if there is none, one file of another format.
+    Raises TableError that lists every bad entry: not a zip; too large, packed or unpacked; too many files; paths that
+    lead out of the zip; links; encrypted entries, duplicate names or unsupported compression; nested archives; or no
+    table.
     """
 
     what = "zip"
@@ -242,7 +243,7 @@ class Archive(FileTree):
         problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
-            # Not is_dir(): it fails on an empty name, which is what zipfile makes of one that begins with NUL.
+            # Not is_dir(): it fails on an empty name, to which zipfile shortens a name that starts with NUL.
             if entry.filename.endswith("/") or is_litter(entry.filename):
                 continue
             name = normal(entry.filename)
@@ -257,11 +258,11 @@ class Archive(FileTree):
         super().__init__(self._entries)
 
     def open(self, name: str) -> BinaryIO:
-        """A file that `find` has named, unpacked, from its first byte on. Raises MediaError where it is damaged."""
+        """Open an unpacked file by its name from `find`. Raises MediaError if it is damaged."""
         unpacked: BinaryIO = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # type: ignore[assignment]  # noqa: SIM115 - the caller's
         try:
             with self._zip.open(self._entries[name]) as file:
-                while piece := file.read(_PIECE):  # read() alone would inflate everything at once
+                while piece := file.read(_PIECE):  # read() alone would decompress everything at once
                     unpacked.write(piece)
         except ZIP_FAULTS as error:
             unpacked.close()
@@ -271,7 +272,7 @@ class Archive(FileTree):
         return unpacked
 
     def close(self) -> None:
-        """Let go of the bytes; nothing can be read any more."""
+        """Release the bytes; nothing can be read afterwards."""
         self._zip.close()
         self.data = b""
 
@@ -282,10 +283,10 @@ def _read(path: Path) -> bytes:
 
 
 def _open(data: bytes) -> list[zipfile.ZipInfo]:
-    """The entries, their number and size bounded before and after zipfile reads the list of them."""
+    """Return the entries. Their number and size are limited before and after zipfile reads the directory."""
     try:
-        # zipfile reads the whole list before anyone can count it, and an entry of 50 bytes becomes an object of
-        # a thousand. If it will look for the list, and how long that is, only this function of its own says.
+        # zipfile reads the whole directory first, and turns an entry of 50 bytes into an object of a thousand. Only its
+        # private function returns the size of the directory in advance.
         end = zipfile._EndRecData(io.BytesIO(data))  # type: ignore[attr-defined]
         if end is not None and end[zipfile._ECD_SIZE] > _MAX_DIRECTORY:  # type: ignore[attr-defined]
             raise _too_many("far more")
@@ -306,8 +307,8 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
 
 
 def _fault(entry: zipfile.ZipInfo) -> Problem | None:
-    """The problem with an entry by what the zip says of it, its bytes unread."""
-    name = entry.orig_filename  # zipfile cuts a name at a NUL character
+    """Return the problem with an entry according to the directory, without reading its bytes."""
+    name = entry.orig_filename  # zipfile cuts names at NUL
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
     if wrong := path_fault(name.removesuffix("/")):
@@ -316,7 +317,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
         )
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
         return problem_with(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
-    if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, list of contents encrypted
+    if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, directory encrypted
         return problem_with(f"{shown} in the zip is encrypted.", "Make the zip again without a password.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         fix = "Make the zip again, with an ordinary zip program and no special method."
@@ -336,10 +337,9 @@ def _too_many(count: str) -> TableError:
 
 
 class Folder(FileTree):
-    """The files under a folder, `path`; hidden ones, links to folders and what file managers add are skipped.
+    """The files in a folder `path`, without hidden files, links to folders and files added by file managers.
 
-    Raises TableError: too many files; two whose names look alike; not exactly one table, as of a zip. OSError where the
-    folder cannot be read.
+    Raises TableError: too many files, two names that look alike, or no table; OSError if the folder cannot be read.
     """
 
     what = "folder"
@@ -364,7 +364,7 @@ class Folder(FileTree):
         super().__init__(self._files)
 
     def open(self, name: str) -> BinaryIO:
-        """A file that `find` has named, from its first byte on. Raises MediaError: too large, or it cannot be read."""
+        """Open a file by its name from `find`. Raises MediaError if it is too large or cannot be read."""
         try:
             file = self._files[name].open("rb")
         except OSError as error:
@@ -378,11 +378,11 @@ class Folder(FileTree):
         return file
 
     def path_of(self, name: str) -> Path:
-        """Where a file lies that `find` has named."""
+        """Return the path on disk of a file by its name from `find`."""
         return self._files[name]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file is held open."""
 
 
 def _raise(error: OSError) -> None:
@@ -393,13 +393,13 @@ _PARTS = re.compile(r"[\\/]+")
 
 
 class FilesByBaseName:
-    """A source of files (`plcore.tables.media.files.FileSource`) that finds by the last part of a path.
+    """A source of files (`plcore.tables.media.files.FileSource`) that finds them by the last part of a path.
 
-    Of several files of one base name that which shares most folders with the path, counted from the end. Capitals and
-    the composition of accents make no difference. Nothing is ever looked for outside.
+    Of several files with one base name, it chooses the one that shares the most folders with the path, counted from the
+    end. Case and the composition of accents do not matter. Only files of the source can be found.
 
-    repeated : base names that several paths of the table have (`repeated_names`), as those of cameras do. Such a name
-        alone finds nothing: the folder has to fit, too.
+    repeated : base names of several paths in the table (`repeated_names`), as cameras write them. For these, the folder
+        has to match, too.
     """
 
     def __init__(self, files: FileTree, repeated: Iterable[str] = ()) -> None:
@@ -410,7 +410,7 @@ class FilesByBaseName:
             self._alike[_parts(name)[-1]].append(name)
 
     def find(self, cell: str) -> str:
-        """The file that a path means. Raises MediaError: none, or several of its base name that fit as well."""
+        """Return the file that a path means. Raises MediaError: none, or several that match equally well."""
         parts = _parts(cell.strip())
         shared = {name: _shared(parts, _parts(name)) for name in self._alike.get(parts[-1], ())}
         best = [name for name, count in shared.items() if count == max(shared.values())]
@@ -433,22 +433,22 @@ class FilesByBaseName:
         )
 
     def open(self, name: str) -> BinaryIO:
-        """A file that `find` has named, from its first byte on. Raises MediaError where it is damaged."""
+        """Open a file by its name from `find`. Raises MediaError if it is damaged."""
         return self.files.open(name)
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
         self.files.close()
 
 
 def repeated_names(paths: Iterable[str]) -> frozenset[str]:
-    """The base names that several different paths have, as `FilesByBaseName` compares them."""
+    """Return the base names of more than one path, as `FilesByBaseName` compares them."""
     different = {tuple(_parts(path.strip())) for path in paths}
     return frozenset(name for name, count in Counter(one[-1] for one in different).items() if count > 1)
 
 
 def base_name(path: str) -> str:
-    """The last part of a path of any machine, as it is written."""
+    """Return the last part of a path of any operating system, unchanged."""
     return _PARTS.split(path.strip().rstrip("\\/"))[-1]
 
 
@@ -457,7 +457,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many parts at the end are the same."""
+    """Count the common parts at the end."""
     count = 0
     for left, right in zip(reversed(one), reversed(other), strict=False):
         if left != right:

@@ -1,4 +1,4 @@
-"""Files that came with a table, by the names in its cells: found, looked at once, called by content, kept."""
+"""Files that came with a table: found by cell, read once, and stored under a hash of their content."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from plcore.tables.media.images import FORMATS, Look, describe, open_image
 from plcore.tables.media.sound import Sound, SoundError, describe_sound
 
 Segment = tuple[float | None, float | None]
-"""The seconds at which one begins and ends; None: with its recording."""
+"""Start and end in seconds; None for the recording's own."""
 
 
 def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, finder: Finder) -> FloatArray:
-    """(n, 2) seconds at which each row begins and ends in its recording; NaN if a cell is empty or a column None.
+    """Read the start and end of each row in its recording, (n, 2) in seconds; NaN if a cell is empty or a column None.
 
     Problems: text, seconds below 0, an end that is not after its start.
     """
@@ -60,30 +60,30 @@ CONTENT_TYPES = {
 
 Kind = Literal["image", "audio"]
 
-_HEAD = 12  # bytes that tell what a recording is
+_HEAD = 12  # bytes that identify the format of a recording
 _KEPT_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(CONTENT_TYPES)})")
 _AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
 
 
 class FileSource(Protocol):
-    """Where files that came with a table are: a zip (`media.file_tree.Archive`), a column of the table itself."""
+    """A source of the files that came with a table: a zip (`media.file_tree.Archive`), or a column of the table."""
 
     def find(self, cell: str, /) -> str:
-        """The name of the file that a cell means. Raises MediaError."""
+        """Return the name of the file that a cell means. Raises MediaError."""
 
     def open(self, name: str, /) -> BinaryIO:
-        """A file that `find` has named, seekable, from its first byte on. Raises MediaError."""
+        """Open a file by its name from `find`: seekable, at its first byte. Raises MediaError."""
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
 
 
 def _nothing() -> None:
-    """For listening that no one follows."""
+    """Do nothing: the default for `tell`."""
 
 
 class MediaFiles:
-    """The files of a source, each looked at once however many rows name it and however often they are read."""
+    """The files of a source; each is examined once, no matter how many rows name it and how often it is read."""
 
     def __init__(self, archive: FileSource) -> None:
         self.archive = archive
@@ -92,7 +92,7 @@ class MediaFiles:
         self._heard: dict[tuple[str, Segment], Look | MediaError] = {}
 
     def look_at(self, kind: Kind, cell: str) -> tuple[str, Look | None]:
-        """The kept name of the file this cell names and, of an image, its look. Raises MediaError."""
+        """Return the stored name of a cell's file and, for an image, its features. Raises MediaError."""
         name = self.archive.find(cell)
         key = (kind, name)
         if key not in self._seen:
@@ -116,10 +116,10 @@ class MediaFiles:
     def listen(
         self, cell: str, segments: Sequence[Segment], *, describe: bool, tell: Callable[[], None] = _nothing
     ) -> list[Look | MediaError | None]:
-        """Sound features of each of these segments of the recording that a cell names; or why it is no segment of it.
+        """Return the sound features of these segments of a cell's recording, or the error of an invalid segment.
 
-        describe : None in place of what it sounds like, where that is not wanted      tell : called for each described
-        Raises SoundError where the recording cannot be decoded, MediaError as `look_at`.
+        describe : False to return None instead of features      tell : called after each new result
+        Raises SoundError if the recording cannot be decoded, MediaError as `look_at`.
         """
         name = self.archive.find(cell)
         if all((name, one) in self._heard for one in segments):
@@ -141,28 +141,28 @@ class MediaFiles:
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """The files that `look_at` has seen: kept name -> name in the source."""
+        """The files read by `look_at`: stored name -> name in the source."""
         return self._kept
 
     def open(self, kept_name: str) -> BinaryIO:
-        """A file that `look_at` has seen."""
+        """Open a file that `look_at` has read."""
         return self.archive.open(self._kept[kept_name])
 
     def close(self) -> None:
-        """Let go of bytes and looks, once the files are kept: the table may live for long."""
+        """Release bytes and features once the files are stored, as the table may be in use for long."""
         self.archive.close()
         self._seen.clear()
         self._heard.clear()
 
 
 def read_image(data: bytes) -> tuple[str, Look]:
-    """The ending of what this image is, and its look. Raises MediaError: no image, too large, damaged."""
+    """Return an image's file ending, by its content, and its features. Raises MediaError if it cannot be used."""
     with open_image(data) as image:
         return FORMATS[str(image.format)], describe(image)
 
 
 def audio_ending(data: bytes) -> str:
-    """The ending of what this recording is, by its first 12 bytes; no more is checked. Raises MediaError."""
+    """Return the file ending of a recording, by its first 12 bytes; nothing else is checked. Raises MediaError."""
     if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
         return "wav"
     if data[:3] == b"ID3" or (len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2):  # MPEG layer III
@@ -175,14 +175,14 @@ def audio_ending(data: bytes) -> str:
 
 
 def is_kept_name(name: str) -> bool:
-    """Whether a file could be kept under this name; nothing else may ever come near a path."""
+    """Whether this is a valid stored name. No other name may be used in a path."""
     return _KEPT_NAME.fullmatch(name) is not None
 
 
 class KeptFiles:
-    """Files that were looked at, by their kept names.
+    """Files by their stored names.
 
-    paths : where each lies      of : what has to live as long as they are to be had
+    paths : on disk      of : an object to keep alive as long as the files are in use
     """
 
     def __init__(self, paths: Mapping[str, Path], of: object = None) -> None:
@@ -190,22 +190,22 @@ class KeptFiles:
         self._of = of
 
     def open(self, kept_name: str) -> BinaryIO:
-        """A file, from its first byte on."""
+        """Open a file at its first byte."""
         return self.paths[kept_name].open("rb")
 
     def close(self) -> None:
-        """Let go of what keeps them; nothing can be read any more."""
+        """Release the files; they cannot be read afterwards."""
         self.paths.clear()
         self._of = None
 
 
 def lay_out(files: MediaFiles, names: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Where the files of these kept names lie: those of a folder where they are, others are written to this one."""
+    """Return the paths of these stored names: files in a folder stay there, others are written to `folder`."""
     found = {}
     for kept in names:
         name = files.kept[kept]
         source = files.archive
-        tree = getattr(source, "files", source)  # found by base names
+        tree = getattr(source, "files", source)  # for FilesByBaseName
         if isinstance(tree, Folder):
             found[kept] = tree.path_of(name)
             continue

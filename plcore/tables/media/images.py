@@ -1,4 +1,4 @@
-"""Images: opened with suspicion, several of one row, and what they look like as 192 numbers."""
+"""Open untrusted images, combine several of one row, and describe them by 192 numbers."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from PIL import Image, ImageOps
 from plcore.arrays.types import FloatArray
 from plcore.tables.media.file_tree import MediaError
 
-MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
+MAX_PIXELS = 50_000_000  # more than phone cameras have; a small file can declare far more, to fill memory
 IMAGE_FIX = "Save it as PNG, JPEG, WebP or GIF, or leave the cell empty."
-THUMBNAIL = 160  # points of its longest side
+THUMBNAIL = 160  # pixels of its longest side
 FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "WEBP": "webp", "GIF": "gif"}
-"""Endings by what Pillow calls a format; MPO are the JPEGs of many cameras, with a preview or a second view behind."""
+"""File endings by Pillow format. MPO files are JPEGs of many cameras, with a preview or a second view appended."""
 
 _READERS = ("PNG", "JPEG", "WEBP", "GIF")
 _DAMAGED = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, ArithmeticError)
-_BROKEN = (*_DAMAGED, struct.error, zlib.error)  # what Pillow's readers stumble with over bad bytes
+_BROKEN = (*_DAMAGED, struct.error, zlib.error)  # raised by Pillow's readers for invalid bytes
 _BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
 @contextmanager
 def open_image(data: bytes, least: int | None = None) -> Iterator[Image.Image]:
-    """The image, decoded and upright; its `format` is a key of FORMATS.
+    """Open an image, decoded and upright; its `format` is a key of FORMATS.
 
-    least : a JPEG may be decoded smaller than it is, its shorter side no shorter than this: in a fraction of the time
-    Raises MediaError: no image, too large, damaged, also where that shows while it is used.
+    least : a JPEG may be decoded at a smaller size, its shorter side no shorter than this: much faster
+    Raises MediaError: no image, too large, or damaged, even if that shows only while it is used.
     """
     try:
         with Image.open(io.BytesIO(data), formats=_READERS) as image:
@@ -58,11 +58,10 @@ def small_rgb(
     box: tuple[float, float, float, float] | None = None,
     how: Image.Resampling = Image.Resampling.BILINEAR,
 ) -> Image.Image:
-    """The image at this size in RGB, transparent parts white; grey of 16 bits or floats fills 0..255.
+    """Resize the image to RGB, with white for transparent parts; 16-bit and float grey is scaled to 0..255.
 
-    box : the part that is taken, left, top, right and bottom in points of the image; None: all      how : its points
-        are weighted
-    Made small before anything else: every copy of a large image would cost its size in memory.
+    box : part of the image to use, (left, top, right, bottom) in pixels; None: all      how : resampling method
+    The image is resized first, because every copy of a large image costs its size in memory.
     """
     shrunk = partial(_resized, size=size, box=box, how=how)
     if image.mode.startswith(("I", "F")):
@@ -77,7 +76,7 @@ def small_rgb(
 
 
 def thumbnail(data: bytes) -> bytes:
-    """The image as WebP with a longest side of at most THUMBNAIL points, never larger than it is. Raises MediaError."""
+    """Return the image as WebP with a longest side of at most THUMBNAIL pixels, never enlarged. Raises MediaError."""
     with open_image(data, least=THUMBNAIL) as image:
         scale = min(1.0, THUMBNAIL / max(image.size))
         width, height = (max(1, round(side * scale)) for side in image.size)
@@ -100,11 +99,11 @@ def _too_large(size: str) -> tuple[str, str]:
     return message, "Make it smaller: 800 points a side are plenty."
 
 
-_SIDE = 32  # points a side of the image that is looked at, whatever its own size and shape
+_SIDE = 32  # pixels per side of the resized image, no matter its original size and shape
 _CELLS = 4
 _DIRECTIONS = 8
 _LEVELS = 4
-_ARROWS = "→↗↑↖←↙↓↘"  # towards where it gets brighter
+_ARROWS = "→↗↑↖←↙↓↘"  # direction of increasing brightness
 
 NAMES = tuple(
     [
@@ -120,14 +119,14 @@ NAMES = tuple(
         for blue in range(_LEVELS)
     ]
 )
-"""One name for each number."""
+"""Name of each number."""
 
 
 def describe(image: Image.Image) -> npt.NDArray[np.float32]:
-    """(192,) in [0, 1], length 1 (shorter where the image has no edge at all). The same image, the same numbers.
+    """Describe an image by (192,) numbers in [0, 1], of length 1 (less if it has no edges). Deterministic.
 
-    Transparent parts count as white; the first frame stands for an animation. Single precision: it is kept with
-    the table, and never computed again.
+    Transparent parts count as white; only the first frame of an animation is used. The numbers are in single precision,
+    because they are stored with the table and never recomputed.
     """
     small = small_rgb(image, (_SIDE, _SIDE))
     edges = _edges(np.asarray(small.convert("L"), dtype=np.float64))
@@ -136,7 +135,7 @@ def describe(image: Image.Image) -> npt.NDArray[np.float32]:
 
 
 def _cell_shares() -> FloatArray:
-    """(cells, side) how much of each line of points goes to each cell: linear between the cells' centres."""
+    """Return the share (cells, side) of each line of pixels in each cell: linear between the cells' centres."""
     places = (np.arange(_SIDE) + 0.5) * _CELLS / _SIDE - 0.5
     shares: FloatArray = np.maximum(0.0, 1.0 - np.abs(places - np.arange(_CELLS)[:, None]))
     return shares
@@ -146,7 +145,7 @@ _SHARES = _cell_shares()
 
 
 def _edges(grey: FloatArray) -> FloatArray:
-    """(cells * cells * directions,) of length 1; zeros if nothing changes."""
+    """Compute the histogram of edges, (cells * cells * directions,), of length 1; zeros if there are none."""
     down, right = np.gradient(grey)
     strength = np.hypot(down, right)
     angle = np.arctan2(-down, right) % (2 * np.pi) * (_DIRECTIONS / (2 * np.pi))
@@ -164,7 +163,7 @@ def _edges(grey: FloatArray) -> FloatArray:
 
 
 def _colours(rgb: npt.NDArray[np.uint8]) -> FloatArray:
-    """(levels ** 3,) of length 1."""
+    """Compute the colour histogram, (levels ** 3,), of length 1."""
     levels = rgb.astype(np.intp) * _LEVELS // 256
     box = (levels[..., 0] * _LEVELS + levels[..., 1]) * _LEVELS + levels[..., 2]
     return np.sqrt(np.bincount(box.ravel(), minlength=_LEVELS**3) / box.size)
@@ -174,18 +173,20 @@ Look = npt.NDArray[np.float32]  # (192,), see plcore.tables.media.images
 
 
 def listed_images(cell: str) -> list[str]:
-    """The images that a cell holds or names: one, or several with a `|` between them; none of an empty cell."""
+    """Split a cell into its images, separated by `|`; an empty cell has none."""
     return [part for part in map(str.strip, cell.split("|")) if part]
 
 
 def is_inline(image: str) -> bool:
-    """Whether the cell holds this image itself, as a data URL, and does not name its file."""
+    """Whether this is the image itself, as a data URL, and not a file name."""
     return image.startswith("data:")
 
 
 def mean_look(looks: Sequence[Look]) -> Look:
-    """Joint features of the images of a row: the mean of their histograms, of which a look is the root. So it
-    has the length that the look of one image has. NaN if there is none."""
+    """Combine the features of a row's images: the mean of their histograms, whose square roots the features are.
+
+    The result has the same length as the features of one image; NaN if there are no images.
+    """
     if len(looks) == 1:
         return looks[0]
     if not looks:

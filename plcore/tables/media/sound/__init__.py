@@ -1,4 +1,4 @@
-"""Recordings: decoded in pieces (`decoding`), drawn (`drawing`), described in numbers (`descriptor`)."""
+"""Recordings: decoding in pieces (`decoding`), spectrograms (`drawing`), sound features (`descriptor`)."""
 
 from __future__ import annotations
 

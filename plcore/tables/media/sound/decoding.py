@@ -1,4 +1,4 @@
-"""Recordings, decoded: what a file holds, the samples of one segment of it, and the spectra of short windows."""
+"""Decode recordings: header, samples of a segment, and the spectra of short windows."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ import soundfile
 from plcore.tables.media.file_tree import MediaError
 
 Samples = npt.NDArray[np.float32]
-"""(frames,), one channel; 1 is full scale."""
+"""Samples (frames,) of one channel; 1 is full scale."""
 Source = str | Path | BinaryIO
-"""Where a recording is: a path, or a binary file that can be read and sought in (`io.BytesIO` of bytes)."""
+"""A recording: a path, or a seekable binary file (such as `io.BytesIO`)."""
 
 LOWEST_RATE, HIGHEST_RATE = 100, 1_000_000  # Hz: from whales' to bats' recorders
 MAX_CHANNELS = 32
-MAX_FRAMES = 2**24  # of a segment read in one go, 64 MB: nearly six minutes at 48 kHz
+MAX_FRAMES = 2**24  # frames of a segment read at once, 64 MB: nearly six minutes at 48 kHz
 
-_PIECE = 2**16  # samples decoded at a time, all channels together
-_LEAD = 2304  # frames before a place in an MP3: two frames of 1152, of which the place borrows bits
-_LOUDEST = 1e6  # single precision holds the square of no larger one over a long window
+_PIECE = 2**16  # samples decoded at a time, over all channels
+_LEAD = 2304  # frames decoded before a position in an MP3, which depends on the two frames of 1152 before it
+_LOUDEST = 1e6  # squares of larger samples over a long window overflow single precision
 _FORMATS = {"WAV": "WAV", "WAVEX": "WAV", "FLAC": "FLAC", "OGG": "Ogg", "MP3": "MP3"}
 _BROKEN = (soundfile.SoundFileError, RuntimeError, OSError, ValueError, TypeError)
 _FIX = "Save it again as WAV, FLAC, Ogg or MP3."
-_UNKNOWN_LENGTH = 2**62  # libsndfile's largest number stands for a length the file does not say
+_UNKNOWN_LENGTH = 2**62  # libsndfile's largest number, which means an unknown length
 
 
 class SoundError(MediaError):
-    """A recording, or a segment of it, cannot be decoded. `args` are what is wrong and the fix, both in words."""
+    """A recording, or a segment of it, cannot be decoded. `args` are the message and the fix."""
 
 
 @dataclass(frozen=True)
 class SoundFacts:
-    """Header of a recording.
+    """The header of a recording.
 
     Attributes
     ----------
-    rate : frames a second, Hz
-    frames : how many there are, one sample of each channel in each
+    rate : frames per second, Hz
+    frames : number of frames, with one sample of each channel
     channels : 1 is mono
     format : `WAV`, `FLAC`, `Ogg` or `MP3`
-    subtype : how samples are written, in libsndfile's words: `PCM_16`, `FLOAT`, `VORBIS`, ...
+    subtype : sample format as libsndfile names it: `PCM_16`, `FLOAT`, `VORBIS`, ...
     """
 
     rate: int
@@ -58,24 +58,24 @@ class SoundFacts:
 
     @property
     def seconds(self) -> float:
-        """How long it plays."""
+        """Duration in seconds."""
         return self.frames / self.rate
 
 
 class Sound:
-    """A recording, open: many segments are read from it without opening it each time.
+    """An open recording, from which many segments can be read.
 
-    Close it, or use it in a `with`; a binary file given as the source stays open. Not for two threads at once.
-    Raises SoundError where the file is not a recording that can be decoded; OSError where it cannot be read at all.
+    Close it, or use it in a `with`; a binary file passed as the source stays open. Not thread-safe.
+    Raises SoundError if the file is not a recording that can be decoded, OSError if it cannot be read at all.
 
     Attributes
     ----------
-    facts : what it is
+    facts : its header
     """
 
     facts: SoundFacts
     _file: soundfile.SoundFile
-    _place: int | None  # the frame that would be decoded next; None if the decoder has to be started again
+    _place: int | None  # next frame to decode; None if the decoder must be restarted
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -94,14 +94,14 @@ class Sound:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def span(self, start: float | None, end: float | None) -> tuple[int, int]:
-        """The frames [first, last) of a segment in seconds; None is the recording's own start or end.
+        """Return the frames [first, last) of a segment in seconds; None is the recording's own start or end.
 
-        A segment may run on after the recording's end, as the last window of many detectors does: it is cut there.
-        Raises SoundError: not two finite numbers in order, or nothing of it is in the recording.
+        A segment may end after the recording, as the last window of many detectors does, and is then cut. Raises
+        SoundError: not two finite numbers in order, or no part of it is in the recording.
         """
         begin, close = 0.0 if start is None else float(start), math.inf if end is None else float(end)
         if not (0 <= begin < math.inf) or not close > begin:
@@ -116,10 +116,10 @@ class Sound:
         return first, max(first + 1, last)
 
     def read(self, start: float | None = None, end: float | None = None) -> Samples:
-        """The samples of a segment in seconds, channels averaged; shorter where the file is cut off inside it.
+        """Return the samples of a segment in seconds, averaged over channels; fewer if the file is cut off inside it.
 
-        Samples that are not numbers count as silence. Raises SoundError as `span` does, where more than
-        `MAX_FRAMES` are requested, and where no frame of the segment can be decoded.
+        Samples that are not finite become 0. Raises SoundError as `span` does, and if more than `MAX_FRAMES` are
+        requested or no frame of the segment can be decoded.
         """
         first, last = self.span(start, end)
         if last - first > MAX_FRAMES:
@@ -130,7 +130,7 @@ class Sound:
         return np.concatenate(list(self.pieces(first, last)))
 
     def pieces(self, first: int, last: int) -> Iterator[Samples]:
-        """The frames [first, last) one after another in short arrays, as `read` gives them."""
+        """Yield the frames [first, last) in short arrays, processed as in `read`."""
         most = max(1, _PIECE // self.facts.channels)
         place = first
         while place < last:
@@ -147,7 +147,7 @@ class Sound:
             self._go_to(place)
             read: Samples = self._file.read(count, dtype="float32", always_2d=True)
         except _BROKEN as error:
-            self._place = None  # a decoder that has stumbled stays down
+            self._place = None  # a decoder does not recover from an error
             raise self._broken_at(place) from error
         self._place = place + len(read)
         known = np.nan_to_num(read, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
@@ -183,7 +183,7 @@ class Sound:
 
 @contextmanager
 def opened(source: Source | Sound) -> Iterator[Sound]:
-    """The recording, open; closed again at the end if it was opened here."""
+    """Open the recording, and close it at the end if it was opened here."""
     if isinstance(source, Sound):
         yield source
     else:
@@ -192,7 +192,7 @@ def opened(source: Source | Sound) -> Iterator[Sound]:
 
 
 def sound_facts(source: Source) -> SoundFacts:
-    """Properties of a recording, from its header; nothing is decoded. Raises as `Sound` does."""
+    """Read the header of a recording; nothing is decoded. Raises as `Sound` does."""
     with Sound(source) as sound:
         return sound.facts
 
@@ -200,7 +200,7 @@ def sound_facts(source: Source) -> SoundFacts:
 def read_segment(
     source: Source | Sound, start: float | None = None, end: float | None = None
 ) -> tuple[Samples, int]:
-    """The samples from `start` to `end` seconds, one channel, and their rate in Hz. See `Sound.read`."""
+    """Return the samples from `start` to `end` seconds, one channel, and their rate in Hz. See `Sound.read`."""
     with opened(source) as sound:
         return sound.read(start, end), sound.facts.rate
 
@@ -214,7 +214,7 @@ def _first_bytes(source: Source) -> bytes:
 
 
 def _check_first_bytes(head: bytes) -> None:
-    """Raises SoundError where these begin no file of a format that is decoded."""
+    """Check the first bytes. Raises SoundError if they belong to no supported format."""
     if not head:
         raise SoundError("the recording is empty: the file has no bytes.", "Put the recording itself there.")
     wav = head[:4] == b"RIFF" and head[8:12] == b"WAVE"
@@ -227,7 +227,7 @@ def _check_first_bytes(head: bytes) -> None:
 
 
 def _checked(file: soundfile.SoundFile) -> SoundFacts:
-    """The facts of an open file. Raises SoundError where they are none to work with."""
+    """Return the header of an open file. Raises SoundError if its values are not supported."""
     if file.format not in _FORMATS or not file.seekable():
         raise SoundError(f"recordings written as {file.format} {file.subtype} are not decoded.", _FIX)
     if not LOWEST_RATE <= file.samplerate <= HIGHEST_RATE:
@@ -251,10 +251,11 @@ def _shown(second: float | None) -> str:
 
 
 def power_spectra(sound: Sound, first: int, last: int, length: int, hop: int) -> Iterator[Samples]:
-    """|STFT|^2 of the frames [first, last), in batches (windows, length // 2 + 1); window `i` is centred at `i * hop`.
+    """Yield |STFT|^2 of the frames [first, last) in batches (windows, length // 2 + 1).
 
-    `length` is even, `hop` at most that. Each window is weighted by a Hann window of sum 1, so that a tone of
-    amplitude 1 has 1/4 at its frequency. Beyond the ends there is silence. One piece of the sound is held at a time.
+    Window `i` is centred at `i * hop`; there is silence beyond the ends. `length` is even, and `hop` at most `length`.
+    Each window is weighted by a Hann window of sum 1, so a tone of amplitude 1 has 1/4 at its frequency. Only one piece
+    of the sound is in memory at a time.
     """
     from scipy import fft
 

@@ -1,22 +1,22 @@
-"""Describe a segment of sound as 128 numbers: how loud, varied, quick and when each of 32 bands of pitch is.
+"""Describe a segment of sound by 128 numbers: level, variation, change and timing in 32 frequency bands.
 
-The power in 32 bands from 80 Hz to 15 kHz, of equal width on the mel scale (O'Shaughnessy, *Speech communication*,
-1987; triangles as of Davis and Mermelstein, *Comparison of parametric representations*, IEEE TASSP 28, 1980), in
-decibels every 10 ms. From each band its own median over the segment is removed and what lies below left out: what
-is always there, wind or a recorder's hum, is the noise floor, and tells nothing. What lies 40 dB below the
-loudest counts as that. Moments weigh by what they have above the floor. Of each band four numbers:
+The features use the power in 32 bands from 80 Hz to 15 kHz, of equal width on the mel scale (O'Shaughnessy, *Speech
+communication*, 1987; triangles as in Davis and Mermelstein, *Comparison of parametric representations*, IEEE TASSP 28,
+1980), in decibels every 10 ms. The median of each band over the segment is its noise floor: constant wind or hum, which
+carries no information. It is subtracted, and values below it become 0. Power more than 40 dB below the maximum counts
+as 40 dB below. Time steps are weighted by their total level above the floor. Each band has four numbers:
 
 level : the mean above the floor;
 spread : the standard deviation around it;
-change : the mean size of the step from one moment to the next;
-course : the covariance with the time that has passed, told by the share of all sound that is over: whether the band
-    comes early or late, wherever in the segment the call or word is.
+change : the mean absolute difference of successive time steps;
+course : the covariance with time, measured as the share of all sound that has passed. It shows whether the band is
+    early or late in a call or word, wherever that is in the segment.
 
-Each of the first three is a vector of length 1/2; the course is divided by twice its bound, the length of the spread
-over the root of 12 (Cauchy and Schwarz), so that it is no longer than that and near 0 if no band moves. So a segment
-is a point of a length between 0.87 and 1, whatever its loudness, next to other features as an image's look is
-(`plcore.tables.features.matrix`). Chosen on spoken words and made-up calls in noise, next to the mean of MFCCs
-(`benchmarks/results/sounds.md`). Pitches above 15 kHz, as of bats, are not heard.
+The first three are vectors of length 1/2 each. The course is divided by twice its bound, the length of the spread over
+the root of 12 (Cauchy and Schwarz), so its length is at most 1/2, and near 0 if no band varies. A segment is therefore
+a point of length 0.87 to 1 regardless of its loudness, comparable to an image's features
+(`plcore.tables.features.matrix`). The features were chosen on spoken words and synthetic calls in noise, in comparison
+with the mean of MFCCs (`benchmarks/results/sounds.md`). Frequencies above 15 kHz, such as those of bats, are ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy.typing as npt
 from plcore.arrays.types import FloatArray
 from plcore.tables.media.sound.decoding import Samples, Sound, Source, opened, power_spectra
 
-LONGEST = 600.0  # seconds: of a longer segment the first ten minutes are described
+LONGEST = 600.0  # seconds: only the first ten minutes of a longer segment are described
 
 _BANDS = 32
 _LOWEST, _HIGHEST = 80.0, 15_000.0  # Hz
@@ -43,19 +43,19 @@ def _mel(hertz: float) -> float:
 
 
 _EDGES: FloatArray = 700 * (10 ** (np.linspace(_mel(_LOWEST), _mel(_HIGHEST), _BANDS + 2) / 2595) - 1)
-"""(bands + 2,) Hz: band `b` begins at `b`, is heard best at `b + 1`, and ends at `b + 2`."""
+"""Band edges (bands + 2,) in Hz: band `b` starts at `b`, has its maximum at `b + 1`, and ends at `b + 2`."""
 
 NAMES = tuple(f"{what} {hertz:.0f} Hz" for what in _STATISTICS for hertz in _EDGES[1:-1])
-"""One name for each number."""
+"""Name of each number."""
 
 
 def describe_sound(
     source: Source | Sound, start: float | None = None, end: float | None = None
 ) -> npt.NDArray[np.float32]:
-    """(128,) of length 0.87 to 1, zeros if nothing rises above the floor. The same sound, the same numbers.
+    """Describe a segment by (128,) numbers of length 0.87 to 1; zeros if nothing is above the floor. Deterministic.
 
-    `start` and `end` in seconds, None the recording's own; of more than `LONGEST` seconds the first are taken. For many
-    segments of one file give an open `Sound`. Raises SoundError where the segment cannot be decoded.
+    `start` and `end` are in seconds, None for the recording's own; only the first `LONGEST` seconds are used. For many
+    segments of one file, pass an open `Sound`. Raises SoundError if the segment cannot be decoded.
     """
     with opened(source) as sound:
         first, last = sound.span(start, end)
@@ -63,7 +63,7 @@ def describe_sound(
 
 
 def _band_powers(sound: Sound, first: int, last: int) -> Samples:
-    """(moments, bands)."""
+    """Compute the power in each band, (time steps, bands)."""
     rate = sound.facts.rate
     length, hop = _window(rate)
     last = min(last, first + round(LONGEST * rate))
@@ -72,27 +72,27 @@ def _band_powers(sound: Sound, first: int, last: int) -> Samples:
 
 
 def _window(rate: int) -> tuple[int, int]:
-    """Frames in a window, an even number, and from one to the next."""
+    """Return the frames per window, an even number, and the frames from one window to the next."""
     return 2 * max(8, round(_WINDOW / 2 * rate)), max(1, round(_STEP * rate))
 
 
 @lru_cache(maxsize=16)
 def _band_shares(rate: int) -> Samples:
-    """(frequencies, bands) how much of each frequency a band hears: triangles; nothing above half the rate."""
+    """Return the weight (frequencies, bands) of each frequency in each band: triangles; 0 above half the rate."""
     length, _ = _window(rate)
     hertz = np.arange(length // 2 + 1) * rate / length
     low, middle, high = _EDGES[:-2], _EDGES[1:-1], _EDGES[2:]
     rise = (hertz[:, None] - low) / (middle - low)
     fall = (high - hertz[:, None]) / (high - middle)
     shares = np.maximum(0, np.minimum(rise, fall))
-    narrow = np.flatnonzero(~shares.any(axis=0))  # between two frequencies: the nearest
+    narrow = np.flatnonzero(~shares.any(axis=0))  # narrower than the frequency resolution: use the nearest
     shares[np.abs(hertz[:, None] - middle[narrow]).argmin(axis=0), narrow] = 1
     shares[:, middle > rate / 2] = 0
     return shares.astype(np.float32)
 
 
 def _decibels(powers: Samples) -> FloatArray:
-    """(moments, bands) of how far each band is above its own median at each moment, in dB."""
+    """Return the level of each band above its own median in dB, (time steps, bands)."""
     loudest = float(powers.max())
     if loudest <= 0:
         return np.zeros(powers.shape)
@@ -102,7 +102,7 @@ def _decibels(powers: Samples) -> FloatArray:
 
 
 def _statistics(above: FloatArray) -> npt.NDArray[np.float32]:
-    """(4 * bands,): level, spread, change and course, each of length 1/2 at most."""
+    """Compute level, spread, change and course, each of length 1/2 at most, (4 * bands,)."""
     loud = above.sum(axis=1)
     if not loud.any():
         return np.zeros(len(NAMES), dtype=np.float32)

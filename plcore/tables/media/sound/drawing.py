@@ -1,10 +1,8 @@
-"""A picture of a segment of sound: pitch upwards, time to the right, the brighter the louder.
+"""Draw a spectrogram of a segment: frequency upwards, time to the right, louder is brighter.
 
-Grey alone: the page colours it. Windows of 20 ms; what is drawn runs from the picture's own noise
-floor to
-its loudest. Of a span of minutes every window is looked at and the loudest of each column drawn, so that a click is
-seen; where a column is longer than 16 windows, from four and a half minutes on, only those first 16 are looked at, so
-that an hour costs no more.
+It is grey; the page adds colour. Windows have 20 ms. The grey range is from the noise floor to the loudest part. In
+longer spans, each column shows the maximum of its windows, so that clicks stay visible. If a column has more than 16
+windows, from four and a half minutes on, only the first 16 are computed, so that an hour takes no longer.
 """
 
 from __future__ import annotations
@@ -25,10 +23,10 @@ SCALES = ("linear", "log")
 MAX_POINTS = 2**21
 
 _WINDOW = 1024 / 48_000  # seconds
-_MOST_WINDOWS = 16  # looked at in a column
-_LOWEST = 50.0  # Hz, where a logarithmic scale begins
-_QUIET, _LOUD = 20, 99.8  # percentiles of all points
-_LEAST_RANGE, _MOST_RANGE = 40.0, 80.0  # dB: noise alone is not stretched, digital silence not either
+_MOST_WINDOWS = 16  # computed per column
+_LOWEST = 50.0  # Hz, lower end of the logarithmic scale
+_QUIET, _LOUD = 20, 99.8  # percentiles of all pixels
+_LEAST_RANGE, _MOST_RANGE = 40.0, 80.0  # dB: neither noise alone nor digital silence is stretched
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,11 @@ class Picture:
 
     Attributes
     ----------
-    grey : uint8 (height, width), 0 quiet to 255 loud; row 0 is the highest pitch
+    grey : uint8 (height, width), 0 quiet to 255 loud; row 0 is the highest frequency
     t0, t1 : seconds of the recording at its left and right edge
     f0, f1 : Hz at its lower and upper edge
-    start, end : the segment in it, seconds of the recording
-    scale : `linear` or `log`, how pitch runs between `f0` and `f1`
+    start, end : the segment in it, in seconds of the recording
+    scale : `linear` or `log`, frequency scale between `f0` and `f1`
     """
 
     grey: npt.NDArray[np.uint8]
@@ -65,11 +63,11 @@ def spectrogram(
     height: int = 256,
     highest: float | None = 12_000.0,
 ) -> Picture:
-    """The segment from `start` to `end` seconds (None: the recording's own) with `around` seconds on either side.
+    """Draw the segment from `start` to `end` seconds (None: the recording's own) with `around` seconds on either side.
 
-    Pitch goes up to `highest` Hz, or to half the rate where that is less or `highest` is None. A picture has fewer
-    columns than `width` where the span has fewer frames. The same sound, the same picture. Raises SoundError where
-    the segment cannot be decoded, ValueError for a scale, a size or a pitch out of bounds.
+    The upper edge is at `highest` Hz, or at half the rate if that is less or `highest` is None. The image has fewer
+    than `width` columns if the span has fewer frames. Deterministic. Raises SoundError if the segment cannot be
+    decoded, ValueError if scale, size or frequency is out of range.
     """
     check_choice("scale", scale, SCALES)
     check_int("width", width, 1)
@@ -99,14 +97,14 @@ def spectrogram(
 
 
 def to_png(picture: Picture) -> bytes:
-    """The picture as a grey PNG."""
+    """Encode the image as a grey PNG."""
     file = io.BytesIO()
     Image.fromarray(picture.grey).save(file, "PNG", compress_level=3)
     return file.getvalue()
 
 
 def _columns(sound: Sound, first: int, last: int, width: int, length: int) -> Samples:
-    """(width, length // 2 + 1): of each column the loudest of its windows at each frequency."""
+    """Return the maximum over the windows of each column at each frequency, (width, length // 2 + 1)."""
     each = (last - first) / width
     powers = np.zeros((width, length // 2 + 1), dtype=np.float32)
     if each > _MOST_WINDOWS * length:
@@ -127,7 +125,7 @@ def _columns(sound: Sound, first: int, last: int, width: int, length: int) -> Sa
 
 
 def _row_shares(step: float, count: int, f0: float, f1: float, height: int, scale: Scale) -> Samples:
-    """(height, count) how much of each frequency goes into each row, the highest first: triangles, of sum 1."""
+    """Return the weight (height, count) of each frequency in each row, highest first: triangles with sum 1."""
     if scale == "log":
         edges = np.geomspace(f1, f0, height + 1)
         middles = np.sqrt(edges[:-1] * edges[1:])
@@ -142,7 +140,7 @@ def _row_shares(step: float, count: int, f0: float, f1: float, height: int, scal
 
 
 def _grey(powers: Samples) -> npt.NDArray[np.uint8]:
-    """Decibels between the picture's noise floor and its loudest, as 0 to 255."""
+    """Scale decibels between the noise floor and the maximum to 0 to 255."""
     loudest = float(powers.max())
     if loudest <= 0:
         return np.zeros(powers.shape, dtype=np.uint8)
