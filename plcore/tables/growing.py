@@ -1,4 +1,4 @@
-"""Add rows to a table in use (its own rows stay first and unchanged), or scores of another model."""
+"""Add rows to a table in use, whose own rows stay first and unchanged, or weight its candidates by a model's scores."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ from plcore.tables.text.csv import LINE_INDEX
 
 
 class Grown(NamedTuple):
-    """table : with the new rows after its own      n_new : number of new rows
+    """A table with new rows after its own.
+
+    n_new : number of new rows
     known : rows of the file that the table already has: their ids, or row numbers if there is no id column
     new_classes : labels that no row had before
-    dropped, empty : columns of the file that the table does not have, and of the table that the file does not have
+    dropped : columns of the file that the table does not have
+    empty : columns of the table that the file does not have
     """
 
     table: LabelTable
@@ -59,20 +62,19 @@ def with_rows(
     label_columns: Sequence[str] = (),
     arrays: Mapping[str, Vectors] | None = None,
 ) -> Grown:
-    """Return the table with those rows of the cells (DataFrame of str, as from `read_cells`) that it does not
-    have yet.
+    """Return the table with those rows of the cells (DataFrame of str, as from `read_cells`) that are new.
 
     files : media files that came with the cells
-    classes : other names of classes of the table -> what the table calls them; a value that is not a class of the table
-        yet becomes one, in this order
-    label_columns : of the file, which the table does not have and which hold labels as its own label columns,
-        annotators' columns or score columns do; in its own rows they say nothing
-    arrays : by name, columns of vectors that came with the cells
-    What encoders made of columns is missing in the new rows.
-    A row is known by its id, or where the table has no id column by its cells: they are the same in all columns that
-    both have, and so is an embedding that came with the cells. Of candidates labels that are new become classes, after
-    the others; of label vectors there can be none.
-    Raises TableError: a column that has a role is missing, a cell cannot be read, a label of vectors is new, or no row
+    classes : other class names -> names in the table. A value that is not yet a class becomes one, in this order
+    label_columns : label columns of the file that the table does not have, of the same kind as its own label, annotator
+        or score columns; they name no labels in its own rows
+    arrays : vector columns that came with the cells, by name
+
+    The new rows have no vectors of encoders.
+    A row is known by its id. Without an id column, it is known if all columns that both have are equal, including an
+    embedding that came with the cells. New candidate labels become classes, after the others; label vectors cannot have
+    new labels.
+    Raises TableError: a column with a role is missing, a cell cannot be read, label vectors have a new label, or no row
     is new.
     """
     if label_columns:
@@ -81,15 +83,15 @@ def with_rows(
     arrays = arrays or {}
     cells = named_beside(cells, table.cells)
     if roles.embedding is not None and roles.embedding not in cells and len(arrays) == 1:
-        arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever the other file calls them
-    wanted = [column for role, column in roles.used() if role != "voters"]  # rows may come without votes
+        arrays = {roles.embedding: next(iter(arrays.values()))}  # no matter what the file calls them
+    wanted = [column for role, column in roles.used() if role != "voters"]  # new rows may have no votes
     needed = [column for column in wanted if column not in cells.columns and column not in arrays]
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
         fix = "Name its columns as those of the first file."
         if (
             needed == [roles.embedding] and roles.embedding not in table.cells
-        ):  # they came in a file of their own
+        ):  # embeddings from a separate file
             fix = "Add a file of their vectors, made by the same model, or go back to words first."
         raise TableError(Problem(None, None, needed[0], message, fix))
     own = [str(name) for name in table.cells.columns]
@@ -97,7 +99,7 @@ def with_rows(
     empty = tuple(name for name in own if name not in cells.columns)
     known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)], arrays)
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
-    written = cells[~known]  # the embedding may be a column of this file, though not of the table
+    written = cells[~known]  # may include the embedding, even if it is no column of the table
     cells = cells[own]
     names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
     fresh = cells[~known]
@@ -134,8 +136,7 @@ def with_rows(
 def with_encoded(
     table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None
 ) -> Grown:
-    """Return the table with an encoder's vectors of a column, replacing those of another encoder. No rows are
-    added.
+    """Return the table with an encoder's vectors of a column, replacing another encoder's. No rows are added.
 
     classes : as in `with_rows`. Raises TableError if no row has a vector.
     """
@@ -147,10 +148,10 @@ def with_encoded(
 
 
 def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None) -> Grown:
-    """Return the table without the vectors of encoders or, if it has none, without an embedding that is not a column of
-    its cells. No rows are added.
+    """Return the table without encoders' vectors or, if it has none, without an embedding that is not in its cells.
 
-    classes : as in `with_rows`. Raises TableError if there are no such vectors, or nothing else to learn from.
+    No rows are added. classes : as in `with_rows`
+    Raises TableError if there are no such vectors, or nothing else to learn from.
     """
     roles, embeddings = table.roles, table.embeddings
     if not table.encoded and roles.embedding is not None and roles.embedding not in table.cells:
@@ -166,14 +167,16 @@ def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None)
 
 
 def _changed(table: LabelTable, classes: Mapping[str, str] | None, **fields: Any) -> Grown:
-    """Return the table with these fields changed, and no new rows."""
+    """Return the table with these fields changed, without new rows."""
     labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
     return Grown(dataclasses.replace(table, **labels, **fields), 0, (), (), (), ())
 
 
 def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the fields of a table of candidates with its rows' possible labels, under all present classes and without
-    new rows. classes : as in `with_rows`"""
+    """Return the label fields of a table of candidates, with all current classes and without new rows.
+
+    classes : as in `with_rows`
+    """
     return _candidates(table, table.cells[:0], classes or {}, Finder(None))[0]
 
 
@@ -197,7 +200,7 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
 def _known(
     table: LabelTable, cells: pd.DataFrame, columns: Sequence[str], arrays: Mapping[str, Vectors]
 ) -> npt.NDArray[np.bool_]:
-    """Return bool (r,) which rows of these cells the table already has. columns : those that both have"""
+    """Return which of these rows the table already has, bool (r,). columns : columns of both"""
     if table.roles.id is not None:
         return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
     have, given = (
@@ -212,7 +215,7 @@ def _known(
 
 
 def _bytes_of(vectors: Vectors) -> Iterator[bytes]:
-    """Return the bytes of each row's numbers; for sparse rows the non-zero values and their places."""
+    """Yield the bytes of each row's numbers; for sparse rows, those of the non-zero values and their columns."""
     if not sp.issparse(vectors):
         yield from (row.tobytes() for row in np.asarray(vectors))
         return
@@ -224,10 +227,10 @@ def _bytes_of(vectors: Vectors) -> Iterator[bytes]:
 def _candidates(
     table: LabelTable, fresh: pd.DataFrame, called: Mapping[str, str], finder: Finder
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the fields of the table of all rows, and the new classes. called : other name -> name in the
-    table"""
+    """Return the label fields of the table with all rows, and the new classes. called : other name -> table's name"""
     n, r = table.n_rows, len(fresh)
-    # Among the cells of the table: what a label is called can hang on them. Of these, the last, no problem matters.
+    # Parsed together with the table's cells, as label names can depend on them. Problems in the table's cells, which
+    # come last, are ignored.
     roles = table.roles
     if roles.unlabelled == "leave-out":
         roles = dataclasses.replace(roles, unlabelled="refuse")
@@ -246,7 +249,7 @@ def _candidates(
     def of_classes(first: AnyArray, more: AnyArray) -> AnyArray:
         matrix = np.zeros((n + r, len(classes)), dtype=first.dtype)
         matrix[:n, : first.shape[1]] = first
-        for place in used:  # two names may mean one class
+        for place in used:  # two names may mean the same class
             matrix[n:, column[place]] += more[:r, place]
         return matrix
 
@@ -271,7 +274,7 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
     r = len(fresh)
     found, classes = parse_vectors(
         pd.concat([fresh, table.cells], ignore_index=True), table.roles, finder
-    )  # as above
+    )  # together, as in `_candidates`
     if new := [name for name in classes if name not in table.classes]:
         column = table.roles.candidates or table.roles.label_columns[0]
         message = f"{listed(new)} {'is no label' if len(new) == 1 else 'are no labels'} of the project."
@@ -282,8 +285,7 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
 
 
 def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: AnyArray) -> list[Problem]:
-    """Return the problems of the new rows with row and line of the file. places : of its new rows, which come
-    first"""
+    """Return the problems of the new rows, with row and line in the file. places : file position of each new row"""
     found = []
     for one in problems:
         if one.row is not None:
@@ -297,8 +299,7 @@ def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: AnyArray) 
 
 
 def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors | None:
-    """Return the embeddings of all rows. Raises TableError if the new rows' embeddings come from another
-    model."""
+    """Return the embeddings of all rows. Raises TableError if their widths differ, as from another model."""
     if own is None or more is None:
         return own
     if own.shape[1] != more.shape[1]:
@@ -312,7 +313,7 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
 
 
 def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
-    """Return the files of all rows; if one of the two has no files of a kind, its rows name none."""
+    """Return the media of all rows; if one table has no files of a kind, its rows have none."""
 
     def both(name: str, shape: tuple[int, ...], fill: Any) -> AnyArray | None:
         parts = getattr(own, name), getattr(more, name)
@@ -326,7 +327,7 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
                 part = np.empty((n, *shape), dtype=dtype)
                 part[:] = (
                     [fill] * n if isinstance(fill, tuple) else fill
-                )  # here a tuple is one value, not a shape
+                )  # a tuple is one value here, not a shape
             filled.append(part)
         return np.concatenate(filled)
 
@@ -343,18 +344,17 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
 
 
 LEAST_SHARE = 1e-9
-"""Smallest weight of a candidate, relative to the heaviest of its row, so that a score of 0 removes no
-candidate."""
+"""Minimum weight of a candidate relative to the heaviest of its row, so that a score of 0 removes no candidate."""
 SMALLEST = 1 / LARGEST
-"""Minimum weight of the heaviest candidate of a row, or the row is unweighted: shares of less would round to
-0."""
+"""Minimum weight of a row's heaviest candidate; shares of a smaller weight would round to 0."""
 
 
 class Rescored(NamedTuple):
-    """The result of new scores. grown : the table with these weights, and no new rows      n_weighed : rows whose
-    weights changed
-    n_silent : rows none of whose candidates has a score of SMALLEST or more: they keep their weights
-    n_outside : rows whose highest score is not that of a candidate
+    """The result of new scores.
+
+    grown : the table with these weights, without new rows      n_weighed : rows whose weights changed
+    n_silent : rows without a candidate's score of at least SMALLEST, which keep their weights
+    n_outside : rows whose highest score belongs to no candidate
     """
 
     grown: Grown
@@ -370,15 +370,14 @@ def with_scores(
     scored_by: str,
     classes: Mapping[str, str] | None = None,
 ) -> Rescored:
-    """Return the table with the candidates of these rows weighted by another model's scores; other rows keep
-    their weights.
+    """Return the table with the candidates of these rows weighted by a model's scores; other rows are unchanged.
 
-    scores : {row: {name of a class: its score}}, finite and at least 0; a candidate that is not named has 0
-    columns : {name: places in `table.classes` that it stands for}: of a class into which others were merged several,
-        which share its score evenly if they are candidates; of one that came later none
-    scored_by : what the model is called, kept in the roles      classes : as in `with_rows`
+    scores : {row: {class name: score}}, finite and at least 0; the default is 0
+    columns : {class name: indices in `table.classes`}. A merged class has several, which share its score evenly if they
+        are candidates; a class added later has none
+    scored_by : name of the model, stored in the roles      classes : as in `with_rows`
 
-    Raises TableError: the table holds label vectors, or its weights would not fit the memory.
+    Raises TableError: the table holds label vectors, or its weights would take too much memory.
     """
     n, m = table.n_rows, len(table.classes)
     if table.roles.label_vectors:
@@ -417,13 +416,12 @@ def with_scores(
 
 
 def is_score(value: object) -> bool:
-    """Return whether this is a valid score: a finite number of at least 0 that is not too large to calculate
-    with."""
+    """Whether this is a valid score: a finite number, at least 0, and not too large to calculate with."""
     return type(value) in (int, float) and 0 <= value <= LARGEST  # type: ignore[operator]
 
 
 def why_no_score(value: object) -> tuple[str, str]:
-    """Return the problem with a value that is no score, and the fix."""
+    """Return the problem with an invalid score, and the fix."""
     if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
         return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
     return (

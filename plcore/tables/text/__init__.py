@@ -1,1 +1,1 @@
-"""Text: CSV, encodings, and columns of text as Arrow and pandas have them."""
+"""Text: CSV files, encodings, and text columns in Arrow and pandas."""

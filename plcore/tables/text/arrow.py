@@ -1,4 +1,4 @@
-"""Columns of text between Arrow, a DataFrame of str, and CSV, all cells in one step."""
+"""Convert text columns between Arrow, a DataFrame of str, and CSV, all cells in one step."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from plcore.arrays.types import AnyArray
 
 _TEXT = pa.large_string()
 _HASHED = 1 << 14
-"""Cells that are hashed at a time: what that takes stays in the cache."""
+"""Cells hashed at a time, to stay in the CPU cache."""
 _LONGEST = 100
-"""Bytes of a cell that is hashed."""
+"""Maximum bytes of a hashed cell."""
 _MAPPED = {_TEXT: pd.StringDtype(na_value=np.nan)}
 
 
 def frame_of(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray], names: Sequence[str]) -> pd.DataFrame:
-    """The cells of these columns of large strings, each under its name; no cell is copied. Names may come twice."""
+    """Build a DataFrame from columns of large strings without copying cells. Names may be duplicate."""
     table = pa.table(list(columns), [str(place) for place in range(len(columns))])
     frame: pd.DataFrame = table.to_pandas(types_mapper=_MAPPED.get)
     frame.columns = pd.Index(list(names), dtype="str")
@@ -29,28 +29,28 @@ def frame_of(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray], names: Se
 
 
 def columns_of_text(cells: pd.DataFrame) -> Iterator[pa.LargeStringArray]:
-    """The columns of a DataFrame of str, in their order, each in one piece; no cell is copied if it is in one."""
+    """Yield the columns of a DataFrame of str as one array each; copies cells only if a column has several chunks."""
     for _, series in cells.items():
         yield in_one_piece(pa.array(series.array, _TEXT))
 
 
 def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStringArray:
-    """The same text as one array."""
+    """Return a column as a single array."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
-    """The cells of one column without the white space around them."""
+    """Return the cells of a column without surrounding white space."""
     return pc.utf8_trim_whitespace(in_one_piece(pa.array(cells[column].array, pa.large_string())))
 
 
 def chunks_of(column: pa.LargeStringArray | pa.ChunkedArray) -> list[pa.LargeStringArray]:
-    """The arrays that it is made of; none is copied."""
+    """Return the arrays that a column consists of, without copying."""
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def bytes_of(column: pa.LargeStringArray) -> bytes:
-    """The text of all cells, one behind the other, in UTF-8: to ask at once whether a character occurs in any."""
+    """Return the concatenated text of all cells in UTF-8, for a single search for a character."""
     text = column.buffers()[2]
     if text is None or not len(column):
         return b""
@@ -59,26 +59,28 @@ def bytes_of(column: pa.LargeStringArray) -> bytes:
 
 
 def _ends_of(column: pa.LargeStringArray) -> npt.NDArray[np.int64]:
-    """Where the cells of a column, which is not empty, begin and end in its text: one number more than it has cells."""
+    """Return the offsets of the cells of a non-empty column in its text: one more than it has cells."""
     ends = np.frombuffer(column.buffers()[1], dtype=np.int64)
     return ends[column.offset : column.offset + len(column) + 1]
 
 
 def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool:
-    """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
+    """Whether this byte occurs in any cell; copies at most one chunk of the text at a time."""
     return any(sign in bytes_of(chunk) for chunk in chunks_of(column))
 
 
 def has_empty(column: pa.ChunkedArray) -> bool:
-    """Whether any cell, none missing, is empty. The text itself is not looked at."""
+    """Whether any cell is empty, if none is missing. Does not read the text itself."""
     each = (_ends_of(chunk) for chunk in column.chunks if len(chunk))
     return any(bool((ends[1:] == ends[:-1]).any()) for ends in each)
 
 
 def surely_differ(pieces: Iterable[pa.LargeStringArray], n: int) -> bool:
-    """Whether surely no two of n cells, none missing, are the same, and none is empty: by their hashes, 8 bytes each,
-    where a set of the cells takes ten times as much. False too where two that differ have one hash, or a cell is long:
-    anyone who has to know for certain compares the cells."""
+    """Whether n cells, none missing, are certainly distinct and not empty.
+
+    Compares hashes of 8 bytes, where a set of the cells would take ten times as much memory. Also False if different
+    cells have the same hash or a cell is long: to be certain, callers must then compare the cells.
+    """
     hashes, done = np.empty(n, dtype=np.uint64), 0
     for piece in pieces:
         for start in range(0, len(piece), _HASHED):
@@ -94,7 +96,7 @@ def surely_differ(pieces: Iterable[pa.LargeStringArray], n: int) -> bool:
 
 
 def _hashes(ends: npt.NDArray[np.int64], text: pa.Buffer | None) -> npt.NDArray[np.uint64]:
-    """FNV-1a of each cell, of all cells a byte after the other."""
+    """Compute FNV-1a of each cell, byte by byte for all cells at once."""
     found = np.full(len(ends) - 1, 0xCBF29CE484222325, dtype=np.uint64)
     signs = np.frombuffer(text or b"", dtype=np.uint8)
     lengths = np.diff(ends)
@@ -106,8 +108,10 @@ def _hashes(ends: npt.NDArray[np.int64], text: pa.Buffer | None) -> npt.NDArray[
 
 
 class GatheredText:
-    """Pieces of a column of text, copied behind one another into memory that is used again for the next: to take as
-    much from the system each time costs as much as reading a file does."""
+    """Concatenate pieces of a text column in memory that is reused for the next column.
+
+    Allocating that much memory each time would take as long as reading a file.
+    """
 
     def __init__(self) -> None:
         self._text: npt.NDArray[np.uint8] = np.empty(16, dtype=np.uint8)
@@ -115,7 +119,7 @@ class GatheredText:
         self._n = 0
 
     def add(self, piece: pa.LargeStringArray) -> None:
-        """Put these cells, none missing, behind the others."""
+        """Append these cells, none missing."""
         if not len(piece):
             return
         ends, text = _ends_of(piece), piece.buffers()[2]
@@ -128,14 +132,14 @@ class GatheredText:
         self._n = n
 
     def take(self) -> pa.LargeStringArray:
-        """All of them as one column, which is good until the next is added; that one begins again."""
+        """Return all cells as one column, valid until the next `add`, which starts a new column."""
         n, self._n = self._n, 0
         buffers = pa.py_buffer(self._ends[: n + 1]), pa.py_buffer(self._text[: self._ends[n]])
         return pa.LargeStringArray.from_buffers(n, *buffers)
 
 
 def _with_room(array: AnyArray, size: int) -> AnyArray:
-    """The array, or a copy of twice the size or more if it is too small."""
+    """Return the array, or a copy of at least twice the size if it is too small."""
     if size <= len(array):
         return array
     larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
@@ -149,7 +153,7 @@ _AT_ONCE = 10_000
 
 
 def to_csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame of str, of at least one row and column, as CSV. Quotes stand only where they are needed."""
+    """Write a DataFrame of str, with at least one row and column, as CSV. Only cells that need quotes have them."""
     table = pa.table(
         [pa.array(frame.iloc[:, place], pa.large_string()) for place in range(frame.shape[1])],
         names=[str(place) for place in range(frame.shape[1])],
@@ -163,17 +167,17 @@ def _pieces(table: pa.Table) -> Iterator[bytes]:
 
 
 def csv_header(names: Sequence[str]) -> bytes:
-    """The first line, with the names of the columns."""
+    """Return the header line."""
     return csv_rows([pa.array([name], pa.large_string()) for name in names])
 
 
 def csv_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bytes:
-    """The lines of some rows. columns : large_string, as long as each other, none missing"""
-    # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in quotes.
+    """Return the lines of some rows. columns : large_string, of equal length, none missing"""
+    # Quote every cell with a character that may be read as a delimiter, a line end or a byte order mark.
     needs_quotes = '[,;\t"\r\n\ufeff]' if len(columns) > 1 else '[,;\t|"\r\n\ufeff]|^$'
     written = []
     for column in map(in_one_piece, columns):
-        text = bytes_of(column)  # one look at all cells: those of most columns need no quotes
+        text = bytes_of(column)  # search all cells at once: most columns need no quotes
         if len(columns) > 1 and not any(sign in text for sign in _SIGNS):
             written.append(column)
             continue

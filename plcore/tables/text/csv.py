@@ -1,4 +1,4 @@
-"""CSV bytes -> the text of every cell, exactly as it is there (and back: `to_csv_bytes`)."""
+"""Read CSV bytes as the unchanged text of every cell (to write, see `to_csv_bytes`)."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ _UP_TO_LINE_END = re.compile(rb"[^\r\n]*+")
 
 
 class Record(NamedTuple):
-    """One row of the text, the header included: data[start:end], beginning in 1-based `line`."""
+    """A row of the text or the header: data[start:end], starting in 1-based `line`."""
 
     line: int
     start: int
     end: int
     n_cells: int
-    fault: str  # what is wrong with the quotes of a cell; empty: nothing
-    fault_cell: int  # 0-based cell of the fault; -1 without
+    fault: str  # problem with the quotes of a cell; empty if there is none
+    fault_cell: int  # 0-based cell of the fault; -1 if there is none
 
 
 def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Iterator[Record]:
-    """The rows of a CSV text from byte `start` (in 1-based line `line`) on, blank lines left out."""
+    """Yield the rows of a CSV text from byte `start` (in 1-based line `line`), without blank lines."""
     position = start
     while position < len(data):
-        if data[position] in _END_BYTES:  # blank lines, of which a file may have millions
+        if data[position] in _END_BYTES:  # blank lines: a file may have millions
             blank = _LINE_ENDS.match(data, position)
             position, before = blank.end() if blank else len(data), position
             line += count_lines(data, before, position)
             continue
         rest = _UP_TO_LINE_END.match(data, position)
-        end = rest.end() if rest else position  # (it always matches, if only the empty string)
+        end = rest.end() if rest else position  # (always matches, possibly the empty string)
         lines_inside, fault, fault_cell = 0, "", -1
-        if data.find(b'"', position, end) < 0:  # most rows: no quote, so a cell per delimiter
+        if data.find(b'"', position, end) < 0:  # most rows have no quotes: count delimiters
             n_cells = data.count(delimiter, position, end) + 1
         else:
             walked = list(_walk(data, delimiter, position))
@@ -65,7 +65,7 @@ def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Ite
 
 
 def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
-    """The cells of one row without their quotes (for a header, and to say which cell a byte is in)."""
+    """Return the cells of one row without their quotes (for headers and messages)."""
     found = []
     for start, end, _ in _walk(data, delimiter, record.start):
         cell = data[start:end]
@@ -76,7 +76,7 @@ def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
 
 
 def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int:
-    """The 0-based number of the cell of this row that byte `position` is in."""
+    """Return the 0-based number of the cell of this row that contains byte `position`."""
     for number, (_, end, _) in enumerate(_walk(data, delimiter, record.start)):
         if position <= end:
             return number
@@ -84,22 +84,19 @@ def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int
 
 
 def count_lines(data: bytes, start: int = 0, end: int | None = None) -> int:
-    """How many line ends are in data[start:end]; CR LF is one."""
+    """Count the line ends in data[start:end]; CR LF is one."""
     stop = len(data) if end is None else end
     feeds = data.count(b"\n", start, stop)
-    if (
-        data.find(b"\r", start, stop) < 0
-    ):  # found at once; to count what is not there takes four times as long
+    if data.find(b"\r", start, stop) < 0:  # find is four times as fast as count if there is none
         return feeds
     return feeds + data.count(b"\r", start, stop) - data.count(b"\r\n", start, stop)
 
 
 def quotes_are_regular(data: bytes, delimiter: bytes, start: int = 0) -> bool:
-    """Whether every quote from byte `start` on opens a cell, closes one, or is half of a doubled quote.
+    """Whether every quote from byte `start` opens a cell, closes one, or is half of a doubled quote.
 
-    Quotes then come in pairs, so one look at their neighbours settles it without walking the text: an opening
-    quote follows a delimiter, a line end, the start, or directly a closing quote (together they are a doubled
-    quote).
+    Quotes then come in pairs, so checking their neighbours is enough: an opening quote follows a delimiter, a line end,
+    the start, or directly a closing quote (the two form a doubled quote).
     """
     if data.find(b'"', start) < 0:
         return True
@@ -118,7 +115,7 @@ def quotes_are_regular(data: bytes, delimiter: bytes, start: int = 0) -> bool:
 
 
 def _walk(data: bytes, delimiter: bytes, start: int) -> Iterator[tuple[int, int, str]]:
-    """Start, end and fault of each cell of the row at byte `start`."""
+    """Yield start, end and fault of each cell of the row at byte `start`."""
     plain = _plain(delimiter)
     position = start
     while True:
@@ -148,14 +145,14 @@ def _plain(delimiter: bytes) -> re.Pattern[bytes]:
 DELIMITERS = (b",", b";", b"\t")
 PIPE = b"|"
 _ENOUGH = 10_000
-"""Rows after which the others are taken to be as long."""
+"""Number of rows after which the others are assumed to have the same length."""
 SNIFFED_ROWS = 20
-"""Rows that tell the delimiter, the header among them."""
+"""Rows used to detect the delimiter, including the header."""
 _SAID = re.compile(rb"sep=([,;|\t])[,;|\t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
-    """The delimiter; the byte where the header may begin, and its 1-based line."""
+    """The delimiter, and the byte and 1-based line at which the header may start."""
 
     delimiter: bytes
     start: int = 0
@@ -163,7 +160,7 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(data: bytes) -> Dialect:
-    """Separator in Excel's first line `sep=;`; else what the first rows look like."""
+    """Return the dialect from Excel's first line `sep=;`, or else guess it from the first rows."""
     said = _SAID.match(data)
     if said is not None:
         return Dialect(said.group(1), said.end(), 2)
@@ -171,10 +168,11 @@ def find_dialect(data: bytes) -> Dialect:
 
 
 def _sniffed(data: bytes) -> bytes:
-    """The delimiter under which the quotes of the first rows stand where quotes belong; among such delimiters the one
-    that gives most rows as many cells as the header; then the one that gives the most cells.
+    """Guess the delimiter from the first rows.
 
-    A pipe is that of the lists in cells (`wren|robin`), unless the header has nothing else and all rows as many.
+    Prefers a delimiter for which their quotes are regular; then the one with which most rows are as long as the header;
+    then the one with the most cells. A pipe usually separates lists in cells (`wren|robin`): it is the delimiter only
+    if the header has no other, and all rows have the same length.
     """
     best, best_score = DELIMITERS[0], (False, 0.0, 0)
     for delimiter in (*DELIMITERS, PIPE):
@@ -191,21 +189,23 @@ def _sniffed(data: bytes) -> bytes:
 
 
 WIDE = 256
-"""Columns from which on a table is read this way, if it can be."""
+"""Minimum number of columns for `wide_columns`."""
 
 _BLANK_LINE = re.compile(rb"\n\n|\A\n")
 
 
 def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.LargeStringArray] | None:
-    """The columns of text, or None if a quote, a blank line or a row of another length has to be looked at.
+    """Split a wide table into its columns; None if it needs the full parser.
 
-    body : from the first row on, in UTF-8, its quotes regular (`plcore.tables.text.csv.quotes_are_regular`)
+    It does if a quote, delimiter or line end is inside a cell, a line is blank, or rows differ in length.
+
+    body : UTF-8 from the first row on, with regular quotes (`plcore.tables.text.csv.quotes_are_regular`)
     """
     text = body.replace(b"\r\n", b"\n") if b"\r" in body else body
     if b'"' in text:
         letters = np.frombuffer(text, dtype=np.uint8)
         inside = np.searchsorted(np.flatnonzero(letters == ord('"')), _ends(letters, delimiter)) % 2
-        if b'""' in text or inside.any():  # a quote, a delimiter or a line end in a cell
+        if b'""' in text or inside.any():  # quote, delimiter or line end inside a cell
             return None
         text = text.replace(b'"', b"")
     text = text.removesuffix(b"\n")
@@ -220,7 +220,7 @@ def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.Large
     is_line = np.append(letters[ends] == ord("\n"), True).reshape(n_rows, n_columns)
     if is_line[:, :-1].any() or not is_line[:, -1].all():
         return None
-    # Without what parts them the cells lie one behind the other: each begins as many bytes earlier as there were ends.
+    # Once delimiters are removed, each cell starts as many bytes earlier as there were delimiters before it.
     offsets = np.concatenate([[0], ends - np.arange(len(ends)), [len(text) - len(ends)]])
     cells = pa.LargeStringArray.from_buffers(
         n_cells,
@@ -232,16 +232,16 @@ def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.Large
 
 
 def _ends(letters: npt.NDArray[np.uint8], delimiter: bytes) -> npt.NDArray[np.intp]:
-    """Where cells end: the places of delimiters and line ends."""
+    """Return the positions of delimiters and line ends."""
     return np.flatnonzero((letters == ord(delimiter)) | (letters == ord("\n")))
 
 
-LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
+LINE_INDEX = "line"  # name of the index of `read_cells`: file line in which each row starts
 
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _BLOCK = 1 << 23
 _SAVE_AS = "Save the file as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import it again."
-_NOT_CSV = {  # first bytes of what people upload by mistake
+_NOT_CSV = {  # first bytes of other formats that are imported by mistake
     b"PK\x03\x04": ("This is a workbook or zip archive, not a CSV file.", _SAVE_AS),
     b"\xd0\xcf\x11\xe0": ("This is an old Excel workbook, not a CSV file.", _SAVE_AS),
     b"\x1f\x8b": ("This is a gzip archive, not a CSV file.", "Unpack it and import the CSV file inside."),
@@ -321,20 +321,20 @@ _QUOTE_FIX = (
 
 
 def read_cells(source: bytes | str | Path) -> pd.DataFrame:
-    """The cells of a CSV file (its bytes or its path) as text, untouched: no stripping, no numbers, empty cells are ''.
+    """Read the cells of a CSV file (its bytes or path) as unchanged text: not stripped, no numbers, '' for empty cells.
 
-    The first row holds the column names. The delimiter is found (`plcore.tables.text.csv`), and so is the encoding
-    (`plcore.tables.text.encoding`); blank lines are ignored.
+    The first row holds the column names. Delimiter and encoding are detected (`plcore.tables.text.csv`,
+    `plcore.tables.text.encoding`); blank lines are ignored.
 
-    Returns (n_rows, n_columns) of str. Its index is named 'line': the line of the file each row begins in.
-    Raises TableError: empty file, header only, no text, a text of another kind, NUL characters, ragged rows,
-    quotes that do not close, column names empty or used twice.
+    Returns (n_rows, n_columns) of str. The index, named 'line', is the line of the file in which each row starts.
+    Raises TableError: empty file, header only, no text, another text format, NUL characters, rows of unequal length,
+    unclosed quotes, column names that are empty or duplicate.
     """
     return cells_of_text(as_text(source if isinstance(source, bytes) else Path(source).read_bytes()).data)
 
 
 def cells_of_text(data: bytes) -> pd.DataFrame:
-    """`read_cells` of a text in UTF-8 without byte order mark and NUL characters."""
+    """Read the cells as `read_cells` does, from UTF-8 text without a byte order mark and NUL characters."""
     other = is_other_text(data)
     if other is not None:
         raise TableError(other)
@@ -344,12 +344,12 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
         raise TableError(EMPTY)
     check_size(1, header.n_cells)
     names = column_names(data, delimiter, header, ends_blank=True)
-    body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
+    body_line = header.line + count_lines(data, header.start, header.end)  # last line of the header
     regular = quotes_are_regular(data, delimiter, header.end)
     table = _parse(data, delimiter, names, header.end, regular)
     if table is None or not regular:
         _refuse_faults(data, delimiter, names, header.end, body_line)
-    if table is None:  # Arrow refused what the grammar allows: only cells beyond its size limits can do that
+    if table is None:  # allowed by the grammar but rejected by Arrow: only because of size limits for cells
         raise TableError(_UNREADABLE)
     if table.num_rows == 0:
         raise TableError(HEADER_ONLY)
@@ -360,22 +360,22 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
         return frame
     if frame.iloc[:, -1].str.strip().any():
         raise table_error(name_problems(names, header.line))
-    return frame.iloc[:, :-1]  # PsychoPy and others end every line with a comma
+    return frame.iloc[:, :-1]  # PsychoPy and other programs end every line with a comma
 
 
 def is_other_file(data: bytes) -> Problem | None:
-    """The problem with a file that begins as one of another kind does; None for text."""
+    """Return the problem with a file that starts like another format; None for text."""
     found = (said for start, said in _NOT_CSV.items() if data.startswith(start))
     return next((Problem(None, None, None, message, fix) for message, fix in found), None)
 
 
 def is_other_text(data: bytes) -> Problem | None:
-    """The problem with a text that begins as one of another kind does; None for CSV."""
+    """Return the problem with a text that starts like another format; None for CSV."""
     return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
 
 
 def as_text(source: bytes) -> Text:
-    """The text of a file that is to be CSV, or JSON or another text. Raises TableError where it is none, with place."""
+    """Decode a file of CSV, JSON or other text. Raises TableError, with the place, if it is not text."""
     other = is_other_file(source)
     if other is not None:
         raise TableError(other)
@@ -391,7 +391,7 @@ def as_text(source: bytes) -> Text:
 
 
 def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
-    """The problem with the row, line and column that byte `position` is in."""
+    """Return a problem at the row, line and column of byte `position`."""
     delimiter, start, line = find_dialect(data)
     names: list[str] = []
     for row, record in enumerate(records(data, delimiter, start, line)):
@@ -408,14 +408,13 @@ _INDEX = "index"
 
 
 def with_index(names: Sequence[str]) -> list[str]:
-    """The names of columns; the first of several is called `index` where it is empty, as pandas and R write the names
-    of rows."""
+    """Return the column names; if only the first of several is empty, as pandas and R write it, call it `index`."""
     unnamed = len(names) > 1 and not names[0].strip() and names[-1].strip() and _INDEX not in names
     return [_INDEX, *names[1:]] if unnamed else list(names)
 
 
 def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
-    """The names of the columns. ends_blank : whether the last of several may have no name
+    """Return the column names. ends_blank : whether the last of several may be empty
 
     Raises TableError if names are empty, except the first (`with_index`), duplicate or broken.
     """
@@ -432,7 +431,7 @@ def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: b
 
 
 def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
-    """The problem with these column names: empty, used twice, or with characters no file can hold."""
+    """Return the problems with these column names: empty, duplicate, or with characters that cannot be stored."""
     problems = []
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
@@ -450,7 +449,7 @@ def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
 
 
 def storable(text: str) -> bool:
-    """Whether the text can be written as UTF-8: a lone surrogate, half of a character, cannot."""
+    """Whether the text can be encoded as UTF-8: a lone surrogate, half of a character, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -459,7 +458,7 @@ def storable(text: str) -> bool:
 
 
 def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular: bool) -> pa.Table | None:
-    """The rows from byte `start` (the line end of the header) on; None when Arrow refuses them."""
+    """Parse the rows from byte `start` (the line end of the header); None if Arrow rejects them."""
     line_end = _LINE_END.match(data, start)
     if len(names) >= WIDE and regular and line_end is not None:
         columns = wide_columns(data[line_end.end() :], delimiter, len(names))
@@ -467,14 +466,13 @@ def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular:
             return pa.table(columns, list(map(str, range(len(names)))))
     if _NOT_LINE_END.search(data, start) is None:
         return pa.table({str(number): pa.array([], pa.large_string()) for number in range(len(names))})
-    # The line end of the header stays: it is a blank line to Arrow and keeps it from taking the first cell
-    # for a byte order mark. The names stay out: Arrow would want them distinct from one another in its own
-    # way.
+    # The line end of the header is kept: Arrow skips it as a blank line, and does not mistake the first cell for a byte
+    # order mark. The names are left out because Arrow has its own rule for distinct names.
     body = pa.py_buffer(data).slice(start)
     for block in (
         _BLOCK,
         min(len(data) + 1, (1 << 31) - 1),
-    ):  # a row longer than a block needs a longer block
+    ):  # a row must fit into a block
         try:
             return pa.csv.read_csv(
                 pa.BufferReader(body),
@@ -493,7 +491,7 @@ def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular:
 
 
 def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, line: int) -> None:
-    """Raise TableError for every ragged row and every broken quote, if there are any."""
+    """Raise TableError that lists rows of unequal length and broken quotes, if there are any."""
     problems: list[Problem] = []
     counts: set[int] = set()
     for row, record in enumerate(records(data, delimiter, start, line), start=1):
@@ -514,7 +512,7 @@ def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, 
 
 
 def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
-    """Problem if all rows have the same number of cells, more than the header."""
+    """Return the problem if all rows have the same number of cells, more than the header."""
     if n_cells == len(names) + 1:
         message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
         return Problem(
@@ -545,12 +543,12 @@ def _ragged(row: int, record: Record, names: list[str], delimiter: str) -> Probl
 
 
 def _line_index(data: bytes, delimiter: bytes, start: int, line: int, n_rows: int) -> pd.Index[int]:
-    ends = count_lines(data, start)  # of the header and of every row but perhaps the last
+    ends = count_lines(data, start)  # of the header and the rows, perhaps except the last
     last_is_open = not data.endswith((b"\n", b"\r"))
-    if ends - 1 + last_is_open == n_rows:  # no blank lines, no line ends inside cells
+    if ends - 1 + last_is_open == n_rows:  # no blank lines, no line ends in cells
         lines = np.arange(line + 1, line + 1 + n_rows)
     else:
         lines = np.fromiter((record.line for record in records(data, delimiter, start, line)), int)
-        if lines.size != n_rows:  # the two readers disagree: better no table than a wrong one
+        if lines.size != n_rows:  # the two parsers disagree: no table is better than a wrong one
             raise TableError(_UNREADABLE)
     return pd.Index(lines, name=LINE_INDEX)

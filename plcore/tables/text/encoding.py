@@ -1,10 +1,9 @@
-"""Bytes -> text: which encoding a file was written in, told by its bytes, and how sure that is.
+"""Detect a file's encoding from its bytes, decode it, and report doubt.
 
-Byte order marks and UTF-8 are certain; UTF-16 and UTF-32 without a mark show by their NUL bytes. Everything else is
-a judgement: a file is decoded in each encoding of `_ENCODINGS`, and the one whose characters are most often those
-its languages use is taken, with a sentence that says so. Of 29 small tables
-(tests/plcore/tables/text/test_text_encoding.py) all come out right; by charset-normalizer, made for pages of
-prose, 17 do: a table has few words.
+Byte order marks and UTF-8 are certain; UTF-16 and UTF-32 without a mark are recognised by their NUL bytes. Anything
+else is a guess: the file is decoded in each encoding of `_ENCODINGS`, and the one whose characters best suit its
+languages is chosen, with a note. All 29 small tables of tests/plcore/tables/text/test_text_encoding.py are decoded
+correctly, but only 17 by charset-normalizer, which is made for prose: a table has few words.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _SAMPLE = 1 << 15
-_NUL_SHARE = 0.3  # of the bytes at a place where UTF-16 or UTF-32 has NULs for ASCII
+_NUL_SHARE = 0.3  # of the bytes at positions where UTF-16 or UTF-32 has NUL for ASCII
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # control characters that no text has, except escape
 _HIGH_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
-_MARKS = (  # UTF-32 before UTF-16, whose mark it begins with
+_MARKS = (  # UTF-32 before UTF-16, whose mark is a prefix
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
     (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
@@ -30,7 +29,7 @@ _MARKS = (  # UTF-32 before UTF-16, whose mark it begins with
 
 @dataclass(frozen=True)
 class Text:
-    """A text as UTF-8 without byte order mark, the encoding it was found in, and a doubt in words, '' for none."""
+    """A text as UTF-8 without byte order mark, the encoding of its file, and a sentence of doubt or ''."""
 
     data: bytes
     encoding: str = "UTF-8"
@@ -38,7 +37,7 @@ class Text:
 
 
 class NoTextError(ValueError):
-    """These bytes are not text. `good` are those before the fault, as UTF-8; `args[0]` says what is wrong."""
+    """The bytes are not text. `good` are those before the fault, as UTF-8; `args[0]` describes the fault."""
 
     def __init__(self, message: str, good: bytes) -> None:
         super().__init__(message)
@@ -46,7 +45,7 @@ class NoTextError(ValueError):
 
 
 def decode(source: bytes) -> Text:
-    """The text of a file. Raises NoTextError with the place of the first byte that is none."""
+    """Decode a file. Raises NoTextError with the position of the first invalid byte."""
     for mark, codec, name in _MARKS:
         if source.startswith(mark) and not (name == "UTF-32" and len(source) % 4):
             return _strictly(source, len(mark), codec, name)
@@ -75,7 +74,7 @@ def _strictly(source: bytes, skipped: int, codec: str, name: str) -> Text:
 
 
 def _without_mark(source: bytes) -> Text | None:
-    """UTF-16 or UTF-32 without byte order mark: NULs at every second byte, or three of four; None for neither."""
+    """Decode UTF-16 or UTF-32 without byte order mark: NULs at every second byte, or three of four; else None."""
     sample = source[:_SAMPLE]
     for width, name in ((4, "UTF-32"), (2, "UTF-16")):
         if len(source) % width or not source:
@@ -94,7 +93,7 @@ def _without_mark(source: bytes) -> Text | None:
 
 
 def _in_another(source: bytes) -> Text:
-    """Text that is not UTF-8, in the encoding that suits it best."""
+    """Decode text that is not UTF-8, in the most likely encoding."""
     if not _is_damaged_utf8(source) and _BINARY.search(source) is None:
         lines, size = [], 0
         for found in _HIGH_LINE.finditer(source):
@@ -103,7 +102,7 @@ def _in_another(source: bytes) -> Text:
             if size >= _SAMPLE:
                 break
         sample = b"".join(lines)
-        # The sort is stable: of two that suit it equally well, the one named first.
+        # The sort is stable: among equals, the first in the list is used.
         for encoding in sorted(_ENCODINGS, key=lambda each: -each.share(sample)):
             if encoding.share(sample) > 0:
                 try:
@@ -111,7 +110,7 @@ def _in_another(source: bytes) -> Text:
                 except UnicodeDecodeError:
                     continue
                 return Text(data, encoding.name, _doubt(encoding.name))
-    return _strictly(source, 0, "utf-8", "UTF-8")  # raises, with the place
+    return _strictly(source, 0, "utf-8", "UTF-8")  # raises with the position
 
 
 def _doubt(name: str) -> str:
@@ -122,7 +121,7 @@ def _doubt(name: str) -> str:
 
 
 def _is_damaged_utf8(source: bytes) -> bool:
-    """Whether most characters beyond ASCII are good UTF-8, which hardly ever happens by chance."""
+    """Whether most characters beyond ASCII are valid UTF-8, which rarely happens by chance."""
     text = source[: 1 << 20].decode(errors="replace")
     bad = text.count("\ufffd")
     return sum(not character.isascii() for character in text) - bad > 3 * bad
@@ -130,14 +129,14 @@ def _is_damaged_utf8(source: bytes) -> bool:
 
 @dataclass(frozen=True)
 class _Encoding:
-    """An encoding, and how much a character speaks for it in [0, 1], given the one before."""
+    """An encoding, and a function that rates a character in [0, 1], given the character before it."""
 
     codec: str
     name: str
     speaks: Callable[[str, str], float]
 
     def share(self, sample: bytes) -> float:
-        """How well the characters beyond ASCII suit; 0 if some cannot be."""
+        """Return the mean rating of the characters beyond ASCII; 0 if one of them is impossible."""
         text = sample.decode(self.codec, errors="replace")
         total, found, before = 0, 0.0, " "
         for character in text:
@@ -147,7 +146,7 @@ class _Encoding:
                 total += 1
                 found += self.speaks(character, before)
             before = character
-        # A cut at the end of the sample may break one character; more than that is another encoding.
+        # One broken character may come from the cut at the end of the sample; more mean another encoding.
         return found / total if total and text.count("\ufffd") <= 1 else 0.0
 
 
@@ -162,13 +161,13 @@ def _letters(common: str) -> Callable[[str, str], float]:
             return float(not before.isalpha() or character in "’”“°–—…")
         if character.lower() not in common or (character.isupper() and before.islower()):
             return 0.0
-        return 1.0 if before.isascii() else 0.5  # words of them alone are those of another alphabet
+        return 1.0 if before.isascii() else 0.5  # words of only such letters are likely another alphabet
 
     return speaks
 
 
 def _alphabet(first: str, last: str, frequent: str) -> Callable[[str, str], float]:
-    """Words of one alphabet: small letters but at the start, frequent ones frequent."""
+    """Rate words of one alphabet: lower case except the first letter, and frequent letters."""
 
     def speaks(character: str, before: str) -> float:
         if not first <= character <= last:
@@ -180,8 +179,9 @@ def _alphabet(first: str, last: str, frequent: str) -> Callable[[str, str], floa
 
 
 def _east(codec: str, leads: range, first: str, last: str, trail: int = 0xA1) -> Callable[[str, str], float]:
-    """Signs between `first` and `last`, and those whose bytes (the first among `leads`, the second from `trail` on)
-    say that a standard counts them among the frequent ones.
+    """Rate characters from `first` to `last`, and those that a standard counts among the frequent ones.
+
+    leads : first bytes of frequent characters      trail : minimum second byte
     """
 
     def speaks(character: str, before: str) -> float:

@@ -1,8 +1,8 @@
-"""A DataFrame of any types -> the text of its cells, as `read_cells` would give them for a CSV file.
+"""Convert a DataFrame of any types to the text of its cells, as `read_cells` would return them for a CSV file.
 
-Strings stay as they are; missing values become ''; numbers become the shortest text that reads back as the
-same number, whole ones without a point: pandas turns the label 3 into 3.0 as soon as another cell of its
-column is empty. Anything else becomes what `str` makes of it.
+Strings are unchanged and missing values become ''. Numbers become the shortest text that reads back as the same number,
+whole ones without a point, because pandas turns the label 3 into 3.0 as soon as another cell of its column is empty.
+Anything else is converted by `str`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.text.csv import storable
 
 _POWERS_FROM, _LONGER = 1e10, 1e16
-"""From the first on Arrow writes powers of ten; numbers of the second and more are not all whole ones exactly."""
+"""Arrow writes powers of ten from the first on; not all whole numbers from the second on are exact."""
 
 
 def frame_as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame as (n_rows, n_columns) of str. Raises TableError for text that no file can hold."""
+    """Convert a DataFrame to str (n_rows, n_columns). Raises TableError for text that cannot be stored."""
     columns = [_as_text(frame.iloc[:, place]) for place in range(frame.shape[1])]
     text = pd.DataFrame(dict(enumerate(columns)), dtype="str", index=range(len(frame)), copy=False)
     text.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
@@ -51,17 +51,18 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
 
 
 def _as_numbers(column: pd.Series[Any]) -> AnyArray | None:
-    """The column as floats (NaN: missing), or integers if none is missing; None if it holds other things."""
+    """Return the column as floats (NaN: missing), or as integers if none is missing; None if it is not numeric."""
     dtype = column.cat.categories.dtype if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
-    if pd.api.types.is_float_dtype(dtype):  # also Float64 and Arrow's
+    if pd.api.types.is_float_dtype(dtype):  # including Float64 and Arrow types
         return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", str(dtype)), na_value=np.nan)
     return column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" else None
 
 
 def numbers_as_text(values: AnyArray) -> pa.LargeStringArray:
-    """The shortest text of each number, (n,) floats or integers; '' for NaN. Whole ones of up to 16 digits have no
-    power of ten: they may be someone's ids."""
-    if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles and prints halves as floats
+    """Return the shortest text of each number, (n,) floats or integers; '' for NaN. Whole numbers of up to 16 digits
+    are written without a power of ten, because they may be ids.
+    """
+    if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles, and prints halves as floats
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     text = pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")
     if values.dtype.kind != "f":

@@ -1,7 +1,7 @@
-"""Guess the language of texts by their most frequent short words, and by the script of their letters.
+"""Guess the language of texts from their most frequent short words and their script.
 
-The method of common words: Gregory Grefenstette, "Comparing two language identification schemes", JADT 1995. It knows
-sentences and not single words, so that a guess needs at least `LEAST_HITS` common words.
+The method of common words: Gregory Grefenstette, "Comparing two language identification schemes", JADT 1995. It is for
+sentences, not single words, so a guess needs at least `LEAST_HITS` common words.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ COMMON = {
     "Indonesian": "yang dan di ini itu untuk dengan saya tidak dari ke pada akan bisa ada apa adalah",
     "Vietnamese": "và của là có không tôi được cho một các người trong này với đã những để như",
 }
-"""The most frequent short words of languages in Latin letters. One that several languages have counts for each; single
-letters are left out, for they are also parts of codes and placeholders ("%s")."""
+"""The most frequent short words of languages with Latin letters. A word of several languages counts for each of them.
+Single letters are excluded, as they also occur in codes and placeholders ("%s").
+"""
 LEAST_HITS = 5
 LEAST_SHARE = 0.1
-"""The share of common words among all words that a guess needs. English prose has about a third."""
+"""Minimum share of common words among all words for a guess. English prose has about a third."""
 LETTERS = 20_000
-"""Letters of the texts that are looked at."""
+"""Number of letters examined."""
 _WORDS = {name: frozenset(words.split()) for name, words in COMMON.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def guess_language(texts: Iterable[str]) -> str | None:
-    """The language that most of the texts seem to be in, in words that continue after "in".
+    """Return the language of most of the texts, in words that fit after "in".
 
     "English", another name in `COMMON`, or "Cyrillic letters" if most letters are not Latin. None if there are fewer
     than LEAST_HITS common words, or a share of them below LEAST_SHARE.
@@ -61,7 +62,7 @@ def guess_language(texts: Iterable[str]) -> str | None:
         return f"{scripts.most_common(1)[0][0]} letters"
     counts = Counter(words)
     hits = {name: sum(counts[word] for word in common) for name, common in _WORDS.items()}
-    best = max(hits, key=lambda name: hits[name])  # the first of equals, and English is first
+    best = max(hits, key=lambda name: hits[name])  # the first of equals; English comes first
     return best if hits[best] >= max(LEAST_HITS, LEAST_SHARE * len(words)) else None
 
 

@@ -1,9 +1,8 @@
-"""A plain CSV file -> the text of every cell, a block of the file after the other, whatever its size.
+"""Read a plain CSV file of any size as the text of its cells, block by block.
 
-Plain is what nearly all large files are: UTF-8, quotes where they belong, each row in a line of its own with as many
-cells as the header. Of such a file no more is in memory than a block and its cells. What is not plain, or may be no CSV
-at all, is left to `plcore.tables.text.csv`, which has the whole file before it: so every error, and every other way to
-read a text, is there alone.
+Nearly all large files are plain: UTF-8, regular quotes, and each row on its own line with as many cells as the header.
+Only one block and its cells are in memory. Any other file is left to `plcore.tables.text.csv`, which reads it as a
+whole and handles all errors and special cases.
 """
 
 from __future__ import annotations
@@ -33,16 +32,20 @@ from plcore.tables.text.csv import (
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 20
-"""Bytes in which the header and the rows that tell the dialect have to be."""
+"""Bytes that must contain the header and the rows that determine the dialect."""
 _MARK = b"\xef\xbb\xbf"
 
 Batch = list[pa.LargeStringArray]
 
 
 class PlainCsv(NamedTuple):
-    """A file that seems plain: what the columns are called, what parts them, where the rows begin (byte, with the line
-    end of the header, and 1-based line of the header's end), how many line ends follow the header, and whether all of
-    that is ASCII, and whether a quote is in it."""
+    """A file that seems plain.
+
+    names, delimiter : column names and delimiter
+    start, line : byte of the header's line end, and the header's last line, 1-based
+    line_ends : number of line ends from `start` on      last_is_open : whether the last line has no line end
+    is_ascii, has_quotes : of everything from `start` on
+    """
 
     names: list[str]
     delimiter: bytes
@@ -54,14 +57,14 @@ class PlainCsv(NamedTuple):
     has_quotes: bool
 
     def has_lines_of_their_own(self, n_rows: int) -> bool:
-        """Whether n rows of it are a line each, and no line is blank."""
+        """Whether its n rows are one line each, without blank lines."""
         return self.line_ends - 1 + self.last_is_open == n_rows
 
 
 def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
-    """Find the shape of a plain CSV file; None for any other file. Reads the whole file once, but not the cells.
+    """Find the dialect of a plain CSV file; None for any other file. Reads the whole file once, without parsing cells.
 
-    refuses : returns whether a text with this beginning, without byte order mark, is read as something else
+    refuses : returns whether a text with this beginning, without byte order mark, is in another format
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -86,14 +89,14 @@ def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
 
 
 def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
-    """The cells, some thousand rows at a time. Raises pa.ArrowInvalid if it is not plain after all."""
+    """Yield the cells, a few thousand rows at a time. Raises pa.ArrowInvalid if the file is not plain after all."""
     columns = [str(number) for number in range(len(csv.names))]
     with path.open("rb") as file:
         file.seek(csv.start)
         with pa.csv.open_csv(
             file,
             read_options=pa.csv.ReadOptions(column_names=columns, block_size=_BLOCK, use_threads=False),
-            # Where there is no quote, no cell has a line end: the rows of a block need not be walked to find its last.
+            # Without quotes, no cell has a line end, so Arrow need not parse a block to find its last row.
             parse_options=pa.csv.ParseOptions(
                 delimiter=csv.delimiter.decode(), newlines_in_values=csv.has_quotes
             ),
@@ -108,12 +111,12 @@ def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """The bytes up to the last line end that is surely one; all, if they are the whole file."""
+    """Return the bytes up to the last certain line end; all of them if they are the whole file."""
     return head if len(head) < _HEAD - len(_MARK) else head[: head.rfind(b"\n") + 1]
 
 
 def _tells_the_dialect(head: bytes) -> bool:
-    """Whether it has more rows than tell the delimiter, whichever that is: what follows changes nothing then."""
+    """Whether it has enough rows to detect any delimiter, so that the rest of the file cannot change it."""
     return all(
         len(list(islice(records(head, delimiter), SNIFFED_ROWS + 1))) > SNIFFED_ROWS
         for delimiter in (*DELIMITERS, PIPE)
@@ -129,9 +132,10 @@ def _is_text(head: bytes) -> bool:
 
 
 def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool, bool] | None:
-    """Line ends from byte `start` on, whether the last line has none, whether all is ASCII, and whether there are
-    quotes; None if a NUL or a quote stands that makes a file not plain
-    (`plcore.tables.text.csv.quotes_are_regular`)."""
+    """Count the line ends from byte `start` on, and return `PlainCsv`'s other facts about the text.
+
+    None if the file is not plain because of a NUL or an irregular quote (`plcore.tables.text.csv.quotes_are_regular`).
+    """
     edges = np.frombuffer(dialect.delimiter + b'\r\n"', dtype=np.uint8)
     file.seek(start)
     line_ends, n_quotes, is_ascii = 0, 0, True
@@ -146,7 +150,7 @@ def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, boo
             text = np.frombuffer(before + block + (after[:1] or b"\n"), dtype=np.uint8)
             quotes = np.flatnonzero(text[1:-1] == ord('"')) + 1
             opening, closing = quotes[n_quotes % 2 :: 2], quotes[1 - n_quotes % 2 :: 2]
-            # A quote next to one that is in place is half of a doubled quote.
+            # A quote next to a regular one is half of a doubled quote.
             if not (np.isin(text[opening - 1], edges).all() and np.isin(text[closing + 1], edges).all()):
                 return None
             n_quotes += len(quotes)
