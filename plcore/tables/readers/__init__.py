@@ -1,4 +1,4 @@
-"""Readers of the files of single tools. Each tool declares the names that it always writes next to its reader.
+"""Readers of file formats and tools. Each tool declares, next to its reader, the names that it always writes.
 
-Readers are registered in `plcore.tables.readers.registry`; a file is recognised by names before any shape is guessed.
+Readers are registered in `plcore.tables.readers.registry`. A file is recognised by names before its shape is guessed.
 """

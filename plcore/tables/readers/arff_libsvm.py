@@ -1,4 +1,4 @@
-"""Text formats of benchmarks: ARFF of Weka, MULAN and MEKA, and the lines of libsvm and svmlight."""
+"""Text formats of benchmarks: ARFF (Weka, MULAN, MEKA), and libsvm or svmlight lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from plcore.tables.readers.reading import (
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text
 
-# Without giving anything back: over a million blank lines other patterns would try all ways to part them.
+# Possessive, because over a million blank lines other patterns would backtrack through all ways to split them.
 _START = re.compile(rb"(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+@relation\b", re.IGNORECASE)
 _SPARSE = re.compile(
     r"^[^\S\n]*+@data\b[^\n]*+\n(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+\{", re.IGNORECASE | re.MULTILINE
@@ -36,15 +36,15 @@ _NUMBERS = ("NUMERIC", "REAL", "INTEGER")
 
 
 def looks_like_arff(data: bytes) -> bool:
-    """Whether a text (UTF-8) begins as ARFF does."""
+    """Whether a text (UTF-8) starts like ARFF."""
     return _START.match(data[:100_000]) is not None
 
 
 def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
-    """The table of an ARFF file (UTF-8), dense or sparse. `?` is an empty cell: of a label, that no one was asked.
+    """Read the table of an ARFF file (UTF-8), dense or sparse. `?` is an empty cell; for a label, it means "not asked".
 
-    labels_xml : MULAN's list of the labels, the text of an XML file
-    Raises TableError, with the line: no ARFF, or an XML that names other attributes.
+    labels_xml : MULAN's list of labels, the text of an XML file
+    Raises TableError, with the line: invalid ARFF, or an XML file with other attributes.
     """
     text = data.decode()
     sparse = _SPARSE.search(text) is not None
@@ -57,7 +57,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
         raise refusal(message, "Correct the line, or export the table again.", line=line) from error
     except MemoryError:
         raise
-    except Exception as error:  # liac-arff stumbles over some bad lines
+    except Exception as error:  # liac-arff raises various errors for bad lines
         raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table again.") from error
     attributes: Sequence[tuple[str, object]] = found["attributes"]
     rows: Sequence[Any] = found["data"]
@@ -78,7 +78,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
 
 
 def _omitted(kind: object) -> object:
-    """Meaning of a value left out in a sparse row: 0, or the first of those listed."""
+    """Return the value that a sparse row omits: 0, or the first of the listed values."""
     return kind[0] if isinstance(kind, list) else 0 if kind in _NUMBERS else ""
 
 
@@ -109,7 +109,7 @@ _SEEN = 20
 
 
 def looks_like_libsvm(data: bytes) -> bool:
-    """Whether the first lines of a text are all of labels and pairs of feature and value."""
+    """Whether the first lines of a text all consist of labels and feature:value pairs."""
     lines = [
         line for line in data[:100_000].splitlines()[:_SEEN] if line.strip() and not line.startswith(b"#")
     ]
@@ -120,9 +120,9 @@ def looks_like_libsvm(data: bytes) -> bool:
 
 
 def read_libsvm(data: bytes) -> TableReading:
-    """The table of such lines: the labels as a JSON list of candidates, and a column `xK` for each feature K.
+    """Read libsvm lines: the labels as a JSON list of candidates, and a column `xK` for each feature K.
 
-    Raises TableError: a line that is no such line, query ids, too many cells.
+    Raises TableError: an invalid line, query ids, too many cells.
     """
     rows = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -135,7 +135,7 @@ def read_libsvm(data: bytes) -> TableReading:
             )
             raise refusal(message, "Correct the line.", row=rows + 1, line=number)
         rows += bool(line.partition(b"#")[0].strip())
-    from sklearn.datasets import load_svmlight_file  # 3 MB in every process that loads it
+    from sklearn.datasets import load_svmlight_file  # adds 3 MB to each process
 
     largest = max((int(found) for found in re.findall(rb"\s(\d{1,9}):", data)), default=0)
     check_size(rows, largest + 2)

@@ -1,4 +1,4 @@
-"""Arrays of partial-label and multi-label benchmarks, NumPy's .npz and MATLAB's .mat, as tables."""
+"""Read arrays of partial-label and multi-label benchmarks (NumPy .npz and MATLAB .mat) as tables."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ _ANEW = "Write it again with numpy.savez_compressed."
 
 
 def load_npz(data: bytes) -> dict[str, AnyArray]:
-    """The arrays of numbers, truth values and text of an .npz file, by name; those that are written here without
-    `winnow_`, as earlier releases called them."""
+    """Load an .npz file's arrays of numbers, booleans and text by name.
+
+    A `winnow_` prefix is removed, so that the names are those of earlier releases.
+    """
     arrays: dict[str, AnyArray] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
@@ -41,7 +43,7 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
                     f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
                 )
             for entry in file.infolist():
-                if entry.filename == "format.npy":  # of SciPy's save_npz, as bytes
+                if entry.filename == "format.npy":  # bytes, from SciPy's save_npz
                     if not file.read(entry).endswith(b"csr"):
                         raise refusal(
                             "The sparse matrix is not in the format CSR.", "Save it as matrix.tocsr()."
@@ -69,10 +71,10 @@ def _array(data: bytes, name: str) -> AnyArray:
         if dtype.kind not in _KINDS:
             raise refusal(f"the array {quoted(name)} has the type {dtype}.", "Write numbers or text.")
         size = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
-        if size > len(data):  # before NumPy makes room for it
+        if size > len(data):  # before NumPy allocates memory for it
             raise refusal(f"the array {quoted(name)} is cut off.", _ANEW)
         array: AnyArray = np.load(io.BytesIO(data), allow_pickle=False)
-        return array.astype(dtype.newbyteorder("="), copy=False)  # Arrow takes no other order of bytes
+        return array.astype(dtype.newbyteorder("="), copy=False)  # Arrow needs native byte order
     except (TableError, MemoryError):
         raise
     except Exception as error:
@@ -83,18 +85,17 @@ Sides = tuple[int, int]
 
 
 def dense_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides) -> AnyArray:
-    """The matrix of `sparse_rows`, dense. Raises TableError for more cells than are taken, and as `sparse_rows`."""
+    """Return the matrix of `sparse_rows`, dense. Raises TableError for too many cells, and errors as `sparse_rows`."""
     check_size(*sides)
     dense: AnyArray = sparse_rows(values, columns, starts, sides).toarray()
     return dense
 
 
 def sparse_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides) -> sp.csr_matrix:
-    """The matrix of rows i with `values[starts[i]:starts[i + 1]]` in `columns[starts[i]:starts[i + 1]]`; more values
-    than the last start says are room that was kept. What names a place twice in a row is added up.
+    """Build a matrix whose row i has `values[starts[i]:starts[i + 1]]` in `columns[starts[i]:starts[i + 1]]`.
 
-    Raises ValueError if the pieces do not fit. (SciPy's `toarray` writes outside of its memory for some
-    pieces that its own `check_format` lets pass.)
+    Values beyond the last start are unused. Duplicate places in a row are summed. Raises ValueError if the pieces do
+    not fit. (SciPy's `toarray` writes out of bounds for some pieces that its own `check_format` accepts.)
     """
     found = sp.csr_matrix(_checked(values, columns, starts, sides), shape=sides, copy=True)
     found.sum_duplicates()
@@ -104,7 +105,7 @@ def sparse_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Si
 def _checked(
     values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """The values that the rows have, their columns and the rows' starts, as int64."""
+    """Check the pieces, and return the used values, their columns and the row starts, the latter two as int64."""
     pieces = (values, columns, starts)
     if min(sides) < 0 or any(piece.ndim != 1 or piece.dtype.kind not in "biuf" for piece in pieces):
         raise ValueError("they are no rows of numbers")
@@ -131,7 +132,7 @@ MAT_START = b"MATLAB 5.0 MAT-file"
 _MB = 1_000_000
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
-_SPARSE, _DENSE = 5, range(6, 16)  # classes of arrays
+_SPARSE, _DENSE = 5, range(6, 16)  # array classes
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _SAVE_ANEW = "Save it again with save(name, '-v7')."
 
@@ -142,8 +143,7 @@ class _Element(NamedTuple):
 
 
 def load_mat(data: bytes) -> dict[str, AnyArray]:
-    """Return the matrices of a file by name, (rows, columns): sparse ones made dense, complex ones reduced to
-    their real part.
+    """Return the matrices (rows, columns) of a file by name; sparse ones as dense, complex ones as their real part.
 
     Raises TableError: damaged, or too large.
     """
@@ -170,7 +170,7 @@ def load_mat(data: bytes) -> dict[str, AnyArray]:
 
 
 class _DamagedError(Exception):
-    """These bytes are not what the format says."""
+    """The bytes do not follow the format."""
 
 
 def _elements(data: bytes, order: str) -> Iterator[_Element]:
@@ -178,7 +178,7 @@ def _elements(data: bytes, order: str) -> Iterator[_Element]:
     while position < len(data):
         kind, length = struct.unpack_from(f"{order}II", data, position)
         start = position + 8
-        if kind >> 16:  # up to four bytes, in the second half of the tag
+        if kind >> 16:  # up to four bytes, stored in the second half of the tag
             kind, length, start = kind & 0xFFFF, kind >> 16, position + 4
         body = data[start : start + length]
         if len(body) < length or (start == position + 4 and length > 4):
@@ -189,7 +189,7 @@ def _elements(data: bytes, order: str) -> Iterator[_Element]:
 
 
 def _mat_matrix(data: bytes, order: str) -> dict[str, AnyArray]:
-    """The matrix of an element under its name; none if it is of another class."""
+    """Return the matrix of an element under its name; empty for other classes."""
     parts = _elements(data, order)
     flags = next(parts).body
     (kind,) = struct.unpack_from(f"{order}I", flags)
@@ -244,12 +244,12 @@ _LAYOUT = (
 def read_npz(data: bytes) -> TableReading:
     """Read the table of an .npz file; pickled objects are never read.
 
-    Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`); one that is too wide for columns
-    of text becomes a vector for each row. With candidates, S (n, m) of 0 and 1, and the true class y (n,) from 0, -1
-    where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
-    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `write_npz` and `write_vector_npz` write. Other
-    names: `_SETS`, `_TRUTHS`, `_CLASSES`.
-    Raises TableError: damaged, too large, other arrays, sides that do not fit.
+    The file has features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`). If that is too wide
+    for text columns, each row becomes a vector. With X there are candidates S (n, m) of 0 and 1, and optionally the
+    true class y (n,), from 0, -1 if unknown; or label vectors Y (n, L) of 0 and 1.
+    Or the file has class scores: `classes` (m,), `scores` (n, m) and `ids` (n,). Or it was written by `write_npz` or
+    `write_vector_npz`. Alternative names: `_SETS`, `_TRUTHS`, `_CLASSES`.
+    Raises TableError: damaged, too large, other arrays, shapes that do not fit.
     """
     arrays = load_npz(data)
     if _are_votes(arrays):
@@ -270,18 +270,20 @@ def read_npz(data: bytes) -> TableReading:
 
 
 def _are_votes(arrays: Mapping[str, AnyArray]) -> bool:
-    """Whether they are votes; next to candidates of its own, an `L` is none."""
+    """Whether the arrays are votes. Next to candidates, `L` is not a vote matrix."""
     return (is_votes(arrays) and _first(arrays, _SETS) is None) or _is_sparse_votes(arrays)
 
 
 def _is_sparse_votes(arrays: Mapping[str, AnyArray]) -> bool:
-    """Whether it is one sparse matrix of whole numbers, as Snorkel MeTaL writes its votes."""
+    """Whether the file is one sparse integer matrix, as Snorkel MeTaL writes votes."""
     return set(arrays) == set(_CSR) and arrays["data"].dtype.kind in "iu"
 
 
 def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None) -> TableReading:
-    """Read the votes in an .npz or .npy file. columns : of their rows, from another file. Raises
-    TableError."""
+    """Read the votes in an .npz or .npy file. Raises TableError.
+
+    columns : of the rows, from another file
+    """
     if not data.startswith(ZIP_STARTS):
         votes = _array(data, ".npy")
         return read_votes({"L" if votes.ndim == 2 else "labels_multiannotator": votes}, columns)
@@ -291,9 +293,9 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
     stored = arrays["data"]
     if (stored < 0).any() and not (
         stored == 0
-    ).any():  # made of an array with -1: SciPy stores no vote for class 0
+    ).any():  # from an array with -1: SciPy does not store votes for class 0
         return read_votes({"L": np.asarray(_matrix(arrays))}, columns)
-    # Where a sparse matrix stores nothing, no one voted: classes are counted from 1, unless votes of -1 are stored.
+    # A place without a stored value has no vote. Classes count from 1, unless votes of -1 are stored.
     votes = np.asarray(_matrix(arrays) if not (stored < 0).any() else _matrix({**arrays, "data": stored + 1}))
     reading = read_votes({"L": votes}, columns, abstain=0)
     note = "Where the sparse matrix holds nothing, no one voted: its classes are counted from 1."
@@ -301,8 +303,10 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
 
 
 def holds_votes(data: bytes) -> bool:
-    """Whether an .npz or .npy file holds votes. An array without a name may be label vectors, too, as cleanlab has
-    them. Raises TableError."""
+    """Whether an .npz or .npy file holds votes. Raises TableError.
+
+    A .npy array may also hold label vectors, as from cleanlab.
+    """
     if data.startswith(ZIP_STARTS):
         return _are_votes(load_npz(data))
     array = _array(data, ".npy")
@@ -315,7 +319,7 @@ def holds_votes(data: bytes) -> bool:
 
 
 def read_npy(data: bytes) -> TableReading:
-    """Read the votes in an array without a name. Raises TableError for other arrays."""
+    """Read the votes in a .npy array. Raises TableError for other arrays."""
     if holds_votes(data):
         return votes_of(data)
     raise refusal(
@@ -325,11 +329,11 @@ def read_npy(data: bytes) -> TableReading:
 
 
 def read_mat(data: bytes) -> TableReading:
-    """Read the table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
+    """Read the table of a MATLAB file (up to version 7) of the partial-label benchmarks, dense or sparse.
 
     `data` (n, d) with `partial_target` (m, n) and `target` (m, n) of 0 and 1; or `train_data` with `train_p_target`.
-    The side of n is found by the rows of the features, so (n, m) is read as well; n = m is refused.
-    Raises TableError: damaged, too large, version 7.3, other variables, sides that do not fit.
+    The features determine n, so (n, m) is accepted as well, but n = m is rejected.
+    Raises TableError: damaged, too large, version 7.3, other variables, shapes that do not fit.
     """
     return _of_arrays(load_mat(data), "MATLAB arrays", from_one=True)
 
@@ -419,7 +423,7 @@ def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | N
 
 
 def _matrix(arrays: Mapping[str, AnyArray]) -> AnyArray | sp.csr_matrix:
-    """The CSR matrix of these pieces, dense where its cells fit a table of text."""
+    """Build the CSR matrix of these pieces, or a dense one if it is small enough for a text table."""
     values, columns, starts, shape = (arrays[name] for name in _CSR)
     try:
         n_rows, n_columns = (int(side) for side in shape)
@@ -432,7 +436,7 @@ def _matrix(arrays: Mapping[str, AnyArray]) -> AnyArray | sp.csr_matrix:
 
 
 def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> AnyArray:
-    """The matrix as (n, m), by which of its sides is n. square: whether n = m is known to be (n, m)."""
+    """Orient a matrix as (n, m), by its side of length n. square : whether it is (n, m) if n = m"""
     if matrix.ndim == 2 and (matrix.shape[0] != matrix.shape[1] or square):
         if matrix.shape[0] == n_rows:
             return matrix
@@ -450,7 +454,7 @@ def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> An
 
 
 def _bits(matrix: AnyArray, name: str) -> AnyArray:
-    """(n, m) int8. Raises TableError for other numbers than 0 and 1."""
+    """Convert a matrix to int8. Raises TableError for numbers other than 0 and 1."""
     wrong = (
         np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
     )
@@ -467,7 +471,7 @@ def _as_lists(sets: AnyArray, classes: Sequence[str]) -> list[str]:
 
 
 def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_one: bool) -> list[str]:
-    """The name of each row's true class, '' where unknown; from class numbers (n,), or 0 and 1 (n, m) or (m, n)."""
+    """Return each row's true class name, '' if unknown; from class numbers (n,), or 0 and 1 (n, m) or (m, n)."""
     if truth.ndim == 2 and min(truth.shape) > 1:
         bits = _bits(_rows_first(truth, n_rows, "true labels", square=not from_one), "true labels")
         if bits.shape[1] != len(classes):

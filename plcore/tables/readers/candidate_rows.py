@@ -1,4 +1,4 @@
-"""Rows whose candidates are named one by one, by people, models or functions -> a TableReading."""
+"""Build a TableReading from rows whose candidates are named one by one, by people, models or functions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ T = TypeVar("T")
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonObject = dict[str, Json]
 Cells = dict[str, object]
-"""Statement of a source about a row, by column."""
+"""A row's values in the source, by column."""
 Records = Sequence[Json]
-"""The objects of a JSON or JSONL file, in their order, unchecked; a file that is one object is a sequence of one."""
+"""The objects of a JSON or JSONL file, in order and unchecked; a file with a single object has one."""
 
 
 def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
@@ -42,7 +42,7 @@ def shown(value: object) -> str:
 
 
 def read_each(records: Sequence[Json], read: Callable[[JsonObject, int], T]) -> list[T]:
-    """`read(record, row)` of every record. What is wrong with several of them is raised together."""
+    """Return `read(record, row)` of every record, and raise the problems of all records together."""
     found: list[T] = []
     problems: list[Problem] = []
     for row, record in enumerate(records, start=1):
@@ -76,7 +76,7 @@ def a_list(value: Json, row: int | None, where: str) -> list[Json]:
 
 
 def a_name(value: Json, row: int | None, where: str, what: str = "a label") -> str:
-    """A label, or the name of a row or a person: text or a whole number, without the white space around it."""
+    """Return the name of a label, row or person: stripped text or a whole number."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if isinstance(value, str) and value.strip() and "\0" not in value:
@@ -91,7 +91,7 @@ def a_name_or_none(value: Json, row: int | None, where: str, what: str) -> str |
 
 
 def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
-    """A weight, a score or a time: finite and not below 0."""
+    """Return a weight, score or time: finite and at least 0."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return float(value)
     message = f"expected {what}, a number from 0 on, got {shown(value)}."
@@ -99,12 +99,12 @@ def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -
 
 
 def a_rank(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
-    """A weight, or one of the words of `RANKS`."""
+    """Return a weight, or the weight of a word in `RANKS`."""
     return a_number(value if (rank := rank_of(value)) is None else rank, row, where, what)
 
 
 def a_probability(value: Json, row: int | None, where: str) -> float:
-    """exp(value) of a log probability."""
+    """Return the probability of a log probability."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
         return math.exp(value)
     message = f"expected a log probability, a number up to 0, got {shown(value)}."
@@ -127,12 +127,12 @@ def objects_in(value: Json) -> list[JsonObject]:
 
 
 def first_of(record: JsonObject, names: Sequence[str]) -> Json:
-    """The value of the first of these fields that is there and not null."""
+    """Return the value of the first of these fields that is present and not null."""
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
 CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
-"""The columns that every reading made here has, or may have: who named each label, as JSON; and the true label."""
+"""Columns that these readings have, or may have: candidates, voters of each label as JSON, and the true label."""
 
 NEEDS_ROWS = (
     "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
@@ -150,9 +150,9 @@ class Row:
     cells : values of the source, by column
     weights : weight of each named label; None if the source has no weights
     sources : the annotators or models that named each label
-    ruled_out : labels that someone ruled out; used only if no label is named
-    truth : the true label, where the source knows it
-    vector : of label vectors, in place of all these: {label: 1 right, 0 not right, None not asked}
+    ruled_out : labels that were ruled out; used only if no label is named
+    truth : the true label, if the source has it
+    vector : label vector instead of all these: {label: 1 right, 0 not right, None not asked}
     """
 
     cells: Cells
@@ -163,7 +163,7 @@ class Row:
     vector: dict[str, int | None] | None = None
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
-        """Name a label. Weights of one label are added up."""
+        """Name a label. The weights of a label are summed."""
         before = self.weights.get(label)
         self.weights[label] = before if weight is None else (before or 0.0) + weight
         if source is not None and source not in self.sources.setdefault(label, []):
@@ -182,16 +182,16 @@ def rows_reading(
     groups: Mapping[str, tuple[str, ...]] | None = None,
     has_rows: bool = False,
 ) -> TableReading:
-    """The reading of these rows.
+    """Build the reading of these rows.
 
-    A row that no one named a label of can be any class but those ruled out; a label of weight 0 is none of its
-    candidates. Notes say how often. A true label outside the candidates is kept: the import asks what it means.
+    In a row without named labels, every class that is not ruled out is possible. A label with weight 0 is no candidate.
+    Notes count both. A true label outside the candidates is stored: the import asks what it means.
 
-    describing : columns that may be features or shown; None: all of the source's own
-    row_id : the column of ids; it is used if they are all there and all different
-    text : the column that the format says is a text
-    classes : names of classes beyond those that occur
-    has_rows : whether no other file describes the rows, even if nothing here does
+    describing : columns that may be displayed or be features; None: all columns of the source
+    row_id : the column of ids, used if they are complete and unique
+    text : the column that is a text according to the format
+    classes : class names in addition to those in the rows
+    has_rows : whether no other file describes the rows, even if no column here does
     """
     if not rows:
         raise refusal("There are no rows in it.", "Choose a file with at least one record.")
@@ -233,7 +233,7 @@ def rows_reading(
         columns[TRUTH] = [row.truth for row in rows]
     cells = cells_of(columns)
     id_column = _id_column(cells, None if row_id is None else names.get(row_id), said)
-    reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # what a source calls so tells the label
+    reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # columns with these names reveal the label
     describe = [
         names[name] for name in own if (describing is None or name in describing) and name not in reserved
     ]
@@ -245,17 +245,17 @@ def rows_reading(
 
 
 OWN_VECTOR = "winnow_vector"
-"""Where other tools carry a row's label vector, as JSON: `{label: 1, 0 or null}`, all labels of the project."""
+"""Field in which other tools store a row's label vector, as JSON: `{label: 1, 0 or null}` for all labels."""
 OWN_WEIGHTS = "winnow_weights"
-"""Where tools without a place for weights carry those of a row's candidates, as JSON."""
+"""Field in which tools without weights store those of a row's candidates, as JSON."""
 _CELLS = {1: "1", 0: "0", None: ""}
 
 
 def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") -> None:
-    """Give the row the true label and the voters that were written here with it, and take these out of its cells.
+    """Restore the true label and the voters that Winnow exported with the row, and remove them from its cells.
 
-    told : the fields that may hold them      inside : what is before their names in messages
-    Voters of labels that the row does not name any more are left out. Raises TableError.
+    told : the fields that may hold them      inside : prefix of their names in messages
+    Voters of labels that the row no longer names are dropped. Raises TableError.
     """
     for name in (OWN_TRUTH, OWN_VOTERS):
         found.cells.pop(name, None)
@@ -270,7 +270,7 @@ def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") ->
 
 
 def own_object(value: Json, row: int, where: str) -> JsonObject:
-    """The object that was written here as JSON, for tools that keep a text as it is. Raises TableError."""
+    """Parse an object that Winnow exported as JSON text for another tool. Raises TableError."""
     try:
         told = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -279,7 +279,7 @@ def own_object(value: Json, row: int, where: str) -> JsonObject:
 
 
 def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
-    """The label vector that was written as `OWN_VECTOR`; None if there is none. Raises TableError."""
+    """Parse the label vector in `OWN_VECTOR`; None if there is none. Raises TableError."""
     if value is None or value == "":
         return None
     found = own_object(value, row, where)
@@ -291,12 +291,12 @@ def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | Non
 
 
 def agreed(said: Mapping[str, Collection[int | None]]) -> dict[str, int | None]:
-    """A label vector of what people said of each label: None, not asked, where they differ."""
+    """Combine several people's answers about each label into a label vector: None, not asked, if they differ."""
     return {label: next(iter(cells)) if len(cells) == 1 else None for label, cells in said.items()}
 
 
 def unlike_note(said: Iterable[Mapping[str, Collection[int | None]]]) -> list[str]:
-    """The note on how many labels people differ, in the vectors of all rows; none where they agree."""
+    """Return a note that counts the labels on which people differ, in all rows; no note if there are none."""
     unlike = sum(len(cells) > 1 for of_row in said for cells in of_row.values())
     return [f"Labels about which people differ, which are read as not asked: {unlike}."] if unlike else []
 
@@ -308,7 +308,7 @@ def _vectors_reading(
     row_id: str | None,
     notes: Iterable[str],
 ) -> TableReading:
-    """The reading of rows with label vectors: a column of 1, 0 or nothing for each label."""
+    """Build the reading of rows with label vectors: a column of 1, 0 or nothing for each label."""
     labels = tuple(dict.fromkeys(label for row in rows for label in row.vector or ()))
     own = list(dict.fromkeys(name for row in rows for name in row.cells))
     new_names = names_beside(own, labels)
@@ -330,7 +330,7 @@ def _vectors_reading(
 
 
 def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | None:
-    """The column, if it names every row; `said` gets a note if it does not."""
+    """Return the column if it names every row; else None, with a note in `said`."""
     if name is None or _names_rows(cells[name]):
         return name
     said.append(f"Column {name!r} is empty or repeats itself in some rows: it is kept, not used as their id.")
@@ -338,7 +338,7 @@ def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | 
 
 
 def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:
-    """The cells of candidates, and the rows (from 0) that no one named a label of."""
+    """Return the cells of candidates, and the rows (from 0) without a named label."""
     sets: list[str] = []
     open_rows: list[int] = []
     for place, row in enumerate(rows):
@@ -354,8 +354,7 @@ def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[
 
 
 def _plain(weight: float | None) -> float:
-    """Counts without a point. What is named without a weight, next to others that have one, weighs as much as a
-    vote."""
+    """Convert a weight to a number, counts to int. Next to weighted labels, an unweighted one counts as one vote."""
     weight = 1.0 if weight is None else float(weight)
     return int(weight) if weight.is_integer() and weight < 1e15 else weight
 
@@ -369,7 +368,7 @@ def _drop_weightless(row: Row) -> int:
 
 
 def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
-    """Take away true labels that someone has ruled out; say so."""
+    """Remove true labels that were ruled out, and return a note about them."""
     odd = [place for place, row in enumerate(rows) if not row.weights and row.truth in row.ruled_out]
     if not odd:
         return []
@@ -384,7 +383,7 @@ def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
 
 
 def _free_names(own: Iterable[str]) -> list[str]:
-    """Names of the source's columns that leave those of the candidates free."""
+    """Rename the source's columns that have the names of the candidates' columns."""
     taken = {CANDIDATES, SOURCES, TRUTH} | set(own)
     names = []
     for name in own:
@@ -404,7 +403,7 @@ def _names_rows(cells: pd.Series[str]) -> bool:
 def _roles(
     cells: pd.DataFrame, describe: list[str], classes: tuple[str, ...], known: dict[str, str | None]
 ) -> tuple[Roles, list[str]]:
-    """The roles, those of the describing columns by a guess; and what is to be said of these columns."""
+    """Return the roles, guessed for the describing columns, and notes about these columns."""
     notes = []
     labels = set(classes)
     tell = [name for name in describe if _tells_the_label(cells[name], labels)]
@@ -445,7 +444,7 @@ def _roles(
 
 
 def _tells_the_label(cells: pd.Series[str], labels: set[str]) -> bool:
-    """Whether it holds nothing but labels, in words: numbers may well be those of the classes by chance."""
+    """Whether it holds only labels, not all of them numbers: numbers may equal the class numbers by chance."""
     filled = cells.str.strip()
     filled = filled[filled != ""]
     return bool(len(filled) and filled.isin(labels).mean() >= 0.95 and filled.nunique() > 1) and bool(

@@ -1,5 +1,4 @@
-"""Workbooks of Excel and LibreOffice (.xlsx, .xlsm, .xlsb, .xls, .ods) read by calamine, after a check of
-their size."""
+"""Read Excel and LibreOffice workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) by calamine, after checking their size."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
-"""Limit of the cells of all sheets. Reader and text take about 200 bytes per cell."""
+"""Maximum number of cells in all sheets. Reader and text take about 200 bytes per cell."""
 MAX_UNPACKED_MB = 500
 _MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
-_USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')  # as nearly all programs write it; found fast
+_USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')  # usual form, fast to find
 _CELL = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _ODS = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*)>")
 _REPEATED = re.compile(rb"""number-(?:rows|columns)-repeated\s*=\s*["']([0-9]{1,9})""")
@@ -36,14 +35,14 @@ _NOT_CALCULATED = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
 
 
 class Oddities(NamedTuple):
-    """Numbers of cells that come out empty: with an error in place of a value, with a formula never calculated."""
+    """Numbers of cells that are read as empty: with an error instead of a value, or a formula without a result."""
 
     errors: int = 0
     not_calculated: int = 0
 
 
 def look_at_parts(data: bytes) -> Oddities:
-    """Raise TableError where the workbook (a zip of .xlsx, .xlsb or .ods) is damaged or too large to be read."""
+    """Check a workbook (zip of .xlsx, .xlsb or .ods) and count oddities. Raises TableError: damaged or too large."""
     errors = formulas = cells = 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
@@ -52,7 +51,7 @@ def look_at_parts(data: bytes) -> Oddities:
             for entry in file.infolist():
                 part = file.read(entry)
                 if entry.filename.endswith((".xml", ".rels")):
-                    expat.ParserCreate().Parse(part, True)  # over XML that is cut off calamine runs for ever
+                    expat.ParserCreate().Parse(part, True)  # calamine never ends on truncated XML
                 if entry.filename == "content.xml":
                     cells += _cells_of_ods(part)
                 elif "worksheets/" in entry.filename and entry.filename.endswith(".bin"):
@@ -88,7 +87,8 @@ def _cells_of_xlsx(part: bytes) -> int:
         {int(row) for row in {row for _, row in found}},
         {_number(name) for name in {name for name, _ in found}},
     )
-    # Cells without a place are next to the one before: few writers, small sheets, so the whole square is counted.
+    # Cells without a position follow the previous one. Few programs write this, for small sheets: count the whole
+    # square.
     return area if len(found) >= n_cells else max(area, n_cells * max(n_rows, 1))
 
 
@@ -101,7 +101,7 @@ def _number(letters: bytes) -> int:
 
 
 def _cells_of_xlsb(part: bytes) -> int:
-    """By the records of a binary sheet ([MS-XLSB] 2.1.4: type, length, body)."""
+    """Count the cells from the records of a binary sheet ([MS-XLSB] 2.1.4: type, length, body)."""
     position, row = 0, 0
     rows: set[int] = set()
     columns: set[int] = set()
@@ -110,7 +110,7 @@ def _cells_of_xlsb(part: bytes) -> int:
         length, position = _varint(part, position, 4)
         if kind == 0:  # BrtRowHdr
             row = int.from_bytes(part[position : position + 4], "little")
-        elif 1 <= kind <= 11:  # the records of cells
+        elif 1 <= kind <= 11:  # cell records
             rows.add(row)
             columns.add(int.from_bytes(part[position : position + 4], "little"))
         position += length
@@ -129,7 +129,7 @@ def _varint(part: bytes, position: int, at_most: int) -> tuple[int, int]:
 
 
 def _cells_of_ods(part: bytes) -> int:
-    """Rows and columns, repeated ones counted, up to the last with a value; of each sheet, summed."""
+    """Count rows and columns, including repeated ones, up to the last value, and sum the areas of all sheets."""
     total = rows = last_row = width = 0
     times = column = 0
     for found in _ODS.finditer(part):
@@ -153,22 +153,22 @@ def _cells_of_ods(part: bytes) -> int:
 
 
 def _area(rows: set[int], columns: set[int]) -> int:
-    """Cells of the rectangle around these rows and columns."""
+    """Return the number of cells in the rectangle around these rows and columns."""
     return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1) if rows else 0
 
 
-_END = 0xFFFFFFFA  # from here on numbers of sectors mean something else
-_ENTRY = 128  # bytes of an entry of the directory
+_END = 0xFFFFFFFA  # larger sector numbers have special meanings
+_ENTRY = 128  # bytes per directory entry
 _NAMES = ("Workbook", "Book")
 _SAVE_AS = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
 _BOF = (0x0009, 0x0209, 0x0409, 0x0809)
 _CELLS = frozenset((0x0006, 0x00BD, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E, 0x0002, 0x0003, 0x0004))
-"""Formulas, several numbers, text and numbers of all versions, truth values, errors."""
-_SEVERAL = 0x00BD  # numbers in columns from the first to the last, which the record ends in
+"""Record types: formulas, multiple numbers, text and numbers of all versions, booleans, errors."""
+_SEVERAL = 0x00BD  # numbers in consecutive columns; the record ends with the last column
 
 
 def cells_of_xls(data: bytes) -> int:
-    """Cells of the rectangles around the cells of each sheet, summed. Raises TableError where it is damaged."""
+    """Sum the areas around the cells of each sheet. Raises TableError if the workbook is damaged."""
     try:
         return sum(_areas(_workbook(data)))
     except (struct.error, IndexError, MemoryError) as error:
@@ -176,8 +176,9 @@ def cells_of_xls(data: bytes) -> int:
 
 
 class _Sectors(NamedTuple):
-    """The parts of a stream that lie anywhere in `data`: part k from byte (k + first) * size on, followed by part
-    `next_of[k]`."""
+    """The sectors of streams that are scattered in `data`: sector k starts at byte (k + first) * size, and is followed
+    by sector `next_of[k]`.
+    """
 
     data: bytes
     size: int
@@ -185,7 +186,7 @@ class _Sectors(NamedTuple):
     next_of: tuple[int, ...]
 
     def stream(self, start: int, most: int | None = None) -> bytes:
-        """The stream that begins in this part, of at most this many bytes."""
+        """Return the stream that starts in this sector, at most this many bytes."""
         parts, left = [], len(self.next_of)
         while start < _END:
             if left == 0:
@@ -197,7 +198,7 @@ class _Sectors(NamedTuple):
 
 
 def _workbook(data: bytes) -> bytes:
-    """The stream with the sheets."""
+    """Return the stream with the sheets."""
     shifts = struct.unpack_from("<HH", data, 30)
     if shifts not in ((9, 6), (12, 6)):
         raise refusal("The workbook is damaged: its parts have no size that there is.", _SAVE_AS)
@@ -232,7 +233,7 @@ def _numbers(table: bytes) -> tuple[int, ...]:
 
 
 def _areas(stream: bytes) -> Iterator[int]:
-    """The cells of the rectangle of each sheet, one that ends before its end included."""
+    """Yield the area of each sheet, including one without an end record."""
     position = 0
     rows: tuple[int, int] | None = None
     columns = (0, 0)
@@ -264,13 +265,13 @@ _VISIBLE = SheetVisibleEnum.Visible
 
 
 def read_workbook(data: bytes) -> TableReading:
-    """The first sheet that is a table, those with labels before others and hidden ones last; with the rows of all other
-    sheets of the same columns, as of months or places.
+    """Read the first sheet that is a table, preferring sheets with labels and visible ones.
 
-    Its header is the first row with several cells, or two rows if cells of the upper one are merged. Empty rows and
-    columns are left out, and so are titles above and notes below. A table has two columns and a row below their names.
+    Rows of other sheets with the same columns are added, as of months or places. The header is the first row with
+    several cells, or two rows if the upper one has merged cells. Empty rows and columns, titles above and notes below
+    are left out. A table has two columns and a row below their names.
 
-    Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or alike.
+    Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or duplicate.
     """
     oddities = Oddities()
     if data.startswith(XLS_START):
@@ -281,7 +282,7 @@ def read_workbook(data: bytes) -> TableReading:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         sheets = [sheet.name for sheet in known]
-        # Hidden ones last: the table is the one that people see.
+        # Hidden sheets last: users mean the table that they see.
         seen = [sheet.name for sheet in known if sheet.visible == _VISIBLE]
         found: dict[str, TableReading] = {}
         fault: TableError | None = None
@@ -296,7 +297,7 @@ def read_workbook(data: bytes) -> TableReading:
             except TableError as error:
                 fault = fault or error
                 if _is_table(rows) and chosen is None:
-                    break  # it is the table, with a fault
+                    break  # this is the table, but it is invalid
                 continue
             if chosen is None and (len(known) == 1 or found[name].suggest_roles().has_candidates):
                 chosen = name
@@ -313,7 +314,7 @@ def read_workbook(data: bytes) -> TableReading:
         raise
     except BaseException as error:
         if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
-            raise  # a fault inside calamine is a PanicException, which is no Exception
+            raise  # calamine's internal errors are PanicException, not an Exception
         raise refusal(f"The workbook cannot be read ({error}).", _SAVE_AS) from error
     raise refusal("The workbook has no cells.", "Choose a workbook with a header and data rows.")
 
@@ -321,10 +322,9 @@ def read_workbook(data: bytes) -> TableReading:
 def _of_sheets(
     found: Mapping[str, TableReading], chosen: str, sheets: Sequence[str], seen: Sequence[str]
 ) -> TableReading:
-    """The reading of a sheet with the rows of all that have its columns; or, if these hold rows of the same items, with
-    the doubt about them.
+    """Combine a sheet with all sheets that have its columns, or add a doubt if these have rows of the same items.
 
-    found : the tables by their sheets      seen : the sheets that are not hidden
+    found : the tables by sheet      seen : the visible sheets
     """
     same = {name: one for name, one in found.items() if name in seen and are_parts([found[chosen], one])}
     several = len(same) > 1 and chosen in same
@@ -357,7 +357,7 @@ def _of_sheets(
 
 
 def _people(same: Mapping[str, TableReading]) -> TableReading | None:
-    """The rows of sheets that differ in one column alone, with a vote of each sheet; None of other sheets."""
+    """Combine sheets that differ in only one column, with a vote from each; None for other sheets."""
     first = next(iter(same.values())).cells
     others = [one.cells for one in same.values()]
     key = suggest_roles(first).id
@@ -420,13 +420,14 @@ def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> 
 
 
 MOST_NOTES = 5
-"""Lines below an empty row that may be notes."""
+"""Maximum number of lines below an empty row that may be notes."""
 _TOTALS = ("total", "totals", "sum", "sums", "grand total")
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[int]]:
-    """The rows that a table consists of, from its header on, and those with cells that are left out: titles above it,
-    notes below an empty row, and a last row that sums up."""
+    """Return the rows of the table, from its header on, and the filled rows that are left out: titles above it, notes
+    below an empty row, and a final row of totals.
+    """
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
     width = max(_width(rows[place]) for place in filled)
     table = list(filled)
@@ -434,11 +435,11 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
     if len(table) > titles + 1 and width > 1 and _may_be_names(rows[table[titles]]):
         del table[:titles]
     end = next((k for k in range(2, len(table)) if table[k] > table[k - 1] + 1), len(table))
-    below = table[end:]  # a few lines of text; rows without labels are rows
+    below = table[end:]  # a few lines of text; more are rows without labels
     if len(below) <= MOST_NOTES and all(2 * _width(rows[place]) < width for place in below):
         del table[end:]
     last = [value for value in rows[table[-1]] if _is_filled([value])]
-    has_words = any(isinstance(value, str) for value in last[1:])  # as an item has that is called total
+    has_words = any(isinstance(value, str) for value in last[1:])  # as in an item that is named total
     if len(table) > 2 and not has_words and cell_text(last[0]).strip().rstrip(":").lower() in _TOTALS:
         del table[-1]
     kept = set(table)
@@ -446,7 +447,7 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
 
 
 def _may_be_names(row: Sequence[object]) -> bool:
-    """Whether the filled cells of a row are different texts, as names of columns are."""
+    """Whether the filled cells of a row are distinct texts, like column names."""
     cells = [value for value in row if _is_filled([value])]
     return all(isinstance(value, str) for value in cells) and len(set(cells)) == len(cells)
 
@@ -458,7 +459,7 @@ def _width(row: Sequence[object]) -> int:
 def _filled_down(
     sheet: CalamineSheet, rows: Sequence[Sequence[object]], table: Sequence[int]
 ) -> Sequence[Sequence[object]]:
-    """The rows with the value of each merged cell in every row that it reaches over, but in its first column only."""
+    """Copy the value of each merged cell to all rows that it spans, in its first column only."""
     found, lines = [list(row) for row in rows], set(table)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         above, beside = sheet.start or (0, 0)
@@ -472,9 +473,9 @@ def _filled_down(
 def _header_lines(
     sheet: CalamineSheet, rows: Sequence[Sequence[object]], table: Sequence[int], first: int
 ) -> Sequence[int]:
-    """The row with the names of the columns, or two of which the upper one has merged cells.
+    """Return the row with the column names, or two rows if the upper one has merged cells.
 
-    Raises TableError for merged cells above what are no names.
+    Raises TableError for merged cells that have no names below them.
     """
     top, beside = table[0], sheet.start[1] if sheet.start else 0
     merged = [
@@ -486,7 +487,7 @@ def _header_lines(
         return [top]
     below = rows[table[1]] if len(table) > 2 and table[1] == top + 1 else []
     under = [[cell_text(value) for value in below[left : right + 1]] for left, right in merged]
-    # Names are under the merged cells alone; a row of the table fills the other columns, too.
+    # Names are only below merged cells; a row of the table also fills other columns.
     others = [value for place, value in enumerate(below) if not any(a <= place <= b for a, b in merged)]
     named = all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under)
     if not named or _is_filled(others) or not all(isinstance(value, str) for value in below):
@@ -499,7 +500,7 @@ def _is_word(text: str) -> bool:
 
 
 def _names(lines: Sequence[Sequence[str]]) -> list[str]:
-    """The name of each column: that of the lower line, if any, with the upper one before it if several have it."""
+    """Return the name of each column: the lower cell, if filled, after the upper one if several columns share it."""
     upper, lower = lines[0], lines[-1]
     plain = [low or up for up, low in zip(upper, lower, strict=True)]
     found, reach = [], ""
@@ -512,14 +513,14 @@ def _names(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _is_table(rows: Sequence[Sequence[object]]) -> bool:
-    """Whether a sheet has two columns and a row below their names."""
+    """Whether a sheet has at least two columns and a row below their names."""
     filled = [row for row in rows if _is_filled(row)]
     columns = sum(1 for column in zip(*filled, strict=True) if _is_filled(column))
     return len(filled) > 1 and columns > 1
 
 
 def _with_sheets(error: TableError, sheets: Sequence[str]) -> TableError:
-    """The error, each problem with the names of the sheets that the workbook has."""
+    """Add the names of the workbook's sheets to each problem."""
     said = f" The sheets are {listed(sheets)}."
     return TableError(*(replace(problem, fix=problem.fix + said) for problem in error.problems))
 

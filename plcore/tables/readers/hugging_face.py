@@ -1,10 +1,8 @@
-"""Metadata that Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their
-names.
+"""Column metadata that Hugging Face's `datasets` writes to Parquet files: label columns and their class names.
 
-It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
-(datasets, src/datasets/features/features.py). Next to it, under `winnow`, files that were written here say which
-columns
-came with the table and which hold the candidates.
+The metadata of the Arrow schema has JSON under `huggingface`: `{"info": {"features": {column: {...}}}}` (datasets,
+src/datasets/features/features.py). Files written by Winnow also have JSON under `winnow`: the original columns of the
+table, and the columns of the candidates.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ _DTYPES: Mapping[pa.DataType, str] = {
     pa.date32(): "date32",
     pa.date64(): "date64",
 }
-"""Names in `datasets` of types that Arrow names differently."""
+"""Types that have another name in `datasets` than in Arrow."""
 _LISTS = ("Sequence", "List", "LargeList")
 
 
 @dataclass(frozen=True)
 class DatasetFeatures:
-    """Class names of the columns with one label a row, and of those with a set of labels.
+    """Class names of columns with one label per row, and of columns with a set of labels.
 
     known : whether the file has such metadata
     """
@@ -41,7 +39,7 @@ class DatasetFeatures:
     known: bool = False
 
     def class_names(self) -> list[list[str]]:
-        """The different lists of class names."""
+        """Return the distinct lists of class names."""
         found: list[list[str]] = []
         for names in (*self.labels.values(), *self.sets.values()):
             if names not in found:
@@ -50,7 +48,7 @@ class DatasetFeatures:
 
 
 def read_features(schema: pa.Schema) -> DatasetFeatures:
-    """The features of a schema; none if there is nothing that can be read."""
+    """Read the features of a schema; empty if there are no readable ones."""
     try:
         written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
         items = list(written.items())
@@ -66,11 +64,11 @@ def read_features(schema: pa.Schema) -> DatasetFeatures:
 
 
 def _names(feature: Json) -> list[str] | None:
-    """The class names of a ClassLabel; None of anything else."""
+    """Return the class names of a ClassLabel; None for anything else."""
     if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
         return None
     names = feature.get("names")
-    if isinstance(names, dict):  # as it is in the YAML of a card: {"0": "wren", ...}
+    if isinstance(names, dict):  # as in the YAML of a dataset card: {"0": "wren", ...}
         names = list(names.values())
     if not isinstance(names, list):
         return None
@@ -79,7 +77,7 @@ def _names(feature: Json) -> list[str] | None:
 
 
 def _inside(feature: Json) -> Json:
-    """The feature of the items of a list; None of anything else."""
+    """Return the feature of a list's items; None for anything else."""
     if isinstance(feature, list) and len(feature) == 1:
         return feature[0]
     if isinstance(feature, dict) and feature.get("_type") in _LISTS:
@@ -89,9 +87,13 @@ def _inside(feature: Json) -> Json:
 
 @dataclass(frozen=True)
 class Told:
-    """Metadata of a file that Winnow wrote: the columns that came with the table, and those with the candidates, as
-    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not;
-    those with the true labels and the voters, "" if there are none; None in files of older releases, which do not say.
+    """Metadata of a file that Winnow wrote.
+
+    original : the columns that came with the table
+    candidates : the column of candidates, read as JSON; for label vectors, of the labels that are right      id : of
+        the ids
+    not_labels : for label vectors, the column of labels that are not right
+    truth, voters : columns, "" if there are none; None in files of older releases, which do not store them
     """
 
     original: tuple[str, ...]
@@ -107,7 +109,7 @@ def written_metadata(
 ) -> dict[bytes, bytes]:
     """Return the metadata of a schema to write.
 
-    labels : the class names of the columns with class numbers, or lists of them      told : for `read_told`
+    labels : class names of the columns with class numbers, or lists of them      told : for `read_told`
     """
     features = {
         field.name: _feature(field.type, {"names": list(labels[field.name]), "_type": "ClassLabel"})
@@ -135,8 +137,10 @@ def read_told(schema: pa.Schema) -> Told | None:
 
 
 def _feature(kind: pa.DataType, label: Json = None) -> Json:
-    """The feature of a type; `label` is that of class numbers. Lists are written as JSON lists, which old and new
-    releases of `datasets` know."""
+    """Describe a type as a feature; `label` is the feature of class numbers.
+
+    Lists are written as JSON lists, which old and new releases of `datasets` can read.
+    """
     if pa.types.is_list(kind):
         return [_feature(kind.value_type, label)]
     if pa.types.is_large_list(kind):

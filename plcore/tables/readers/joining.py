@@ -1,4 +1,4 @@
-"""A second file next to a table, joined to its rows: vectors, or candidates."""
+"""Join a second file to the rows of a table: vectors or candidates. Stack tables that are parts of one."""
 
 from __future__ import annotations
 
@@ -36,23 +36,25 @@ ENDINGS = (".npz", ".parquet")
 _VECTORS = ("embeddings", "embedding", "vectors", "X", "features", "data", "arr_0")
 _NAMES = ("ids", "id", "names", "files", "filenames", "file_names", "paths", "keys")
 _LABELS = {"S", "candidates", "partial", "partial_target", "y", "Y", "target", "labels", "classes", "scores"}
-_FEWEST = 2  # columns of numbers that are taken for a vector together
+_FEWEST = 2  # minimum number of number columns for a vector
 _FIX = "Give ids (n,) and embeddings (n, d) in an .npz file, or a table of ids and one column of lists of numbers."
 
 
 class VectorFile(NamedTuple):
-    """values : (n, d) float32, NaN for none      names : of their rows, by the column that holds them, as text; none:
-    the vectors are those of all rows, in their order"""
+    """The vectors of a file.
+
+    values : (n, d) float32, NaN for missing
+    names : row names by the column that holds them, as text; empty if the vectors are in the order of the rows
+    """
 
     values: Dense
     names: Mapping[str, Sequence[str]]
 
 
 def vectors_of_npz(data: bytes) -> VectorFile | None:
-    """Return the vectors of an .npz file, by tolerant names; None for the arrays of a whole table with
-    labels.
+    """Return the vectors of an .npz file, under any of several names; None for the arrays of a whole table with labels.
 
-    Raises TableError: damaged, no matrix of numbers or several, other sides.
+    Raises TableError: damaged, no matrix of numbers or several, shapes that do not fit.
     """
     arrays = load_npz(data)
     if _LABELS & set(arrays) or "indptr" in arrays:
@@ -77,10 +79,10 @@ def vectors_of_npz(data: bytes) -> VectorFile | None:
 
 
 def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFile | None:
-    """The vectors of a table: its one column of lists, else its columns of numbers together.
+    """Return the vectors of a table: its single column of lists, or all its number columns.
 
-    alone : None if the table has anything but one column of lists and one of names: it is a table of its own then
-    Raises TableError: no such columns, or several of lists.
+    alone : return None if the table has more than a column of lists and one of names, and so is a table of its own
+    Raises TableError: no such columns, or several columns of lists.
     """
     guess = suggest_roles(reading.cells) if len(reading.cells.columns) else None
     lists = [*reading.arrays, *([guess.embedding] if guess is not None and guess.embedding else [])]
@@ -111,13 +113,12 @@ def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFil
 
 
 def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
-    """The reading with the vectors of its rows as the column `EMBEDDING`, which has that role; notes say by what they
-    were joined and which rows of either side the other has not.
+    """Join vectors to the rows as the column `EMBEDDING`, with that role; notes name the key and the unmatched rows.
 
-    Rows are known by their id column, else by one that has all of the names, else by their number from 1 if all names
-    are such, else by the column with most of the names which holds no numbers. Unless every row is named by its number,
-    `asks` has the doubt that the numbers count from 0. Raises TableError where nothing matches, a name occurs twice, or
-    there is no name and another number of rows.
+    The key is the id column; else a column that contains all names; else, if all names are row numbers from 1, the row
+    number; else the column, not of numbers, that contains most names. If rows are joined by number and some have no
+    vector, `asks` contains the doubt that the numbers may start at 0. Raises TableError if nothing matches, a name is
+    duplicate, or vectors without names differ in number from the rows.
     """
     n = len(reading.cells)
     width = file.values.shape[1]
@@ -154,10 +155,10 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
 
 
 def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: str) -> None:
-    """Write ids and vectors, (n,) and (n, d), as one of `ENDINGS`; `with_vectors` joins them to the same rows."""
+    """Write ids (n,) and vectors (n, d) in a format of `ENDINGS`; `with_vectors` joins them to the same rows."""
     names = np.array(ids, dtype=np.str_)
     if ending == ".npz":
-        np.savez(file, ids=names, embeddings=vectors)  # such numbers hardly get smaller by packing
+        np.savez(file, ids=names, embeddings=vectors)  # compression hardly helps
         return
     lists = pa.FixedSizeListArray.from_arrays(
         pa.array(vectors.ravel()), vectors.shape[1], mask=pa.array(np.isnan(vectors[:, 0]))
@@ -171,7 +172,7 @@ _ROW_NUMBER = "row number"
 def _matched(
     reading: TableReading, file: VectorFile
 ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str]:
-    """(names of the table's rows as the file has them, as people see them, names of the vectors, by what in words)."""
+    """Return (keys of the table's rows, their names for messages, names of the vectors, description of the key)."""
     cells = reading.cells
     roles = reading.suggest_roles()
     texts = [str(name) for name in cells.columns if name != roles.id and name not in roles.numbers]
@@ -213,14 +214,14 @@ def _with(reading: TableReading, vectors: Dense, notes: tuple[str, ...]) -> Tabl
 
 
 def _single(values: AnyArray) -> Dense:
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is reported with its row
+    with np.errstate(over="ignore"):  # too large numbers become infinite, and are reported with their row
         return np.asarray(values, dtype=np.float32)
 
 
 def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
     """Return the rows of `table`, each with its candidates from the reading.
 
-    reading : of any format with candidates, however they are written, and ids of rows
+    reading : of any format, with candidates in any form and row ids
     table, on : as in `join_rows`
     """
     roles = reading.suggest_roles()
@@ -261,13 +262,13 @@ _DESCRIBING = ("text", "image", "more_images", "audio", "source", "numbers", "ca
 
 
 def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:
-    """The candidates of each row as `rows_reading` wrote them."""
+    """Return the candidates of each row as written by `rows_reading`."""
     named = map(json.loads, cells[CANDIDATES])
     return [dict(one) if isinstance(one, dict) else dict.fromkeys(one) for one in named]
 
 
 def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
-    """The label vector of each row. Raises TableError."""
+    """Return the label vector of each row. Raises TableError."""
     finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
     vectors, labels = parse_vectors(cells, roles, finder)
     if finder.problems:
@@ -279,10 +280,10 @@ def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
 
 
 def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
-    """The candidates of each row with their weights, all None if they weigh nothing. Raises TableError."""
+    """Return the candidates of each row with their weights, None for unweighted ones. Raises TableError."""
     finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
     found = parse_candidates(cells, roles, finder)
-    # Whether there is something to decide is asked of the rows joined, not of this file alone.
+    # Problems without a row, such as nothing to decide, concern the joined rows, not this file.
     if problems := [problem for problem in finder.problems if problem.row is not None]:
         raise table_error(problems)
     weights = found.weights
@@ -305,15 +306,16 @@ def join_rows(
     notes: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> TableReading:
-    """Return the rows of `table` in order, each joined with the data of the row of that name.
+    """Return the rows of `table` in order, each joined with the row of that name.
 
-    rows : by the name of the row
-    table : DataFrame of str; every column of it is kept, and these alone describe a row
+    rows : by name
+    table : DataFrame of str; all its columns are included, and only they describe a row
     on : the column of `table` with the names; None: the one with most of them
-    what : what is known of the rows, for the notes
+    what : content of `rows`, for the notes
+
     If the names are row numbers, and the table has neither an id nor a column with all of them, rows are joined by
-    number; unless every row is named, `asks` has the doubt that the numbers count from 0. Notes list the rows of either
-    side that the other has not. Raises TableError where nothing matches, or where a name occurs twice.
+    number. If then some rows have no match, `asks` contains the doubt that the numbers may start at 0. Notes list the
+    unmatched rows of either side. Raises TableError if nothing matches, or a name is duplicate.
     """
     key = _key_column(table, set(rows)) if on is None else on
     numbers = [str(row) for row in range(1, len(table) + 1)]
@@ -368,7 +370,7 @@ def _row_numbers_doubt(names: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) -> dict[str, int]:
-    """Where each name stands; a problem for each that stands twice."""
+    """Return the place of each name. Raises TableError with a problem for each duplicate."""
     finder = Finder(table.index.tolist() if table.index.name == LINE_INDEX else None)
     first: dict[str, int] = {}
     for place, name in enumerate(names):
@@ -381,8 +383,7 @@ def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) ->
 
 
 def _key_column(table: pd.DataFrame, names: set[str]) -> str | None:
-    """The column with most of the names, however often it has each; of those with as many the first that names each row
-    once, else the first."""
+    """Return the column with most of the names; among equals, the first with unique cells, or else the first."""
     counts = {str(name): len(names & set(table[name].str.strip())) for name in table.columns}
     most = max(counts.values(), default=0)
     best = [name for name, count in counts.items() if count == most > 0]
@@ -390,7 +391,7 @@ def _key_column(table: pd.DataFrame, names: set[str]) -> str | None:
 
 
 def _has_ids(table: pd.DataFrame, key: str | None, names: set[str]) -> bool:
-    """Whether a column names the rows: it is an id, or the key has all names, each once."""
+    """Whether a column names the rows: an id column, or the key if it is unique and contains all names."""
     complete = key is not None and _is_unique(table[key]) and names <= set(table[key].str.strip())
     return complete or suggest_roles(table).id is not None
 
@@ -400,11 +401,11 @@ def _is_unique(column: pd.Series[str]) -> bool:
 
 
 SHEET, SOURCE_FILE = "sheet", "source_file"
-"""Columns that name the part of a row. They say nothing of the item, so nothing is learnt from them."""
+"""Columns that name the part of a table from which a row comes; they do not describe the item and are no features."""
 
 
 def are_parts(tables: Sequence[TableReading]) -> bool:
-    """Whether these are parts of one table: plain tables of the same columns, in any order."""
+    """Whether these are parts of one table: plain tables with the same columns, in any order."""
     heads = {frozenset(one.cells.columns) for one in tables}
     return len(tables) > 1 and len(heads) == 1 and all(one.roles is None and not one.arrays for one in tables)
 
@@ -412,10 +413,10 @@ def are_parts(tables: Sequence[TableReading]) -> bool:
 def rows_again(tables: Mapping[str, TableReading], *, votes: bool = False) -> str:
     """Return the rows that several parts share, in words; "" if they share none.
 
-    tables : parts of one table by their names      votes : whether each row is a vote, so that an item may come again
-    Rows are the same if their id is, in a column of ids that are unique in each part, unless these are row numbers that
-    begin again. Rows without ids are the same if the columns that describe the item are equal. A few equal rows come by
-    chance: without ids, half of a part has to be in others.
+    tables : parts of one table by name      votes : whether each row is a vote, so that items may repeat
+    Rows are the same if their ids are, in a column that is unique in each part, unless these are row numbers that
+    restart in each part. Rows without ids are the same if the columns that describe the item are equal. A few rows may
+    be equal by chance, so without ids half of a part must be in others.
     """
     first = next(iter(tables.values()))
     about = [] if votes else _describing(tables)
@@ -441,7 +442,7 @@ def _unique_ids(tables: Mapping[str, TableReading]) -> str | None:
 
 
 def _describing(tables: Mapping[str, TableReading]) -> list[str]:
-    """Return the columns that tell the items of a part from each other, without labels and ids; [] if none do."""
+    """Return the columns that distinguish the items of a part, without labels and ids; [] if there are none."""
     first = next(iter(tables.values()))
     guess = first.suggest_roles()
     shown = (guess.text, guess.image, guess.audio, guess.start, guess.end)
@@ -450,16 +451,16 @@ def _describing(tables: Mapping[str, TableReading]) -> list[str]:
         labels = {column for role, column in guess.used() if role not in (*_DESCRIBING, "start", "end")}
         columns = sample_columns(first.cells.drop(columns=[*labels]))
         about = [one.name for one in columns if not never_learnt(one.key)]
-    # Columns of a few values, such as places and sizes, are alike in rows of different items.
+    # Columns with few values, such as places and sizes, can be equal in rows of different items.
     distinct = (2 * len(one.cells[about].drop_duplicates()) > len(one.cells) for one in tables.values())
     return about if about and all(distinct) else []
 
 
 def _ids_begin_again(tables: Mapping[str, TableReading], column: str, about: Sequence[str]) -> bool:
-    """Return whether most ids that parts share are whole numbers of rows with other descriptions.
+    """Whether most ids that the parts share are whole numbers for rows with different descriptions.
 
     about : the columns `_describing`
-    Names such as `a.jpg` do not count rows: with another comment they are the same item.
+    Names such as `a.jpg` are no row numbers: with another comment, they are the same item.
     """
     first: dict[str, tuple[str, ...]] = {}
     same = other = 0
@@ -475,16 +476,17 @@ def _ids_begin_again(tables: Mapping[str, TableReading], column: str, about: Seq
 def stacked(
     tables: Mapping[str, TableReading], column: str, what: str, *, votes: bool = False
 ) -> TableReading:
-    """The rows of these parts, one after the other, each with the name of its part. Ids that begin again in each part
-    have this name before them.
+    """Concatenate the rows of these parts, each with the name of its part.
 
-    tables : `are_parts` without `rows_again`, by their names
-    column : the name of the column for these, `SHEET` or `SOURCE_FILE`, if it is free
-    what : the parts are, in the plural, such as "sheets"      votes : whether each row is a vote
+    Ids that restart in each part get its name as a prefix.
+
+    tables : `are_parts` without `rows_again`, by name
+    column : name of the column of part names, `SHEET` or `SOURCE_FILE`; not added if the name is taken
+    what : plural noun for the parts, such as "sheets"      votes : whether each row is a vote
     """
     readings = list(tables.values())
     names = list(map(str, readings[0].cells.columns))
-    # No line of a file tells where a row of several files is.
+    # No line numbers: the rows come from several files.
     cells = pd.concat([one.cells[names] for one in readings], ignore_index=True).astype("str")
     parts = [name for name, one in tables.items() for _ in range(len(one.cells))]
     notes = dict.fromkeys(note for one in readings for note in one.notes)

@@ -1,7 +1,7 @@
-"""Tools as they are declared: the names by which their files are known, and how records become rows.
+"""Declarations of tools: the names by which their files are recognised, and the mapping of records to rows.
 
-A tool is an entry in `plcore.tables.readers.registry`. One whose records name labels plainly needs a `RecordMap` in
-`plcore.tables.readers.tools.plain_records`; the others have a function in a file of their own.
+A tool is an entry in `plcore.tables.readers.registry`. If its records simply name labels, it needs only a `RecordMap`
+in `plcore.tables.readers.tools.plain_records`; other tools have a function in a module of their own.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from plcore.tables.readers.candidate_rows import (
 from plcore.tables.readers.reading import Fingerprint, TableReading
 
 LOOK = 50
-"""Records that tell which tool wrote a file."""
+"""Number of records examined to recognise a tool."""
 
 
 @dataclass(frozen=True)
 class Fields:
     """Fields that only one tool writes together.
 
-    needs : those of every record, with the type of their values; `object` is any
-    one_of : of each group every record has at least one
+    needs : fields of every record, with the type of their values; `object` is any
+    one_of : groups of fields, of each of which every record has at least one
     inside : fields of the object in a field, or of every object in its list
     some : at least one record has one of these, with a value of the type
     """
@@ -89,9 +89,9 @@ class RecordTool:
     """A tool that writes JSON objects.
 
     name : of the tool and its file, in words: "Label Studio JSON"
-    known_by : what tells its records; each of these is enough. Or a function, which never raises
-    reader : gives the table in records, to be called by the name. Raises TableError
-    unpack : gives the records of a file that holds them in one object
+    known_by : alternatives that each identify its records; or a function, which never raises
+    reader : returns the table in the records; gets the name. Raises TableError
+    unpack : returns the records of a file that holds them in one object
     """
 
     name: str
@@ -100,24 +100,24 @@ class RecordTool:
     unpack: Callable[[Records], Records] = _as_they_are
 
     def fits(self, records: Records) -> bool:
-        """Whether the tool wrote these records, by the names of their fields."""
+        """Whether the tool wrote these records, according to their field names."""
         seen = self.unpack(records)
         if not isinstance(self.known_by, tuple):
             return self.known_by(seen)
         return any(fields.match(seen) for fields in self.known_by)
 
     def read(self, records: Records) -> TableReading:
-        """Return the table in them. Raises TableError."""
+        """Return the table in the records. Raises TableError."""
         return self.reader(self.unpack(records), self.name)
 
 
 @dataclass(frozen=True)
 class RecordFiles:
-    """Several files of JSON that a tool writes together.
+    """A tool that writes several JSON files together.
 
     name : of the tool and its files, in words
-    fits : whether the records, by the names of their files, are the tool's; never raises
-    reader : gives the table in them, to be called by the name. Raises TableError
+    fits : whether the tool wrote these records, given by file name; never raises
+    reader : returns the table in them; gets the name. Raises TableError
     """
 
     name: str
@@ -127,14 +127,14 @@ class RecordFiles:
 
 @dataclass(frozen=True)
 class TableTool:
-    """A table that is really another one: a vote, a score or a detection in each row.
+    """A table whose rows are not items, but votes, scores or detections.
 
     name : of the tool and its table, in words
-    reader : gives the rows in cells, to be called by the name. Raises TableError
-    fingerprint : the columns by which the tool is known; None for a shape that several write
-    also : what else has to hold of the cells
-    has_rows : whether it describes its rows, so that it never speaks of the rows of another file
-    typed_reader : the reader of cells whose source tells words such as NA from missing values, if it differs
+    reader : returns the rows of the cells; gets the name. Raises TableError
+    fingerprint : the columns that identify the tool; None for a shape that several tools write
+    also : further condition on the cells
+    has_rows : whether it describes its rows, so that it is never about the rows of another file
+    typed_reader : reader of cells whose source distinguishes words such as NA from missing values, if it differs
     """
 
     name: str
@@ -145,15 +145,15 @@ class TableTool:
     typed_reader: Callable[[pd.DataFrame, str], TableReading] | None = None
 
     def fits(self, cells: pd.DataFrame) -> bool:
-        """Whether it is a table of this tool, by the names of its columns."""
+        """Whether this is a table of this tool, according to its column names."""
         return self.has_columns(cells) and (self.also is None or self.also(cells))
 
     def has_columns(self, cells: pd.DataFrame) -> bool:
-        """Whether it has the columns of such a table."""
+        """Whether the cells have the columns of such a table."""
         return self.fingerprint is None or self.fingerprint.matches(cells.columns)
 
     def read(self, cells: pd.DataFrame, *, typed: bool = False) -> TableReading:
-        """Return the rows in it. Raises TableError, also for a table of another tool."""
+        """Return the rows. Raises TableError, also for a table of another tool."""
         if self.fingerprint is not None:
             self.fingerprint.check(cells.columns, self.name)
         reader = self.typed_reader if typed and self.typed_reader is not None else self.reader
@@ -162,13 +162,13 @@ class TableTool:
 
 @dataclass(frozen=True)
 class LabelFields:
-    """A field that names labels, as a list of names or of objects, and the fields next to it.
+    """A field that names labels, as a list of names or of objects, and the fields that belong to it.
 
-    names : fields of an object with the label; the first that is there
-    weights : fields of an object with its weight; the first that is there
+    names : fields of an object that may hold the label; the first present is used
+    weights : fields of an object that may hold its weight; the first present is used
     scores : the field with a list of weights, one for each label
-    by : the field of an object that says who named it, and what to call them: ("user", "a user")
-    weight : of a label without one
+    by : the field of an object with the annotator, and a description: ("user", "a user")
+    weight : of a label without its own
     """
 
     field: str
@@ -179,7 +179,7 @@ class LabelFields:
     weight: float | None = None
 
     def of(self, record: JsonObject, row: int) -> Iterator[tuple[str, float | None, str | None]]:
-        """Label, weight and source of everything that is named. Raises TableError."""
+        """Yield label, weight and source of each named label. Raises TableError."""
         values = a_list(record.get(self.field), row, self.field)
         scores: list[Json] = [None] * len(values)
         if self.scores is not None:
@@ -211,15 +211,15 @@ def _no_notes(_records: Records) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class RecordMap:
-    """Records of which each names labels of one row.
+    """Records that each name labels of one row.
 
     labels : the fields with labels
-    about : fields that are not columns; those of `labels` are none, either
-    row_id, text : columns by these names
-    truth, model : the fields with the true label, and with who named all labels
-    cells : gives the cells of a record in place of all fields that are columns
-    one_a_row : whether records of one id are one row
-    notes : what is to be said of the records
+    about : fields that are no columns; neither are those of `labels`
+    row_id, text : names of these columns
+    truth, model : the fields with the true label, and with the source of all labels
+    cells : returns the cells of a record, instead of all fields that are columns
+    one_a_row : whether records with the same id are one row
+    notes : returns notes about the records
     """
 
     labels: tuple[LabelFields, ...]
@@ -233,14 +233,14 @@ class RecordMap:
     notes: Callable[[Records], Iterable[str]] = _no_notes
 
     def __call__(self, records: Records, name: str) -> TableReading:
-        """The reading of these records. Raises TableError."""
+        """Read these records. Raises TableError."""
         rows = read_each(records, self.row)
         if self.one_a_row:
             rows = _merged(rows, self.row_id)
         return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
 
     def row(self, record: JsonObject, row: int) -> Row:
-        """The row of one record. row : its number, from 1. Raises TableError"""
+        """Convert a record to a row. row : its number, from 1. Raises TableError."""
         if self.cells is not None:
             found = Row(self.cells(record, row))
         else:
@@ -256,14 +256,14 @@ class RecordMap:
                 found.name(label, weight, source or model)
         add_own(found, record, row)
         if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
-            # A label that was right and is no longer named becomes unknown: no one said that it is not.
+            # A label that was right and is no longer named becomes unknown, because it was not ruled out.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}
             found.vector = kept | dict.fromkeys(found.weights, 1)
         return found
 
 
 def _merged(found: Iterable[Row], row_id: str) -> list[Row]:
-    """One row for each id: what several records say of it is added up."""
+    """Merge the records of each id into one row, and sum their weights."""
     rows: dict[Hashable, Row] = {}
     for place, one in enumerate(found):
         key = one.cells.get(row_id)

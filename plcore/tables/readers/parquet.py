@@ -1,4 +1,4 @@
-"""Parquet, and Feather (Arrow IPC), by pyarrow: columns of any type, and files that are in cells."""
+"""Read Parquet and Feather (Arrow IPC) with pyarrow: columns of any type, and files inside cells."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _ENDINGS = (
 
 
 class EmbeddedFiles:
-    """Files by name, in memory; a `plcore.tables.media.files.FileSource`."""
+    """Files in memory by name; a `plcore.tables.media.files.FileSource`."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = dict(files)
 
     def find(self, cell: str) -> str:
-        """The file of this name. Raises MediaError if there is none."""
+        """Return the name if there is such a file. Raises MediaError if not."""
         name = cell.strip()
         if name not in self.files:
             fix = "Leave the cell empty, or put the file into the table."
@@ -63,7 +63,7 @@ class EmbeddedFiles:
         return name
 
     def open(self, name: str) -> BinaryIO:
-        """A file that `find` has named."""
+        """Open a file by its name from `find`."""
         return io.BytesIO(self.files[name])
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class EmbeddedFiles:
 
 
 def file_name(data: bytes, path: str | None, column: str, row: int) -> str:
-    """Name of a file format: the last part of its path, or its column and 1-based row with the ending of what it is."""
+    """Name a file: the last part of its path, or its column and 1-based row with the ending of its format."""
     name = PurePosixPath((path or "").replace("\\", "/")).name.strip()
     if name and name.isprintable():
         return name
@@ -86,17 +86,17 @@ _MB = 1_000_000
 
 
 class ColumnReader:
-    """Reads the columns of a table one after the other.
+    """Reads the columns of a table one by one.
 
     Attributes
     ----------
     n_rows : of the table
     names, columns : of the text read so far
-    scores : names of the columns that are probabilities of classes
+    scores : names of the columns of class probabilities
     files : names and bytes of images and recordings
-    arrays : by name, columns of vectors (n_rows, d)
-    notes : a sentence each about what was left out
-    types : by name, what columns of text were in the source
+    arrays : by name, vector columns (n_rows, d)
+    notes : a sentence for each column that was left out or interpreted
+    types : by name, original types of text columns
     """
 
     def __init__(self, features: DatasetFeatures, n_rows: int) -> None:
@@ -112,7 +112,7 @@ class ColumnReader:
         self._size = 0
 
     def add(self, name: str, column: pa.ChunkedArray) -> None:
-        """Read one column. Raises TableError: labels that have no name, too much text."""
+        """Read one column. Raises TableError: labels without a name, too much text."""
         features, kind = self._features, column.type
         if name in features.labels and pa.types.is_integer(kind):
             self._put(name, _of_labels(name, column, features.labels[name]))
@@ -150,12 +150,13 @@ class ColumnReader:
             return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
         if _is_list(kind) and _is_text(kind.value_type):
             return _lists_as_json(column)
-        if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times end at microseconds
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times have microseconds
             column = column.cast(pa.timestamp("us", kind.tz), safe=False)
         return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
 
     def _decoded(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """The values of a dictionary. One long text, named by every row, would fill the memory: measured first."""
+        """Return the values of a dictionary column, if they are not too large: every row may name the same long
+        text."""
         value_type = column.type.value_type
         if pa.types.is_string(value_type) or pa.types.is_large_string(value_type):
             for chunk in column.chunks:
@@ -169,7 +170,7 @@ class ColumnReader:
         return column.cast(value_type)
 
     def _add_numbers(self, name: str, column: pa.ChunkedArray, width: int) -> None:
-        """Vectors, of long lists; of others a column for each place: probabilities of classes, or a few numbers."""
+        """Add long lists as vectors, others as a column per position: class probabilities, or a few numbers."""
         classes = [names for names in self._features.class_names() if len(names) == width]
         is_score = len(classes) == 1
         if not is_score and width >= fewest_numbers(name):
@@ -210,7 +211,7 @@ class ColumnReader:
                 message = f"the file has more than {MAX_FILE_MB} MB."
                 raise TableError(Problem(row + 1, None, name, message, "Make it smaller."))
             called = file_name(data, path, name, row + 1)
-            if self.files.get(called, data) != data:  # another file of this name
+            if self.files.get(called, data) != data:  # another file with the same name
                 called = f"{hashlib.sha256(data).hexdigest()[:12]}_{called}"
             self.files[called] = data
             cells.append(called)
@@ -218,7 +219,7 @@ class ColumnReader:
 
 
 def _lists_as_json(column: pa.ChunkedArray) -> pa.LargeStringArray:
-    """Lists of texts as `cell_text` writes them, each different text once; '' for null."""
+    """Write lists of texts as `cell_text` does, encoding each distinct text once; '' for null."""
     encoded = pc.list_flatten(column).combine_chunks().dictionary_encode()
     words = [json.dumps(word, ensure_ascii=False) for word in encoded.dictionary.to_pylist()]
     each = pc.fill_null(pa.array(words, pa.large_string()).take(encoded.indices), "null")
@@ -257,20 +258,20 @@ def holds_files(kind: pa.DataType) -> bool:
 
 
 def _width(column: pa.ChunkedArray) -> int:
-    """How many numbers every list of the column has, 0 if that differs."""
+    """Return the length of every list in the column; 0 if lengths differ."""
     lengths = pc.unique(pc.drop_null(pc.list_value_length(column))).to_pylist()
     return int(lengths[0]) if len(lengths) == 1 else 0
 
 
 def _of_labels(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
-    """The name of each number; '' for -1, which says that there is no label, and for null."""
+    """Return the name of each class number; '' for null and for -1, which means no label."""
     numbers = pc.fill_null(column, -1).to_numpy()
     _refuse_unnamed(name, [[number] for number in np.where(numbers == -1, 0, numbers)], len(names))
     return pa.array(["" if number == -1 else names[number] for number in numbers], pa.large_string())
 
 
 def _of_sets(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
-    """A JSON list of the names of each row's numbers; '' for null, and for -1 alone."""
+    """Return a JSON list of the names of each row's class numbers; '' for null, and for a single -1."""
     rows: list[list[int] | None] = [None if row == [-1] else row for row in column.to_pylist()]
     _refuse_unnamed(name, [row or [] for row in rows], len(names))
     cells = ["" if row is None else json.dumps([names[k] for k in row], ensure_ascii=False) for row in rows]
@@ -297,21 +298,22 @@ def _refuse_unnamed(column: str, rows: Sequence[Sequence[int | None]], n_names: 
 PARQUET_START = b"PAR1"
 FEATHER_START = b"ARROW1"
 INDEX = "__index_level_0__"
-"""The column in which pandas writes the index of a frame."""
+"""Column name that pandas uses for the index of a DataFrame."""
 
 
 def read_parquet(data: bytes) -> TableReading:
     """Read the table of a Parquet file. Raises TableError: damaged, too large, without rows.
 
-    A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
-    (`{bytes, path}`) come as files, which the cells name. A list of as many numbers as there are class names is a
-    column `p_NAME` for each; another list of equally many numbers in each row a column of vectors, if it is called
-    one or is long, else a column `NAME_1`, `NAME_2` ... Other nested values are JSON.
+    A ClassLabel column becomes names, and the true label; a list of class labels becomes the candidates, as JSON.
+    Images and recordings (`{bytes, path}`) become files, which the cells name. A list with one number per class becomes
+    a column `p_NAME` for each class. Other lists with equally many numbers in each row become a column of vectors, if
+    the name is usual for embeddings or the lists are long, or else columns `NAME_1`, `NAME_2` ... Other nested values
+    become JSON.
     """
     try:
         metadata = pa.parquet.read_metadata(pa.BufferReader(data))
         check_size(metadata.num_rows, metadata.num_columns)
-        # Not by its columns: over damaged ones pyarrow ends the process.
+        # Not by column: pyarrow crashes the process on damaged ones.
         size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
         if size > MAX_UNPACKED_MB * _MB:
             raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
@@ -320,9 +322,9 @@ def read_parquet(data: bytes) -> TableReading:
             for column in metadata.schema
             if column.physical_type == "BYTE_ARRAY" and column.path == column.name
         ]
-        # As dictionaries, texts take no more room than in the file, until their length is known.
+        # As dictionaries, texts take no more memory than in the file, until their length is known.
         table = pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(use_threads=False)
-        table.validate(full=True)  # texts that are no UTF-8
+        table.validate(full=True)  # finds invalid UTF-8
     except (TableError, MemoryError):
         raise
     except Exception as error:
@@ -345,14 +347,14 @@ def read_feather(data: bytes) -> TableReading:
 
 
 def damaged(what: str, error: Exception) -> TableError:
-    """Return the error for an unreadable file. what : "Parquet file", and which of several"""
+    """Return the error for an unreadable file. what : "Parquet file", with its name if there are several"""
     return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it again.")
 
 
 def _read(table: pa.Table, name: str) -> TableReading:
     try:
         return _of_table(table, name)
-    except UnicodeDecodeError as error:  # names and texts are only decoded if they are used
+    except UnicodeDecodeError as error:  # names and texts are decoded only when used
         raise damaged(f"{name} file", error) from error
 
 
@@ -379,14 +381,15 @@ def roles_of(
     scores: Sequence[str],
     files: MediaFiles | None,
 ) -> Roles | None:
-    """Roles of the columns in the schema of a file; None if that has to be guessed. scores : columns of
-    probabilities of classes"""
+    """Return the roles given by a file's schema; None if they must be guessed. scores : class probability columns"""
     return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)
 
 
 def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None) -> Roles | None:
-    """The roles of a file that was written here: its candidates are known, what was added to it is no feature and no
-    truth, and the rest is guessed. None for other files."""
+    """Return the roles of a file that Winnow wrote; None for other files.
+
+    Its candidates are known, columns that Winnow added are neither features nor truth, and the rest is guessed.
+    """
     told = read_told(schema)
     if told is None:
         return None
@@ -414,7 +417,7 @@ def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None
 def _roles(
     cells: pd.DataFrame, features: DatasetFeatures, scores: Sequence[str], files: MediaFiles | None
 ) -> Roles | None:
-    """A guess, put right where the features say what a column is; None if they say nothing of labels."""
+    """Guess the roles, corrected by the features; None if these have no labels."""
     sets = [name for name in features.sets if name in cells]
     labels = [name for name in features.labels if name in cells]
     if not sets and not labels:

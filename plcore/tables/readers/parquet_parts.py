@@ -1,6 +1,8 @@
-"""A folder of Parquet files with the same columns is one table, as programs write what is large: its rows in the order
-of the files' names. They are read and stored one group of rows after the other: neither the files nor their cells are
-ever in memory as a whole."""
+"""Read a folder of Parquet files with the same columns as one table, in the order of file names.
+
+Programs write large tables like this. Row groups are read and stored one at a time: neither the files nor their cells
+are in memory as a whole.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +33,23 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class ParquetParts:
-    """Files that form one table. schema : of the first, and, except for metadata, of all"""
+    """Files that form one table. schema : of the first file, and, except for metadata, of all"""
 
     files: tuple[Path, ...]
     schema: pa.Schema
     n_rows: int
 
     def digest(self) -> bytes:
-        """SHA-256 of those of the files."""
+        """Return the SHA-256 of the files' SHA-256 digests."""
         return sha256(b"".join(map(_digest, self.files))).digest()
 
 
 def find_parts(path: Path) -> ParquetParts | None:
-    """The files of a folder that is one table in parts; None if it is not: one file alone, files of other kinds,
-    other columns, images or recordings in them. What Spark and others write next to parts (`_SUCCESS`) is skipped.
+    """Find the files of a folder that is one table in parts; None if it is not.
 
-    Raises TableError where one of them is damaged, or a column is only in names of folders. OSError.
+    It is not if it has a single file, files of other kinds, different columns, images or recordings. Files such as
+    `_SUCCESS`, which Spark and others write next to parts, are skipped.
+    Raises TableError if a file is damaged, or a column is only in folder names; OSError.
     """
     if not path.is_dir():
         return None
@@ -67,8 +70,7 @@ def find_parts(path: Path) -> ParquetParts | None:
 
 
 def _refuse_named_values(folder: Path, files: tuple[Path, ...], schema: pa.Schema) -> None:
-    """Refuse a column that only names of folders hold, as programs write tables that they split by its values: it
-    would be missing."""
+    """Raise TableError for a column that is only in folder names, as in partitioned tables: it would be missing."""
     for file in files:
         for name in file.relative_to(folder).parent.parts:
             column, sign, _ = name.partition("=")
@@ -88,8 +90,10 @@ def _files_under(folder: Path) -> Iterator[Path]:
 
 
 def store_parts(parts: ParquetParts, folder: Path) -> None:
-    """Leave in the folder what `store_reading` would of one file with all these rows. Raises TableError as
-    `read_parquet`, and where a column holds other things in one part than in another."""
+    """Store the same files as `store_reading` would for one file with all these rows.
+
+    Raises TableError as `read_parquet` does, and if a column's content differs between parts.
+    """
     if not parts.n_rows:
         raise refusal("The table has no rows.", "Add at least one data row.")
     table = _Stored(folder, parts.n_rows)
@@ -100,7 +104,7 @@ def store_parts(parts: ParquetParts, folder: Path) -> None:
                 table.add(columns, file.name)
     finally:
         table.close()
-    if table.n_done != parts.n_rows:  # or what is missing would be zeros
+    if table.n_done != parts.n_rows:  # missing rows would be zeros
         said_rows = ValueError(f"{table.n_done:,} rows, not {parts.n_rows:,} as they say")
         raise damaged("Parquet files", said_rows)
     known, n_files = "Parquet of Hugging Face" if features.known else "Parquet", len(parts.files)
@@ -121,14 +125,14 @@ def store_parts(parts: ParquetParts, folder: Path) -> None:
 
 
 def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[ColumnReader]:
-    """The columns of some rows after the other. before : rows of the files before, for messages"""
+    """Yield the columns of one block of rows at a time. before : rows of the previous files, for messages"""
     with pa.parquet.ParquetFile(file) as part:
         batches = part.iter_batches(_ROWS_AT_ONCE, use_threads=False)
         while True:
             with _told_of(file):
                 if (batch := next(batches, None)) is None:
                     return
-                batch.validate(full=True)  # texts that are no UTF-8
+                batch.validate(full=True)  # finds invalid UTF-8
             reader = ColumnReader(features, batch.num_rows)
             try:
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -140,12 +144,12 @@ def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[Colu
 
 
 def _further(problem: Problem, rows: int) -> Problem:
-    """The problem of a row that has this many more before it."""
+    """Move the problem down by this many rows."""
     return problem if problem.row is None else replace(problem, row=problem.row + rows)
 
 
 class _Stored:
-    """The table as far as it is written: cells, and columns of vectors, whose width the first rows tell."""
+    """The table written so far: cells, and vector columns, whose width the first rows determine."""
 
     def __init__(self, folder: Path, n_rows: int) -> None:
         self.names: list[str] = []
@@ -156,10 +160,10 @@ class _Stored:
         self._folder, self._n_rows, self.n_done = folder, n_rows, 0
         self._writer: pa.RecordBatchFileWriter | None = None
         self._sink: pa.NativeFile | None = None
-        self._vectors: dict[str, tuple[BinaryIO, int]] = {}  # the file, and its width
+        self._vectors: dict[str, tuple[BinaryIO, int]] = {}  # file and width
 
     def add(self, some: ColumnReader, file: str) -> None:
-        """Put these rows behind the others."""
+        """Append these rows."""
         if self._writer is None:
             self._begin(some)
         widths = {name: array.shape[1] for name, array in some.arrays.items()}
@@ -186,14 +190,14 @@ class _Stored:
         for place, (name, array) in enumerate(first.arrays.items()):
             file = f"array-{place}"
             self.arrays.append({"name": name, "file": file})
-            # Written and not mapped: where the disk is full, writing to a map ends the process.
+            # Written, not memory-mapped: on a full disk, writing to a mapped file ends the process.
             opened = array_file(self._folder, file).open("wb")
             self._vectors[name] = opened, array.shape[1]
             head = np.lib.format.header_data_from_array_1_0(array) | {"shape": (self._n_rows, array.shape[1])}
             np.lib.format.write_array_header_1_0(opened, head)
 
     def close(self) -> None:
-        with ExitStack() as open_files:  # each is closed, also where the disk is too full to close another
+        with ExitStack() as open_files:  # close each, even if the disk is too full to close another
             for one in (*(file for file, _ in self._vectors.values()), self._sink, self._writer):
                 if one is not None:
                     open_files.callback(one.close)
@@ -201,7 +205,7 @@ class _Stored:
 
 @contextmanager
 def _told_of(file: Path) -> Iterator[None]:
-    """Turn Arrow's errors about a file into messages; what the system refuses comes through."""
+    """Turn Arrow's errors about a file into messages; errors of the operating system are raised unchanged."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

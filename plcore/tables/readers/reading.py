@@ -1,5 +1,4 @@
-"""The result of every reader of a format: text cells, their roles by the format; and the column names that
-identify a tool."""
+"""The result of every format's reader (text cells and their roles), and column names that identify a tool."""
 
 from __future__ import annotations
 
@@ -29,27 +28,26 @@ from plcore.tables.text.csv import LINE_INDEX, name_problems, storable, with_ind
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 MAX_NUMBERS = 200_000_000
-"""Limit of the numbers in a column of vectors: 800 MB."""
+"""Maximum number of values in a column of vectors: 800 MB."""
 
 
 @dataclass(frozen=True)
 class TableReading:
-    """The content of a file as read.
+    """The content of a file.
 
     Attributes
     ----------
-    cells : (n_rows, n_columns) DataFrame of str; its index is named `line` where the rows have lines of a file
-    format : what the file is, in words: "Excel workbook, sheet 'Birds'"
-    roles : what the format says the columns are for; None if they have to be guessed
-    files : images and recordings that came with the table; None for none
-    notes : a sentence each about what was left out, or taken in one of several ways
-    arrays : by name, columns of vectors (n_rows, d) next to those of text
-    typed : whether the source tells texts from missing values
-    groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
-    asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
-        that the reading is right
-    others : other readings of the same files, each made when it is requested, by what an item is in them; a reading
-        that was stored has none
+    cells : (n_rows, n_columns) DataFrame of str; its index is named `line` if the rows have lines in a file
+    format : the format in words: "Excel workbook, sheet 'Birds'"
+    roles : roles of the columns as given by the format; None if they must be guessed
+    files : images and recordings that came with the table; None if there are none
+    notes : a sentence for each part that was left out or interpreted
+    arrays : by name, vector columns (n_rows, d) in addition to the text columns
+    typed : whether the source distinguishes text from missing values
+    groups : groups of classes by name (a genus and its species), if the format has them
+    asks : name, message and fix of each doubt about the whole file that stops its import until the user confirms the
+        reading
+    others : other readings of the same files by their kind of item, created on request; empty if read from storage
     """
 
     cells: pd.DataFrame
@@ -64,8 +62,7 @@ class TableReading:
     others: Mapping[str, Callable[[], TableReading]] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
-        """Return the roles given by the format, or a guess for each column. A column of vectors is the
-        embedding."""
+        """Return the roles given by the format, or a guess. A column of vectors is the embedding."""
         roles = self.roles
         if roles is None:
             roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
@@ -84,8 +81,9 @@ _SHOWN = (
 def own_roles(
     cells: pd.DataFrame, original: Sequence[str], own: Roles, *, files: bool = False, typed: bool = False
 ) -> Roles:
-    """Return the roles of a table that Winnow wrote: the roles of labels, votes, true labels and ids are in the file,
-    those of the original columns are guessed.
+    """Return the roles of a table that Winnow wrote.
+
+    Those of labels, votes, true labels and ids are in the file; those of the original columns are guessed.
 
     original : the original columns      own : the roles in the file
     files, typed : as in `suggest_roles`
@@ -98,7 +96,7 @@ def own_roles(
     labels = (
         set(named_labels(cells, own, Finder(None)).labels.unique().to_pylist()) if own.candidates else set()
     )
-    # Votes and true labels, under any name: as features they would give every answer away.
+    # Votes and true labels, no matter their names: as features they would reveal every answer.
     categories = tuple(name for name in found.categories if not set(cells[name].str.strip()) <= {*labels, ""})
     return replace(found, categories=categories)
 
@@ -109,7 +107,7 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
 
 
 def check_vectors(name: str, n_rows: int, width: int) -> None:
-    """Raise TableError for a vector column with too many numbers; call it before the column is allocated."""
+    """Raise TableError if a vector column has too many numbers; call this before allocating the column."""
     if n_rows * width > MAX_NUMBERS:
         message = (
             f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
@@ -122,10 +120,10 @@ def text_table(
     columns: Sequence[Sequence[str] | pa.LargeStringArray],
     lines: Sequence[int] | None = None,
 ) -> pd.DataFrame:
-    """The cells of columns of text, each under its name.
+    """Build the cells from text columns and their names.
 
-    lines : of the file that the rows begin in, or the rows of a sheet; None if there are none
-    Raises TableError: no rows, names empty or used twice, text that no file can hold.
+    lines : file line in which each row starts, or its row in a sheet; None if there are none
+    Raises TableError: no rows, names empty or duplicate, text that cannot be stored.
     """
     names = with_index(names)
     problems = name_problems(names)
@@ -152,20 +150,19 @@ def text_table(
 
 
 def cells_of(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
-    """Cells of text from values by column, written as `plcore.tables.text.frames` says."""
+    """Convert values by column to text cells, as in `plcore.tables.text.frames`."""
     return frame_as_text(
         pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
     )
 
 
 def json_candidates(column: str, **roles: Any) -> Roles:
-    """Roles with the candidates in this column, each of whose cells is a JSON list of class names."""
+    """Return roles with this column as candidates, a JSON list of class names in each cell."""
     return Roles(candidates=column, form="json", **roles)
 
 
 def column_text(values: Sequence[object]) -> Sequence[str] | pa.LargeStringArray:
-    """Return the text of each value of a column; columns of one type, the usual case, take a tenth of the
-    time."""
+    """Return the text of each value of a column; ten times as fast if all have one type, the usual case."""
     kinds = set(map(type, values))
     if kinds <= {str}:
         return values
@@ -175,8 +172,8 @@ def column_text(values: Sequence[object]) -> Sequence[str] | pa.LargeStringArray
 
 
 def cell_text(value: object) -> str:
-    """The text of one value: '' for none and NaN, whole numbers without a point, `true` and `false`, dates as ISO 8601
-    says, lists and objects as JSON.
+    """Return the text of a value: '' for None and NaN, whole numbers without a point, `true` and `false`, dates in ISO
+    8601, lists and objects as JSON.
     """
     if isinstance(value, str):
         return value
@@ -196,7 +193,7 @@ def cell_text(value: object) -> str:
 
 
 def float_text(value: float) -> str:
-    """The shortest text that reads back as this number, whole ones without a point; '' for NaN."""
+    """Return the shortest text that reads back as this number, whole ones without a point; '' for NaN."""
     if math.isnan(value):
         return ""
     text = repr(value)
@@ -215,12 +212,12 @@ def plain(value: object) -> object:
 
 
 def plain_name(name: object) -> str:
-    """A column name in lower case, without blanks around it and without Kaleidoscope's trailing star."""
+    """Return a column name in lower case, without surrounding spaces and Kaleidoscope's trailing star."""
     return str(name).strip().rstrip("*").rstrip().lower()
 
 
 def by_plain_name(names: Iterable[object]) -> dict[str, str]:
-    """The columns by their plain names; of two with the same plain name, the first."""
+    """Map plain names to columns; of several with the same plain name, the first."""
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(plain_name(name), str(name))
@@ -229,12 +226,12 @@ def by_plain_name(names: Iterable[object]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Column names that together identify one tool. All are in lower case, as `plain_name` returns them.
+    """Column names that together identify one tool, in lower case, as `plain_name` returns them.
 
     needs : names that are always present
-    starts : each is the beginning of at least one name
-    one_of : of each group at least one name is present
-    never : names that mark the file of another tool
+    starts : prefixes that at least one name each has
+    one_of : groups of names, at least one of each of which is present
+    never : names that identify another tool
     """
 
     needs: frozenset[str]
@@ -243,7 +240,7 @@ class Fingerprint:
     never: frozenset[str] = frozenset()
 
     def matches(self, names: Iterable[object]) -> bool:
-        """Return whether a file with these names was written by the tool."""
+        """Whether a file with these names was written by the tool."""
         present = {plain_name(name) for name in names}
         return (
             self.needs <= present
@@ -265,12 +262,12 @@ class Fingerprint:
 
 
 def names(*of: str) -> frozenset[str]:
-    """A set of names, for declaring a fingerprint."""
+    """Return a set of names, to declare a fingerprint."""
     return frozenset(of)
 
 
 def texts_of(cells: pd.DataFrame, column: str | None) -> list[str]:
-    """The stripped cells of a column; empty ones if there is no such column."""
+    """Return the stripped cells of a column; empty ones if there is no such column."""
     return [""] * len(cells) if column is None else cells[column].str.strip().tolist()
 
 
@@ -282,7 +279,7 @@ def numbers_of(
     most: float = LARGEST,
     nothing: Sequence[str] = ("", "NA", "NaN", "nan"),
 ) -> list[float | None]:
-    """The numbers from 0 on in a column; None if a cell says nothing. what : that is expected, for the message
+    """Return the numbers in a column, at least 0; None for empty cells. what : the expected content, for messages
 
     Raises TableError for other cells.
     """
@@ -301,7 +298,7 @@ def numbers_of(
 
 
 def first_named(columns: Mapping[str, str], *options: str) -> str | None:
-    """The first of these plain names that the file has, as the file writes it."""
+    """Return the first of these plain names that the file has, as written in the file."""
     return next((columns[name] for name in options if name in columns), None)
 
 

@@ -1,4 +1,4 @@
-"""Recognise the format of a file by its first bytes and call its reader; plain CSV is stored in one pass."""
+"""Recognise a file's format by its first bytes and call its reader; store plain CSV in one pass."""
 
 from __future__ import annotations
 
@@ -92,17 +92,16 @@ GZIP_START = b"\x1f\x8b"
 _PIECE = 1 << 20
 _MB = 1_000_000
 _MOST_LEFT = 20
-"""Files that may be tables and are looked into though they are not read."""
+"""Maximum number of unread files that are checked for tables."""
 _PACKAGE = re.compile(r"(observations|media|deployments)\.csv", re.IGNORECASE)
 _ANEW = "Pack it again, or import the file without packing it."
 
 
 def gunzip(data: bytes) -> bytes:
-    """Return the content of a gzip file. Raises TableError: damaged, or too large, detected while
-    unpacking."""
+    """Decompress a gzip file. Raises TableError: damaged, or too large, as soon as the limit is reached."""
     pieces, size = [], 0
     rest = data
-    while rest.startswith(GZIP_START):  # a file may be several, one after the other
+    while rest.startswith(GZIP_START):  # a file may consist of several
         unpacker = zlib.decompressobj(wbits=31)
         try:
             while not unpacker.eof:
@@ -122,7 +121,7 @@ def gunzip(data: bytes) -> bytes:
 
 
 def refuse_drawings(reading: TableReading, archive: FileTree) -> None:
-    """Raise TableError where cells name SVG files of the zip, which would be dropped without a word."""
+    """Raise TableError if cells name SVG files of the archive, which would be dropped silently."""
     drawings = {name.rpartition("/")[2] for name in archive.names() if name.lower().endswith(".svg")}
     if not drawings:
         return
@@ -150,13 +149,13 @@ _HEADERS = (
 )
 _MOST_EXTRA = 8
 _MOST_TRIED = 20_000
-"""Rows; each may be read in a hundred ways. Those after them are left to be refused."""
+"""Maximum number of rows to repair, as each may be read in a hundred ways. Later ones are left to be reported."""
 
 
 def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """The text with the cells of shifted rows in quotes, and a note of it; as it is where it is no such table.
+    """Put the cells of shifted rows in quotes, and add a note; other texts are returned unchanged.
 
-    data : of a file, in UTF-8. Lines keep their numbers.
+    data : of a file, in UTF-8. Line numbers do not change.
     """
     if not may_lack_quotes(data):
         return data, ()
@@ -172,7 +171,7 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
         if tried > _MOST_TRIED:
             break
         ways = list(_ways(cells, names))
-        # Which of two neighbouring texts has the comma does not matter much: the first. Where a number stands does.
+        # If two adjacent texts may have the comma, take the first: only the positions of numbers matter.
         if len({_numbers_of(way, names) for way in ways}) == 1:
             repaired, first = repaired + 1, first or place + 1
             lines[place] = ",".join(f'"{cell}"' if "," in cell else cell for cell in ways[0])
@@ -186,7 +185,7 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def may_lack_quotes(data: bytes) -> bool:
-    """Whether a text in UTF-8 begins as those tables do."""
+    """Whether a text in UTF-8 starts with the header of such a table."""
     return _header(data).startswith(_HEADERS)
 
 
@@ -195,7 +194,7 @@ def _header(data: bytes) -> str:
 
 
 def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
-    """Every way to join neighbouring cells so that there is one for each name, and numbers stand where they belong."""
+    """Yield every way to join adjacent cells that gives one cell per name, with numbers in number columns."""
     extra = len(cells) - len(names)
     wide = [place for place, name in enumerate(names) if name in _TEXTS]
     if extra > _MOST_EXTRA:
@@ -211,7 +210,7 @@ def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _numbers_of(cells: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The cells of the columns of numbers."""
+    """Return the cells of the number columns."""
     return tuple(
         cell for cell, name in zip(cells, names, strict=True) if name in _NUMBERS or name in _MAYBE_NUMBERS
     )
@@ -234,7 +233,7 @@ _UNPACK = {
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
     """Read the table in these bytes, or in the file or folder at this path.
 
-    name : of the file, if only its bytes are given; None: that of the path
+    name : of the file, if only its bytes are given; None: from the path
     Raises TableError, with row, column and fix, if it cannot be read.
     """
     if isinstance(source, Path) and source.is_dir():
@@ -254,7 +253,7 @@ def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
 
 
 def _read_plain(data: bytes, name: str, packing: str) -> TableReading:
-    """The table of a file that was unpacked from `packing`, if from any; `name` only breaks ties among texts."""
+    """Read a single file. packing : "file", or the archive that it was in      name : only resolves ties among texts"""
     if (known := byte_format(data)) is not None:
         return known.read(data)
     if data.startswith(ZIP_STARTS):
@@ -277,10 +276,12 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
 
 
 def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
-    """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
-    table of their rows; or an ARFF file with MULAN's list of labels.
+    """Read a zip or folder.
 
-    level : of a Camtrap DP, to choose
+    It has a table with its images, recordings and vectors; or candidates or votes with the table of their rows; or an
+    ARFF file with MULAN's list of labels; or tables that are parts of one.
+
+    level : chosen level of a Camtrap DP
     """
     reading, left = None, archive.more_tables
     if len(archive.table_names) > 1:
@@ -301,7 +302,7 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
 
 
 def _read_package(archive: FileTree, level: str | None) -> TableReading | None:
-    """The media, or the events, of a Camtrap DP with their observations; None of other tables. Raises TableError."""
+    """Read the media or events of a Camtrap DP with their observations; None for other tables. Raises TableError."""
     named = {base_name(name).lower(): name for name in archive.table_names}
     if OBSERVATIONS not in named:
         return None
@@ -313,12 +314,12 @@ def _read_package(archive: FileTree, level: str | None) -> TableReading | None:
 
 
 def _read_together(archive: FileTree) -> TableReading | None:
-    """The table in several files of JSON that one tool writes together; None of others."""
+    """Read several JSON files that one tool writes together; None for others."""
     if not all(name.lower().endswith((".json", ".jsonl", ".ndjson")) for name in archive.table_names):
         return None
     try:
         files = {base_name(name): records_in(archive.table(name)) for name in archive.table_names}
-    except TableError:  # told if it is read as a table
+    except TableError:  # reported when it is read as a table
         return None
     found = read_together(files) if len(files) == len(archive.table_names) else None
     return (
@@ -329,7 +330,7 @@ def _read_together(archive: FileTree) -> TableReading | None:
 
 
 def _read_with_votes(archive: FileTree) -> TableReading | None:
-    """The rows of a table with the votes of a file of arrays next to it, in their order; None of other files."""
+    """Read a table with the votes in an array file next to it, in row order; None for other files."""
     data = {name: archive.table(name) for name in archive.table_names}
     votes = [name for name, one in data.items() if byte_format(one) in (NPZ, NPY) and holds_votes(one)]
     if len(votes) != 1:
@@ -342,14 +343,13 @@ def _read_with_votes(archive: FileTree) -> TableReading | None:
 
 
 def _read_detections(archive: FileTree) -> TableReading | None:
-    """The rows of all tables, one after the other, if they are tables of one sound detector, one for each recording;
-    None if they are not."""
+    """Concatenate tables of one sound detector, one for each recording; None for other tables."""
     names, readings, silent = archive.table_names, [], []
     for name in names:
         try:
             reading = _read_member(archive, name)
         except TableError as error:
-            if error.problems in ((HEADER_ONLY,), (EMPTY,)):  # nothing was heard in a recording
+            if error.problems in ((HEADER_ONLY,), (EMPTY,)):  # no detections in this recording
                 silent.append(name)
                 continue
             break
@@ -359,7 +359,7 @@ def _read_detections(archive: FileTree) -> TableReading | None:
     layouts = {detection_layout(one.cells) for one in readings}
     if len(readings) + len(silent) < len(names) or len(layouts) != 1:
         return None
-    # No line of a file tells where a row of several files stands.
+    # No line numbers: the rows come from several files.
     cells = pd.concat([one.cells for one in readings], ignore_index=True).fillna("").astype("str")
     said = [
         f"The {len(names)} tables in the {archive.what} were read one after the other, in the order of their names."
@@ -377,7 +377,7 @@ def _read_detections(archive: FileTree) -> TableReading | None:
 def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
     """Read the vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
 
-    name : of the file, where only its bytes are given. Raises TableError, in words, if there are none.
+    name : of the file, if only its bytes are given. Raises TableError if there are none.
     """
     data = source if isinstance(source, bytes) else source.read_bytes()
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
@@ -390,7 +390,7 @@ def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
 
 
 def _read_with_vectors(archive: FileTree) -> TableReading | None:
-    """The table of a zip that holds a file of vectors of its rows, too; None if neither of two is one."""
+    """Read a table with a file of vectors of its rows; None unless exactly one of the two files is one."""
     found: dict[str, VectorFile] = {}
     for name in archive.table_names:
         data = archive.table(name)
@@ -399,7 +399,7 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
         else:
             try:
                 vectors = vectors_of_table(_read_member(archive, name), alone=True)
-            except TableError:  # told if it is read as a table
+            except TableError:  # reported when it is read as a table
                 continue
         if vectors is not None:
             found[name] = vectors
@@ -415,8 +415,10 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
 
 
 def _read_two(archive: FileTree) -> TableReading | None:
-    """The rows of one table with the candidates of the other; None if a second file next to a CSV file is no such
-    table. Raises TableError where no one can tell which of two tables is meant."""
+    """Join the rows of one table with the candidates of the other; None if the second file next to a CSV file has none.
+
+    Raises TableError if it is ambiguous which of two tables is meant.
+    """
     readings, faults = [], []
     for name in archive.table_names:
         try:
@@ -440,7 +442,7 @@ def _read_two(archive: FileTree) -> TableReading | None:
 
 
 def _read_parts(archive: FileTree) -> TableReading:
-    """The rows of all tables, one after the other, if they have the same columns. Raises TableError if not."""
+    """Concatenate the rows of all tables if they have the same columns. Raises TableError if not."""
     readings: list[TableReading] = []
     for name in archive.table_names:
         try:
@@ -471,17 +473,17 @@ def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReadi
 
 
 def _with_left(reading: TableReading, archive: FileTree, left: Sequence[str]) -> TableReading:
-    """The reading with what is to be said of files that may be tables and were not read. left : their names"""
+    """Add notes and doubts about files that may be tables and were not read. left : their names"""
     rows: dict[str, int] = {}
     for name in left[:_MOST_LEFT]:
         try:
             other = _read_member(archive, name).cells
-        except TableError:  # a setting, a licence: something else than a table
+        except TableError:  # settings, a licence or another file that is no table
             continue
         if len(other) > 1 and len(other.columns) > 1:
             rows[name] = len(other)
     if any(map(_PACKAGE.fullmatch, map(base_name, archive.table_names))):
-        rows.clear()  # its other tables are about something else
+        rows.clear()  # the other tables of a Camtrap DP are unrelated
     others = [name for name in left if name not in rows]
     notes = (*reading.notes, f"Not read: {listed(others, 5)}.") if others else reading.notes
     if not rows:
@@ -512,19 +514,23 @@ def _read_member(archive: FileTree, name: str) -> TableReading:
 
 
 _TOGETHER = 32
-"""Blocks of the file that are stored as one: of fewer, a look at a column has the system read its neighbours, too."""
+"""Number of file blocks stored as one batch. With smaller batches, reading a column would also read its neighbours from
+disk.
+"""
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
-    """Result of `read_table` and `store_reading` for this file, stored in the folder; False, and nothing is left,
-    where it
-    is not plain CSV (`plcore.tables.text.stream`), so that they have to. So it is of a pipe, which can be read once."""
+    """Store this file in the folder, with the same result as `read_table` and `store_reading`.
+
+    Returns False, and leaves nothing in the folder, if it is not plain CSV (`plcore.tables.text.stream`): callers must
+    then use those functions. A pipe is never plain, because it can be read only once.
+    """
     csv = find_plain(path, _is_for_others) if path.is_file() else None
     if csv is None or not _store(csv, path, folder / CELLS):
         (folder / CELLS).unlink(missing_ok=True)
         return False
     store_said(folder, csv.names, "CSV")
-    if lacks_recording(read_stored(folder).cells):  # whose name it is to have
+    if lacks_recording(read_stored(folder).cells):  # the column is filled from the file name
         for name in (CELLS, SAID):
             (folder / name).unlink()
         return False
@@ -532,7 +538,7 @@ def store_plain_csv(path: Path, folder: Path) -> bool:
 
 
 def _is_for_others(text: bytes) -> bool:
-    """Whether a text that begins so is read as another format, or put right first."""
+    """Whether a text with this beginning has another format, or must be repaired first."""
     if text.startswith((GZIP_START, *ZIP_STARTS)) or byte_format(text) is not None:
         return True
     return (
@@ -544,7 +550,7 @@ def _is_for_others(text: bytes) -> bool:
 
 
 def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
-    """Write the cells, and the line that each row begins in; whether the file was plain to its end."""
+    """Write the cells and the line in which each row starts. Return whether the file was plain to its end."""
     columns = [pa.field(str(place), pa.large_string()) for place in range(len(csv.names))]
     schema = pa.schema([*columns, pa.field(LINE_INDEX, pa.int64())])
     n_rows = 0
@@ -563,7 +569,7 @@ def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
 
 
 def _gather(blocks: Iterator[Batch], gathered: Sequence[GatheredText]) -> Iterator[int]:
-    """Put each block behind those before it, column by column; how many rows it has."""
+    """Append each block to the previous ones, column by column, and yield its number of rows."""
     for block in blocks:
         for column, text in zip(block, gathered, strict=True):
             text.add(column)

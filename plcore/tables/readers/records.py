@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: objects of any fields, those of a tool's export, and the forms in which pandas writes tables."""
+"""Read JSON and JSON Lines: any objects, exports of tools, and the forms in which pandas writes tables."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ OfTool = Callable[[Records], TableReading | None]
 
 _LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions", "cats"}  # cats are spaCy's categories
 MAX_DEPTH = 8
-"""Objects deeper than this stay JSON in one cell."""
+"""Maximum depth of flattened objects; deeper ones stay JSON in one cell."""
 
 
 def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None) -> pd.DataFrame:
-    """One row a record; columns in the order in which their fields first come. Missing fields and null are empty
-    cells; lists stay JSON.
+    """Flatten records, one per row; columns are in the order in which fields first occur.
 
-    lines : of the file that the records begin in
-    Raises TableError: two fields of one dotted name, too many cells, names or text that no file can hold.
+    Missing fields and null are empty cells; lists stay JSON.
+
+    lines : file line in which each record starts
+    Raises TableError: two fields with the same dotted name, too many cells, names or text that cannot be stored.
     """
     weighted = _weighted_labels(records)
     names: dict[str, None] = {}
@@ -39,7 +40,7 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
     for place, record in enumerate(records):
         row = record if _is_flat(record) else _flattened(record, place, lines, weighted)
         fields = list(row)
-        if fields != before:  # most records have the fields of the one before
+        if fields != before:  # most records have the same fields as the previous one
             names.update(dict.fromkeys(fields))
             before = fields
         check_size(place + 1, len(names))
@@ -55,7 +56,7 @@ def _is_flat(record: JsonObject) -> bool:
 
 
 def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
-    """Fields called like candidates that hold {label: number} wherever they hold anything: no columns, but lists."""
+    """Return the fields named like candidates whose values are all {label: number}: they are not split into columns."""
     found: dict[str, bool] = {}
     for record in records:
         for name, value in record.items():
@@ -65,7 +66,7 @@ def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _is_weights(value: Json) -> bool:
-    """null stands for a key that the row lacks."""
+    """Whether this is {label: number}; null means that the row lacks the key."""
     return isinstance(value, dict) and all(
         each is None or (isinstance(each, (int, float)) and not isinstance(each, bool))
         for each in value.values()
@@ -100,13 +101,13 @@ _OBJECTS = "Write a list of objects, one a row: [{...}, {...}], or one object on
 
 
 def looks_like_json(data: bytes) -> bool:
-    """Whether a text (UTF-8) begins as JSON or JSON Lines with objects do."""
+    """Whether a text (UTF-8) starts like JSON or JSON Lines with objects."""
     return _START.match(data[:1000]) is not None
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The records of a file, what it is in words, and the lines in which they begin."""
+    """The records of a file, its format in words, and the lines in which they start."""
 
     records: list[JsonObject]
     format: str
@@ -117,11 +118,11 @@ class _Found:
 def read_json(data: bytes, of_tool: OfTool | None = None) -> TableReading:
     """Read the table in a JSON or JSON Lines file (UTF-8).
 
-    of_tool : gives the table in the records of a tool, which are read as what they mean; None for those of none
+    of_tool : returns the table in the records of a tool, or None for other records
 
-    A list of objects, or an object on every line, has a row for each; so has the only list of objects in an object
-    (`{"data": [...]}`). An object of lists has a column for each. Of other objects the forms of `pandas` are read.
-    Raises TableError: no JSON, with line and column; a key twice in an object; nothing that is a table.
+    A list of objects, or an object on every line, gives a row for each; so does the only list of objects in an object
+    (`{"data": [...]}`). An object of lists gives a column for each. Other objects are read as `pandas` writes them.
+    Raises TableError: invalid JSON, with line and column; a duplicate key in an object; no table.
     """
     try:
         for found in _found(data.decode()):
@@ -142,7 +143,7 @@ def records_in(data: bytes) -> Records:
 
 
 def _found(text: str) -> Iterator[_Found]:
-    """Allowed shapes of records; the last are the rows. Raises TableError if the others are no tool's."""
+    """Yield the possible records of a file; the last are its rows. Raises TableError if it has no table."""
     parser = _Parser()
     lines = _lines(text)
     if len(lines) == 1 or not lines or not _is_whole(lines[0][1]):
@@ -159,7 +160,7 @@ def _found(text: str) -> Iterator[_Found]:
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """Number and text of every line that is not blank. Only LF and CR LF end one: JSON text may hold the others."""
+    """Return number and text of every non-blank line. Only LF and CR LF end it: JSON text may contain others."""
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
@@ -172,7 +173,7 @@ def _is_whole(line: str) -> bool:
 
 
 class _Parser:
-    """json.loads with places, duplicate keys refused, and a note of what JSON does not know."""
+    """json.loads with positions in errors, errors for duplicate keys, and a note about NaN."""
 
     def __init__(self) -> None:
         self._nan = 0
@@ -200,7 +201,7 @@ class _Parser:
             message = f"this is no JSON at {where}: {error.msg[:1].lower()}{error.msg[1:]}."
             fix = "Correct the place, or write the file by a program."
             raise refusal(message, fix, row=row, line=line if line is not None else error.lineno) from None
-        except ValueError as error:  # a number of more than 4,300 digits
+        except ValueError as error:  # a number with more than 4,300 digits
             raise refusal(
                 f"a number cannot be read ({error}).", "Write it as text.", row=row, line=line
             ) from None
@@ -211,13 +212,11 @@ class _Parser:
 
 
 class _KeyTwiceError(ValueError):
-    """An object has this key twice."""
+    """An object has a duplicate key."""
 
 
 def _object(pairs: Sequence[tuple[str, Json]]) -> JsonObject:
-    found = {
-        intern(name): value for name, value in pairs
-    }  # a million rows then share the names of their fields
+    found = {intern(name): value for name, value in pairs}  # shares field names among a million rows
     if len(found) < len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:
@@ -286,7 +285,7 @@ def _of_columns(value: Mapping[str, list[Json]], notes: tuple[str, ...]) -> _Fou
 
 
 def _of_objects(value: Mapping[str, JsonObject], notes: tuple[str, ...]) -> _Found:
-    """Objects in an object: columns with the same row names (as pandas writes a table), else rows with names."""
+    """Read objects in an object: columns if they share row numbers (as pandas writes a table), else rows with names."""
     objects = list(value.values())
     rows = list(objects[0])
     are_numbers = bool(rows) and all(name.isdecimal() for name in rows)

@@ -1,6 +1,6 @@
-"""Every format and tool whose files are known, in one list: the first entry that fits reads the file.
+"""List of all known formats and tools: the first entry that fits reads the file.
 
-A new tool is an entry in `READERS`, and a file or a `RecordMap` of its own.
+To add a tool, add an entry to `READERS`, and a module or a `RecordMap`.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ from plcore.tables.writers.sheets import OWN_SHEET
 
 @dataclass(frozen=True)
 class ByteFormat:
-    """Files that are not text, known by how they begin.
+    """A binary format, recognised by the first bytes.
 
-    starts : bytes, any of which they begin with
-    read : gives the table in the whole file. Raises TableError
-    has_names : whether a zip with entries of these names is such a file; None of files that are no zips
+    starts : alternative first bytes
+    read : returns the table in the whole file. Raises TableError
+    has_names : whether a zip with entries of these names has this format; None if the format is no zip
     """
 
     starts: tuple[bytes, ...]
@@ -122,16 +122,17 @@ class ByteFormat:
     has_names: Callable[[frozenset[str]], bool] | None = None
 
     def fits(self, data: bytes) -> bool:
-        """Whether it is such a file."""
+        """Whether the file has this format."""
         return data.startswith(self.starts) and (self.has_names is None or self.has_names(names_in_zip(data)))
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """Texts (UTF-8) that are no CSV.
+    """A text format (UTF-8) other than CSV.
 
-    fits : whether a text in a file of this name is one
-    read : gives the table in a text, by the file's name and MULAN's list of labels, if there is one. Raises TableError
+    fits : whether a text in a file of this name has this format
+    read : returns the table in a text, given the file's name and MULAN's list of labels, if there is one. Raises
+        TableError
     """
 
     fits: Callable[[bytes, str], bool]
@@ -139,7 +140,7 @@ class TextFormat:
 
 
 def names_in_zip(data: bytes) -> frozenset[str]:
-    """The names of a zip's entries; none if it cannot be read, which is for `Archive` to say."""
+    """Return the names of a zip's entries; empty if it cannot be read, which `Archive` reports."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             return frozenset(file.namelist())
@@ -148,7 +149,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Return a format that is recognized only to refuse it with a message."""
+    """Return a format that is recognised only to refuse it with a message."""
 
     def read(_data: bytes) -> TableReading:
         raise refusal(f"This is {what}.", fix)
@@ -169,7 +170,7 @@ NPZ = ByteFormat(
 )
 
 TOGETHER = (DOCCANO_CONFIG, DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
-"""Tools that write several files of JSON, as `RecordFiles`."""
+"""Tools that write several JSON files, as `RecordFiles`."""
 
 READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
     ByteFormat((XLS_START,), read_workbook),
@@ -270,49 +271,50 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     LABEL_MATRIX,
     ANSWERS,
 )
-"""By kind: files by their first bytes, texts by how they look, JSON records by their fields, tables by their columns.
+"""All readers by kind: files by first bytes, texts by their beginning, JSON records by fields, tables by columns.
 
-Tables of specific tools come before general shapes. Other text is CSV, and another table has one item per row.
+Tables of specific tools come before general shapes. Any other text is CSV, and any other table has one item per row.
 """
 
 
 def byte_format(data: bytes) -> ByteFormat | None:
-    """The format of a file that is not a text; None for texts and archives of several files."""
+    """Return the format of a binary file; None for texts and for archives of several files."""
     return next((one for one in READERS if isinstance(one, ByteFormat) and one.fits(data)), None)
 
 
 def text_format(data: bytes, name: str) -> TextFormat | None:
-    """The format of a text (UTF-8) in a file of this name; None for CSV."""
+    """Return the format of a text (UTF-8) in a file of this name; None for CSV."""
     return next((one for one in READERS if isinstance(one, TextFormat) and one.fits(data, name)), None)
 
 
 def read_together(files: Mapping[str, Records]) -> TableReading | None:
-    """The table in several files of JSON that one tool wrote; None for others. Raises TableError."""
+    """Read the table in several JSON files that one tool wrote; None for others. Raises TableError."""
     tool = next((one for one in TOGETHER if one.fits(files)), None)
     return None if tool is None else tool.reader(files, tool.name)
 
 
 def read_records(records: Records) -> TableReading | None:
-    """The table in records that a tool wrote; None for others. Raises TableError."""
+    """Read the table in records that a tool wrote; None for others. Raises TableError."""
     tool = next((one for one in READERS if isinstance(one, RecordTool) and one.fits(records)), None)
     return None if tool is None else tool.read(records)
 
 
 def shape_of(cells: pd.DataFrame) -> TableTool | DetectionTable | None:
-    """The table that these cells are really; None if every row is one item."""
+    """Return the shape of a table whose rows are not items; None if every row is one item."""
     tables = (one for one in READERS if isinstance(one, (TableTool, DetectionTable)))
     return next((one for one in tables if one.fits(cells)), None)
 
 
 def shape_name(reading: TableReading) -> str | None:
-    """The shape, in words, that a plain table has by the names of its columns; None if each row is one item, or
-    where the format has said what the columns are."""
+    """Name the shape that a plain table has according to its columns; None if each row is one item, or the format gives
+    the roles.
+    """
     found = None if reading.roles is not None else shape_of(reading.cells)
     return None if found is None else found.name
 
 
 def shaped(reading: TableReading) -> TableReading:
-    """The table read in the shape that `shape_name` tells, one row for each item. Raises TableError."""
+    """Convert a table to one row per item, if it has another shape (`shape_name`). Raises TableError."""
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
@@ -326,9 +328,9 @@ def shaped(reading: TableReading) -> TableReading:
 
 
 def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
-    """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's.
+    """Whether it holds votes or candidates whose rows it does not describe, or may belong to the rows of another table.
 
-    guess : `reading.suggest_roles()`, if it is at hand
+    guess : `reading.suggest_roles()`, if already known
     """
     roles = reading.suggest_roles() if guess is None else guess
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
@@ -339,9 +341,9 @@ def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
 
 
 def joined(candidates: TableReading, rows: TableReading) -> TableReading:
-    """The rows of a second file, each with its votes or candidates of the first. Raises TableError.
+    """Join the rows of a second file with their votes or candidates in the first. Raises TableError.
 
-    candidates : as `read_table` gave it, in no other shape
+    candidates : from `read_table`, in no other shape
     """
     shape = None if candidates.roles is not None else shape_of(candidates.cells)
     if shape is LONG_VOTES:
@@ -350,13 +352,13 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
     told = tuple(note for note in notes if note != NEEDS_ROWS)
-    # The rows stand as in their own table, and so do its vectors.
+    # The rows, and so their vectors, are in the order of their own table.
     asks = tuple(dict.fromkeys((*candidates.asks, *rows.asks, *found.asks)))
     return replace(_with_files(found, rows.files), notes=told, arrays=rows.arrays, asks=asks)
 
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
-    """The reading with these files, and the columns that name images and recordings among them as such."""
+    """Add the files to the reading, and the roles of columns that name images or recordings among them."""
     if is_detections(found.cells):
         return with_recordings(replace(found, files=files))
     if names_pictures(found.cells):
@@ -380,9 +382,9 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
 
 @dataclass(frozen=True)
 class Way:
-    """A choice about a file. name : for programs      question : for people
+    """A choice about a file. name : for programs      question : for users
 
-    options : what each value means; the first is how the file is read unless someone says
+    options : description of each value; the first is the default
     """
 
     name: str
@@ -392,7 +394,10 @@ class Way:
 
 @dataclass(frozen=True)
 class _Chooser:
-    """A choice that some files have. options_of : of its values those that a file has      read : with such a value"""
+    """A choice that some files have.
+
+    options_of : returns the values that a file has      read : reads it with such a value
+    """
 
     way: Way
     options_of: Callable[[TableReading], tuple[str, ...]]
@@ -439,11 +444,11 @@ _CHOOSERS = (
     ),
 )
 WAYS = tuple(one.way for one in _CHOOSERS)
-"""All choices, each with all values that it has for any file of a kind; of the same name for files of several kinds."""
+"""All choices with all their values; several kinds of files may have a choice of the same name."""
 
 
 def _choosers_of(reading: TableReading) -> list[tuple[_Chooser, Way]]:
-    """The choices that this file has, with their values; of each name one at most."""
+    """Return the choices of this file, with their values; at most one of each name."""
     found = []
     for one in _CHOOSERS:
         values = one.options_of(reading)
@@ -453,14 +458,14 @@ def _choosers_of(reading: TableReading) -> list[tuple[_Chooser, Way]]:
 
 
 def ways_of(reading: TableReading) -> tuple[Way, ...]:
-    """The choices that this file has. reading : as `read_table` gave it, in no other shape"""
+    """Return the choices of this file. reading : from `read_table`, in no other shape"""
     return tuple(way for _, way in _choosers_of(reading))
 
 
 def read_in(reading: TableReading, chosen: Mapping[str, str]) -> TableReading:
-    """The file as it was chosen. chosen : values by the names of choices; what is not chosen stays as it is read first
+    """Read the file with these choices. chosen : values by name; the default applies to the others
 
-    Raises TableError for a choice, or a value, that the file does not have.
+    Raises TableError for a choice or value that the file does not have.
     """
     choosers = _choosers_of(reading)
     offered = {way.name: way for _, way in choosers}

@@ -1,8 +1,8 @@
-"""A `TableReading` as files in a folder, to be handed from one process to another: Arrow, NumPy and JSON, no pickles.
+"""Store a `TableReading` in a folder, to pass it to another process: Arrow, NumPy and JSON, no pickles.
 
-`cells.arrow` has the cells, a column of text each under its number, and the lines of the file that the rows begin in;
-`array-0-….npy` columns of vectors, of sparse ones the three arrays of CSR; `reading.json` all else. Files that came
-with the table are in `files.zip`, `files.bin` (one after the other), or where they were: in a folder.
+`cells.arrow` has the cells, a text column under each number, and the file line in which each row starts.
+`array-0-….npy` are vector columns; sparse ones have the three arrays of CSR. `reading.json` has everything else. Files
+that came with the table are in `files.zip` or `files.bin` (concatenated), or stay in their folder.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _CSR = ("data", "indices", "indptr")
 
 
 def store_reading(reading: TableReading, folder: Path) -> None:
-    """Write it into this folder, in place of a reading that is there."""
+    """Write the reading into this folder, replacing any other."""
     cells = reading.cells
     lines = cells.index if cells.index.name == LINE_INDEX else None
     columns = {str(place): column for place, column in enumerate(columns_of_text(cells))}
     if lines is not None:
         columns[LINE_INDEX] = pa.array(np.asarray(lines, dtype=np.int64))
     table = pa.table(columns)
-    (folder / CELLS).unlink(missing_ok=True)  # one that is mapped stays as it is
+    (folder / CELLS).unlink(missing_ok=True)  # keeps a mapped file unchanged
     with pa.OSFile(str(folder / CELLS), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     store_said(
@@ -73,10 +73,10 @@ def store_said(
     files: Mapping[str, Any] | None = None,
     types: str = "",
 ) -> None:
-    """Write all of a reading but its cells, vectors and files, in place of what is there.
+    """Write a reading without its cells, vectors and files, replacing any other.
 
-    names : of the columns      called : its format      arrays, files : where the vectors and files lie
-    types : of the columns in their source, as `plcore.tables.roles.cell_types.to_text` writes them
+    names : of the columns      called : its format      arrays, files : places of the vectors and files
+    types : original types of the columns, from `plcore.tables.roles.cell_types.to_text`
     """
     said = {
         "names": names,
@@ -93,10 +93,9 @@ def store_said(
 
 
 def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
-    """The reading that `store_reading` put into this folder. Its cells and vectors stay on the disk until they are
-    looked at.
+    """Read what `store_reading` wrote into this folder. Cells and vectors stay on disk until they are used.
 
-    with_files : whether the files that came with the table are opened, which looks into them
+    with_files : whether to open and check the files that came with the table
     """
     said = json.loads((folder / SAID).read_text())
     table = pa.ipc.open_file(mapped(folder / CELLS)).read_all()
@@ -118,16 +117,15 @@ def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
 
 
 def array_file(folder: Path, file: str) -> Path:
-    """Where an array of a reading lies that is called so."""
+    """Return the path of a reading's array with this name."""
     return folder / f"{file}.npy"
 
 
 def _store_array(array: Vectors, folder: Path, file: str, name: str) -> dict[str, Any]:
     if not sp.issparse(array):
         path = array_file(folder, file)
-        path.unlink(missing_ok=True)  # one that is mapped stays as it is
-        # Row by row, as the table's own file has them: else features would differ from those of a table read from it in
-        # their last bits.
+        path.unlink(missing_ok=True)  # keeps a mapped file unchanged
+        # In row order, as in the table's own file: features would otherwise differ in their last bits.
         np.save(path, np.ascontiguousarray(array), allow_pickle=False)
         return {"name": name, "file": file}
     for part in _CSR:
@@ -143,7 +141,7 @@ def _read_array(one: dict[str, Any], folder: Path) -> Vectors:
 
 
 def _store_files(source: FileSource, folder: Path) -> dict[str, Any]:
-    """Where the files are to be found again."""
+    """Store the files, and return a description of their place."""
     if isinstance(source, FilesByBaseName):
         of = _store_files(source.files, folder)
         return {"how": "base names", "of": of, "repeated": sorted(source.repeated)}
@@ -163,7 +161,7 @@ def _read_files(said: dict[str, Any], folder: Path) -> FileSource:
     if said["how"] == "base names":
         inner = _read_files(said["of"], folder)
         assert isinstance(inner, (Archive, Folder))  # noqa: S101 - as it was stored
-        return FilesByBaseName(inner, said.get("repeated", ()))  # earlier versions wrote none
+        return FilesByBaseName(inner, said.get("repeated", ()))  # earlier versions did not write it
     if said["how"] == "folder":
         return Folder(Path(said["path"]))
     if said["how"] == "zip":
