@@ -181,7 +181,7 @@ def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = Non
 
 
 def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable:
-    """Return the table with more label columns, empty in all of its rows."""
+    """Return the table with more label columns, which name no labels in its own rows."""
     way = column_way(table.roles)
     if way is None:
         message = "Only a project whose candidates stand in columns of their own takes new columns of labels."

@@ -87,8 +87,7 @@ class FileTree(ABC):
             raise refused(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
-        """Return the file that a cell names, relative to the table or to the root. Raises MediaError: no file or
-        path."""
+        """Return the file that a cell names, relative to the table or to the root. Raises MediaError."""
         path = normal(cell.strip()).removeprefix("./")
         if wrong := path_fault(path):
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)

@@ -90,8 +90,8 @@ class Told:
     """Metadata of a file that Winnow wrote.
 
     original : the columns that came with the table
-    candidates : the column of candidates, read as JSON; for label vectors, of the labels that are right      id : of
-        the ids
+    candidates : the column of candidates, read as JSON; for label vectors, of the labels that are right
+    id : the column of ids
     not_labels : for label vectors, the column of labels that are not right
     truth, voters : columns, "" if there are none; None in files of older releases, which do not store them
     """

@@ -42,7 +42,7 @@ class Fields:
     """Fields that only one tool writes together.
 
     needs : fields of every record, with the type of their values; `object` is any
-    one_of : groups of fields, of each of which every record has at least one
+    one_of : groups of fields; every record has at least one field of each group
     inside : fields of the object in a field, or of every object in its list
     some : at least one record has one of these, with a value of the type
     """

@@ -86,7 +86,7 @@ _MB = 1_000_000
 
 
 class ColumnReader:
-    """Reads the columns of a table one by one.
+    """Reader of table columns, one by one.
 
     Attributes
     ----------
@@ -155,8 +155,7 @@ class ColumnReader:
         return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
 
     def _decoded(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return the values of a dictionary column, if they are not too large: every row may name the same long
-        text."""
+        """Return the values of a dictionary column. Raises TableError if they are too large in total."""
         value_type = column.type.value_type
         if pa.types.is_string(value_type) or pa.types.is_large_string(value_type):
             for chunk in column.chunks:

@@ -229,8 +229,8 @@ class Fingerprint:
     """Column names that together identify one tool, in lower case, as `plain_name` returns them.
 
     needs : names that are always present
-    starts : prefixes that at least one name each has
-    one_of : groups of names, at least one of each of which is present
+    starts : prefixes; at least one name begins with each
+    one_of : groups of names; at least one name of each group is present
     never : names that identify another tool
     """
 

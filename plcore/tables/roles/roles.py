@@ -34,7 +34,7 @@ _LATER = (
     ("unlabelled", "refuse"),
     ("truth_outside", "refuse"),
     ("source", None),
-)  # not written: older tables keep their bytes
+)  # defaults that are not written, so that older tables do not change
 
 
 _MARKS = frozenset("|;,/&+")

@@ -53,7 +53,7 @@ SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", 
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _SAMPLE = 2000
 _SEVERAL = 5
-"""Minimum number of cells for their being equal, or counting up by one, to mean something."""
+"""Minimum number of cells for equal cells, or a running number, to be evidence."""
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 LARGEST_NUMBER = 1e18  # squares and sums of such numbers still fit single precision
 _ZERO = re.compile(r"0+(\.0*)?", re.ASCII)
@@ -318,9 +318,8 @@ def is_written(cells: Iterable[str], mark: str) -> bool:
 
     Labels repeat in other combinations and in other positions of the list. Punctuation is followed by a space, and
 
-    - the parts form a record, each always in its position: *Smith, John*, *Springfield, IL*, *Monday, 3 May*, or the
-      name
-      of one class such as *Agriculture, forestry*; or
+    - the parts form a record, each always in its position: *Smith, John*, *Springfield, IL*, *Monday, 3 May*, or
+      one class such as *Agriculture, forestry*; or
     - nearly every cell has a part that occurs in no other; or
     - the parts are as long as those of sentences.
     """

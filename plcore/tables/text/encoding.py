@@ -18,7 +18,7 @@ _SAMPLE = 1 << 15
 _NUL_SHARE = 0.3  # of the bytes at positions where UTF-16 or UTF-32 has NUL for ASCII
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")  # control characters that no text has, except escape
 _HIGH_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
-_MARKS = (  # UTF-32 before UTF-16, whose mark is a prefix
+_MARKS = (  # UTF-32 before UTF-16: its mark starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
     (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),

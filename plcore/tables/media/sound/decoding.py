@@ -20,7 +20,7 @@ Samples = npt.NDArray[np.float32]
 Source = str | Path | BinaryIO
 """A recording: a path, or a seekable binary file (such as `io.BytesIO`)."""
 
-LOWEST_RATE, HIGHEST_RATE = 100, 1_000_000  # Hz: from whales' to bats' recorders
+LOWEST_RATE, HIGHEST_RATE = 100, 1_000_000  # Hz: from recorders for whales to recorders for bats
 MAX_CHANNELS = 32
 MAX_FRAMES = 2**24  # frames of a segment read at once, 64 MB: nearly six minutes at 48 kHz
 
