@@ -14,7 +14,7 @@ import platformdirs
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-# : Port if WINNOW_PORT is not set; if it is taken, the next free one is used.
+#: Port if WINNOW_PORT is not set; if it is taken, the next free one is used.
 DEFAULT_PORT = 8501
 
 _BACKENDS = ("sqlite", "postgresql+psycopg")
