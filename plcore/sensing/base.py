@@ -32,9 +32,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Parameters
     ----------
     threshold : value above which a label is a yes. "auto": the one with the highest F1 on the known cells,
-        all labels together, each row by values it had no part in (how, the learner says); 0.5 if no known
-        cell is a yes. Or a number: 0.5 is halfway between no and yes. A label vector needs none: the highest
-        counts.
+        all labels together, using values of each row from a fit without it (see the learner); 0.5 if no known cell is a
+        yes. Or a number: 0.5 is halfway between no and yes. A label vector needs none: the highest counts.
 
     Attributes
     ----------

@@ -354,7 +354,7 @@ class AboutRow(Protocol):
 
 
 def place_of(about: AboutRow) -> Place:
-    """The place of a question or an entry; without a label that is the row as a whole."""
+    """Return the place of a question or an entry; without a label that is the row as a whole."""
     return Place(about.row, getattr(about, "label", None))
 
 

@@ -193,7 +193,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     ANSWERS: ClassVar[tuple[str, ...]]
     """Kinds of answers that a person can give here. A withdrawal is `undo`, not an answer."""
     STAYS_AFTER: ClassVar[tuple[str, ...]] = ()
-    """Kinds of answers after which a row that is still open stays before the person."""
+    """Kinds of answers after which a row that is still open stays on the person's screen."""
 
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -241,15 +241,15 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
-        """The question as a page shows it, put in this way."""
+        """Return the question as a page shows it, in this form."""
 
     @abstractmethod
     def token(self, place: Place, revision: int) -> str:
-        """The name of one showing: the same person, place and revision always give the same token."""
+        """Return the token of one showing: the same person, place and revision always give the same token."""
 
     @abstractmethod
     def writer(self, place: Place) -> EntryWriter:
-        """Writer of entries about the place."""
+        """Return a writer of entries about the place."""
 
     @abstractmethod
     def decided_meanwhile(self, place: Place) -> str:
@@ -257,13 +257,13 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-        """Write the entries of an answer; the last of them. Raises StaleQuestion, AnswerError."""
+        """Write the entries of an answer; return the last one. Raises StaleQuestion, AnswerError."""
 
     @abstractmethod
     def correct(
         self, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
     ) -> entries.LogEntry:
-        """Write the entries of a correction; the last of them. log : every entry about the row
+        """Write the entries of a correction; return the last one. log : every entry about the row
 
         Raises StaleQuestion, AnswerError.
         """
@@ -274,7 +274,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         entries of the click"""
 
     def get_ready(self) -> None:
-        """Do now what the next question would otherwise take longer for."""
+        """Do now the work that the next question would otherwise wait for."""
         self.learner.get_ready()
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
@@ -289,7 +289,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return None
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
-        """Whether the row stays before the person who has just said this of it."""
+        """Return whether the row stays on the person's screen after this answer."""
         del question
         return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
 
@@ -302,7 +302,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return stored
 
     def open_now(self) -> questions.OpenQuestion | None:
-        """The question that is on the screen of this person."""
+        """Return the question on this person's screen, or None."""
         if not self._open:
             here, before = (self.session, self.project_id, self.person_id), self.opened.before
             self._open.append(questions.get(*here) if before is None else before.question)
@@ -352,7 +352,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
-        """Whether the place, or a part of it, is on the screen of someone else."""
+        """Return whether the place, or a part of it, is on someone else's screen."""
         return overlaps(place, self.taken)
 
     def may_ask(self, place: Place) -> bool:
@@ -396,9 +396,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return questions.take_lease(self.session, self.project_id, self.person_id, about)
 
     def show(self, place: Place) -> ShownT:
-        """Reserve the place for this person; its question as a page shows it.
+        """Reserve the place for this person and return its question as a page shows it.
 
-        Raises AnswerError where nothing can be asked about it.
+        Raises AnswerError if nothing can be asked about it.
         """
         return self._show(self._asked(place), self.open_now())
 

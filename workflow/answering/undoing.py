@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:
-    """Recent answers of this person, newest first."""
+    """Return this person's recent answers, newest first."""
     return history_of(
         reversed(opened.own_log.past),
         opened.learner,

@@ -34,7 +34,7 @@ _AT_ONCE = 1 << 20  # numbers compared at a time
 class RowRoom:
     """Memory for arrays of one width that are needed again and again, each in place of the previous one.
 
-    Some systems take back freed memory at once, such as Dask's workers. They would then provide new pages for each
+    Some systems reclaim freed memory at once, such as Dask's workers. They would then provide new pages for each
     array, which costs as much as the computation.
     """
 
@@ -243,7 +243,7 @@ class Found:
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
         self.rows = np.full((queries.shape[0], n_nearest), n_rows)
-        # Reused memory. Some systems take back freed memory at once, such as Dask's workers. They would then provide
+        # Reused memory. Some systems reclaim freed memory at once, such as Dask's workers. They would then provide
         # new pages for each block, which costs as much as the product.
         self._room = np.empty(0, dtype=np.float32)
         width = 0 if is_sparse(queries) else queries.shape[1]
