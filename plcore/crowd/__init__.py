@@ -1,5 +1,4 @@
-"""Several annotators: their votes, inter-annotator agreement, the reliability of each, and detection of
-guessing."""
+"""Several annotators: votes, inter-annotator agreement, reliability, and detection of guessing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Inter-annotator agreement beyond chance: Krippendorff's alpha, Gwet's AC1, Cohen's kappa by pair.
 
-An answer that names several classes is a value of its own: two annotators agree if they name the same
-classes; with distance "set", overlapping sets agree in part. The package `krippendorff` is under the GPL, so
-only the tests use it, to check alpha.
+An answer with several classes is a value of its own: two annotators agree if they name the same classes. With distance
+"set", overlapping sets agree in part. The package `krippendorff` is under the GPL, so it is used only in the tests, to
+check alpha.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState, ch
 from plcore.crowd.votes import VotesLike, read_votes
 
 LEAST_ROWS = 30
-"""Minimum number of shared rows to show a figure: with fewer, its interval would be as wide as the scale."""
+"""Minimum number of shared rows to show a figure: with fewer, its interval would cover almost the whole scale."""
 
 LEVEL = 0.95
 """Level of the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
 Figure = Callable[[FloatArray], FloatArray]
-"""Computes the figure (b,) with each row counted weights (b, rows) times."""
+"""Function that computes the figure (b,) with each row counted weights (b, rows) times."""
 BLOCK = 200
 """Resamples processed at a time."""
 
@@ -42,7 +42,7 @@ ONE_VALUE = (
 class Agreement(float):
     """Agreement as a float: 1 if all agree, 0 for agreement at chance level, nan if undefined.
 
-    reason : why it is nan, as a sentence; else ""      n_rows : rows answered by two or more people
+    reason : why it is nan, as a sentence, or ""      n_rows : rows answered by two or more people
     """
 
     reason: str
@@ -56,7 +56,9 @@ class Agreement(float):
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers as values: counts sparse (n, V), how many gave each value on each row with votes; sets bool (V, m)."""
+    """Answers as values.
+
+    counts : sparse (n, V), number of answers with each value on each row with votes      sets : bool (V, m)"""
 
     counts: sparse.csr_array
     sets: BoolArray
@@ -75,14 +77,14 @@ def krippendorff_alpha(
     *,
     least_rows: int = 1,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """Compute Krippendorff's alpha (2011) of any number of annotators, who need not have seen the same rows.
+    """Compute Krippendorff's alpha (2011) for any number of annotators, who need not have seen the same rows.
 
-    distance : "nominal": two answers are the same or not. "set": 1 - M x Jaccard (Passonneau, LREC 2006), M = 1 for
-        the same set, 2/3 where one is within the other, 1/3 where they overlap, 0 if they have nothing in common
+    distance : "nominal": two answers are the same or not. "set": 1 - M x Jaccard (Passonneau, LREC 2006), M = 1 for the
+        same set, 2/3 if one contains the other, 1/3 if they overlap, 0 if they have nothing in common
     n_bootstrap : number of bootstrap samples of the rows for a 95% confidence interval; 0: no interval
-    least_rows : with fewer rows that two people have answered it is nan; pages take LEAST_ROWS
-    Returns the figure, or (figure, low, high). It is nan, with `.reason`, if no two people have answered the same
-    row or all have always said the same. votes and errors as in `plcore.crowd.read_votes`.
+    least_rows : minimum number of rows answered by two people; with fewer it is nan. Pages use LEAST_ROWS
+    Returns the figure, or (figure, low, high). It is nan, with `.reason`, if no two people have answered the same row,
+    or all answers are the same. votes and errors as in `plcore.crowd.read_votes`.
     """
     check_choice("distance", distance, DISTANCES)
     answers = _read(votes)
@@ -115,11 +117,11 @@ def gwet_ac1(
     n_values: int | None = None,
     least_rows: int = LEAST_ROWS,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """Compute Gwet's AC1 (2008) of any number of annotators: robust when nearly all rows are of one class.
+    """Compute Gwet's AC1 (2008) for any number of annotators. It is robust if nearly all rows have the same class.
 
     n_values : number of possible answers; None: the number of different answers given
-    Others as for `krippendorff_alpha`. Chance agrees with sum pi (1 - pi) / (n_values - 1), pi the mean share of each
-    value over all rows that have votes.
+    Others as for `krippendorff_alpha`. The chance agreement is sum pi (1 - pi) / (n_values - 1), with pi the mean share
+    of each value over all rows with votes.
     """
     answers = _read(votes)
     if n_values is not None:
@@ -143,11 +145,9 @@ def gwet_ac1(
 def cohen_kappa(
     votes: VotesLike, *, least_rows: int = LEAST_ROWS
 ) -> dict[tuple[Hashable, Hashable], Agreement]:
-    """Compute Cohen's kappa of every pair of annotators over the rows that both answered: {(one, other):
-    figure}.
+    """Compute Cohen's kappa for every pair of annotators over the rows that both answered: {(one, other): figure}.
 
-    least_rows : pairs with fewer get nan and a `.reason`, as do pairs that always gave one and the same
-        answer
+    least_rows : pairs with fewer shared rows get nan and a `.reason`, as do pairs that always gave the same answer
     """
     check_int("least_rows", least_rows, 1)
     read = read_votes(votes)
@@ -179,8 +179,8 @@ def _read(votes: VotesLike) -> Answers:
 
 
 def set_distances(sets: BoolArray) -> FloatArray:
-    """Return (V, V) the distances of non-empty sets, bool (V, m): 1 - M x Jaccard, M = 1 for the same set,
-    2/3 where one holds the other, 1/3 where they overlap, 0 else (MASI: Passonneau, LREC 2006)."""
+    """Return (V, V) the distances of non-empty sets, bool (V, m): 1 - M x Jaccard, M = 1 for the same set, 2/3 if one
+    contains the other, 1/3 if they overlap, else 0 (MASI: Passonneau, LREC 2006)."""
     numbers = sets.astype(np.float64)
     common, size = numbers @ numbers.T, numbers.sum(axis=1)
     jaccard = common / (size[:, None] + size - common)
@@ -191,8 +191,7 @@ def set_distances(sets: BoolArray) -> FloatArray:
 
 
 def _pairs(counts: sparse.csr_array, apart: FloatArray | None) -> FloatArray:
-    """Return (rows,) the sum of distances over all ordered pairs of answers of each row of counts (rows,
-    V)."""
+    """Return (rows,) the sum of distances over all ordered pairs of answers, for each row of counts (rows, V)."""
     if apart is None:
         size = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
         return np.asarray(size**2 - np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
@@ -213,7 +212,7 @@ def _with_interval(
     least_rows: int,
     n_rows: int | None = None,
 ) -> Agreement | tuple[Agreement, float, float]:
-    """Return the figure of all rows; with n_bootstrap also its interval, from quantiles over resampled
+    """Return the figure of all rows; if n_bootstrap is above 0 also its interval, from quantiles over resampled
     rows."""
     check_int("n_bootstrap", n_bootstrap, 0)
     check_int("least_rows", least_rows, 1)
@@ -249,8 +248,10 @@ def _without_each(figure: Figure, rows: int) -> FloatArray:
 
 
 def _levels(drawn: FloatArray, value: float, without: FloatArray) -> FloatArray:
-    """(2,) which quantiles of the resamples bound the interval: those of 95%, corrected for bias and for a spread that
-    changes with the figure (BCa; Efron, 1987). Plain quantiles are too short where few rows disagree."""
+    """Return (2,) the quantiles of the resamples that bound the interval.
+
+    They are those of 95%, corrected for bias and for a spread that changes with the figure (BCa; Efron, 1987). Plain
+    quantiles are too narrow if few rows disagree."""
     below = np.mean(drawn < value) + np.mean(drawn == value) / 2
     bias = special.ndtri(np.clip(below, 1 / (len(drawn) + 1), 1 - 1 / (len(drawn) + 1)))
     moved = without.mean() - without if len(without) else np.zeros(1)
@@ -261,7 +262,7 @@ def _levels(drawn: FloatArray, value: float, without: FloatArray) -> FloatArray:
 
 
 def _resamples(rng: np.random.RandomState, rows: int, times: int) -> FloatArray:
-    """(times, rows) how often each row is drawn."""
+    """Return (times, rows) how often each row is drawn."""
     drawn: IntArray = rng.randint(rows, size=(times, rows))
     flat = (drawn + rows * np.arange(times)[:, None]).ravel()
     return np.bincount(flat, minlength=times * rows).reshape(times, rows).astype(np.float64)

@@ -24,30 +24,29 @@ from plcore.kernels.votes import (
 )
 from plcore.labels.candidates import check_candidates
 
-# The EM rounds behind `DawidSkene`, on arrays.
+# The EM rounds of `DawidSkene`, on arrays.
 #
-# With class masses pi, a confusion matrix theta of every person (what they say, given the truth), candidates S_i and
-# votes A (sets of classes, mostly of one), the log-likelihood is
+# With class masses pi, a confusion matrix theta for every person (their answers given the truth), candidates S_i and
+# votes A (sets of classes, mostly of one), the log-likelihood
 #
 #     sum_i log sum_{c in S_i} pi_c prod_{votes (w, A) on i} sum_{l in A} theta^w_cl
 #
-# is raised from round to round (Dawid and Skene, 1979), with theta shrunk to the person's own coin
-# (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall a little in a
-# round.
+# increases from round to round (Dawid and Skene, 1979), with theta shrunk towards the person's own coin
+# (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall slightly in a round.
 #
-# How strongly depends on how people err. If they err evenly, a matrix of their own is noise; if they have
-# mistakes of their own, the coin is wrong; where all take one class for another, as grades next to each other, the
-# matrix of all people is a better prior than a coin, and one that keeps rare classes. So three are fitted: the coin
-# counting for as many answers as the person gave on the class, the same for 20 at most, and the matrix of all people
-# counting for 5. The one under which the votes are more probable is taken, masses and matrices integrated out: the
-# variational lower bound at the posterior q of the last round,
+# The best shrinkage depends on the mistakes of the annotators. If they err evenly, a matrix per person is noise. If
+# each has typical mistakes, the coin is wrong. If all confuse the same classes, such as neighbouring grades, the matrix
+# of all people is a better prior than a coin, and keeps rare classes. So three models are fitted: with the coin
+# counting as many answers as the person gave on the class, with the coin counting at most 20, and with the matrix of
+# all people counting 5. The model under which the votes are most probable is used, with masses and matrices integrated
+# out, by the variational lower bound at the posterior q of the last round,
 #
 #     E_q[log p(A, z)] + H(q),    where  H(q) = log p(A | pi, theta) - E_q[log p(A, z | pi, theta)].
 
 PRIORS = ((20.0, False), (np.inf, False), (20.0, True))
-"""Answers on a class for which a person's own coin counts at most; whether the matrix of all takes its place."""
+"""Maximum weight of a person's coin, in answers on a class; whether the matrix of all people replaces it."""
 TOLERANCE = 1e-6
-"""The rounds end when the log-likelihood changes by less than this per vote."""
+"""Change of the log-likelihood per vote below which the rounds end."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,16 @@ class SortedVotes:
 
     @property
     def voted(self) -> BoolArray:
-        """Return bool (n,) which rows have votes."""
+        """Return bool (n,) the rows that have votes."""
         return np.diff(self.first) > 0
 
 
 @dataclass(frozen=True)
 class CrowdRounds:
-    """Result of the rounds: distributions (n, m), masses (m,), confusions (people + 1, said, true), the last of
-    someone who has not answered, the history of the log-likelihood, and the evidence for this prior."""
+    """Result of the rounds.
+
+    distributions (n, m)      masses (m,)      confusions (people + 1, said, true), the last one for unknown people
+    history of the log-likelihood      evidence : for this prior"""
 
     distributions: FloatArray
     masses: FloatArray
@@ -91,13 +92,13 @@ def sort_votes(rows: IntArray, who: IntArray, masks: BoolArray, n_rows: int) -> 
 
 
 def even(candidates: BoolArray) -> FloatArray:
-    """Return (n, m) even shares of the candidates of each row."""
+    """Return (n, m) even shares of each row's candidates."""
     return np.asarray(candidates / candidates.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
-    """Return (n, m) shares of votes inside the candidates, each vote split among its classes; without a vote
-    inside, all candidates get even shares."""
+    """Return (n, m) shares of votes inside the candidates, each vote split among its classes. Without such votes, all
+    candidates get even shares."""
     size = np.diff(votes.begin)
     row = np.repeat(np.arange(len(candidates)), np.diff(votes.first))
     shares = np.zeros(candidates.shape)
@@ -119,10 +120,10 @@ def run_rounds(
 ) -> CrowdRounds:
     """Run EM, starting from the vote shares (majority vote).
 
-    prior : strength of every person's own coin, 0: none; the class masses begin as `prior` rows, spread evenly
-    shrinkage : answers on a class for which the coin counts at most
-    shared : the matrix of all people is the prior of each, in place of the coin
-    Rows without votes take no part; they have all candidates alike at the end.
+    prior : strength of every person's coin, 0: none; the class masses start with `prior` rows, spread evenly
+    shrinkage : maximum weight of the coin, in answers on a class
+    shared : use the matrix of all people as each person's prior instead of the coin
+    Rows without votes take no part; they get even shares in the end.
     """
     n_classes, voted = candidates.shape[1], votes.voted.astype(np.float64)
     parts = votes.first, votes.who, votes.begin, votes.members
@@ -132,7 +133,7 @@ def run_rounds(
     likelihoods: list[float] = []
     converged = False
     for _ in range(max_iter):
-        # 1) M step: confusion matrices of each person and of all people
+        # 1) M step: confusion matrices of each person, and of all people
         counts[:] = 0.0
         add_counts(*parts, distributions, confusions, counts)
         counts[-1] = counts[:-1].sum(axis=0)
@@ -160,42 +161,42 @@ def run_rounds(
 
 
 def _evidence_of_masses(rows: FloatArray, prior: float) -> float:
-    """The same as `find_evidence`, of how many rows are of each class: rows float (m,)."""
+    """Return the same as `find_evidence`, for the number of rows of each class: rows float (m,)."""
     each = prior / len(rows)
     evidence = gammaln(prior) - gammaln(prior + rows.sum()) + (gammaln(each + rows) - gammaln(each)).sum()
     return float(evidence)
 
 
 MOST_CELLS = 2**27
-"""People times classes squared: a gigabyte for their confusion matrices, and one more while they are counted."""
+"""Maximum of people times classes squared: one gigabyte for the confusion matrices, and one more while they are
+counted."""
 
 
 class DawidSkene(BaseEstimator):  # type: ignore[misc]
     """Estimate each row's label distribution and each annotator's confusion matrix from votes (Dawid and
     Skene, 1979).
 
-    prior_strength : weight of the prior; 0: none, as in 1979. Each person starts with a "coin": right in four
-        of five answers for any class, with errors spread evenly. The coin is then fitted to the person's
-        answers. Each row of their confusion matrix is the shares of their answers on that class, shrunk to
-        their coin: it counts as many answers as they gave on that class, at least 2, times `prior_strength`.
-        So it does not outweigh what is known of a rare class. If the votes are more probable so, which they
-        are where people have mistakes of their own, it counts as 20 answers at most (`shrinkage_`). If they
-        are more probable if people share their mistakes, the matrix of all people takes the place of the coin
-        and counts as 5 (`shared_`)
-    max_iter : rounds at most
+    prior_strength : weight of the prior; 0: none, as in 1979. Each person starts with a "coin": right in four of five
+        answers for any class, with errors spread evenly. The coin is then fitted to the person's answers. Each row of
+        their confusion matrix holds the shares of their answers on that class, shrunk towards their coin. The coin
+        counts as many answers as they gave on that class, at least 2, times `prior_strength`, so it does not outweigh
+        the answers on a rare class. If the votes are then more probable, which is the case if people have individual
+        mistakes, it counts at most 20 answers (`shrinkage_`). If the votes are more probable with shared mistakes, the
+        matrix of all people replaces the coin and counts 5 answers (`shared_`)
+    max_iter : maximum number of rounds
     random_state : unused, for API compatibility; the fit is deterministic
 
-    After `fit`: label_distributions_ (n, m), 0 outside the candidates; rows without votes have all their candidates
-    alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
-    pooled_confusion_ (m, m), of someone who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
+    After `fit`: label_distributions_ (n, m), 0 outside the candidates, uniform for rows without votes; confusion_
+    {annotator: (m, m)}, a row for each true class with the shares of that person's answers, rows sum to 1;
+    pooled_confusion_ (m, m), for someone who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
     n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
-    answers on a class for which a coin counts at most; 20 where both are the same; shared_, whether the matrix of all
-    people was the prior in place of the coin.
+    maximum weight of a coin in answers on a class, 20 if both are the same; shared_, whether the matrix of all people
+    was the prior instead of the coin.
 
-    On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this has 0.418 0.400
-    0.112 0.070 and the same labels. With coins alone the rarest class had 0.049. `benchmarks crowd` compares the
-    rules.
-    The matrices are in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
+    On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this estimator has 0.418
+    0.400 0.112 0.070 and the same labels. With coins only, the rarest class had 0.049. `benchmarks crowd` compares the
+    rules. All matrices are in memory: people times classes squared may be at most 2**27 (130 people with 1,000
+    classes).
     """
 
     def __init__(
@@ -206,8 +207,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, votes: VotesLike, candidates: LabelsLike | None = None) -> DawidSkene:
-        """Fit to votes and, optionally, candidates of the n rows. Forms and errors as in
-        `plcore.crowd.read_votes`."""
+        """Fit to votes and, optionally, candidates of the n rows. Forms and errors as in `plcore.crowd.read_votes`."""
         read = read_votes(votes, candidates)
         self._fit(read.rows, read.who, read.masks, read.candidates, read.annotators)
         self.classes_ = read.classes
@@ -218,8 +218,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     ) -> DawidSkene:
         """Fit from arrays: rows, annotators int (v,), masks bool (v, m), candidates bool (n, m).
 
-        Annotators are any numbers, and the keys of confusion_; classes_ are 0..m-1. Of several votes of one annotator
-        on a row the last counts. Raises ValueError where sides do not match, a row is not in 0..n-1 or a mask is empty.
+        Annotators are any numbers, and the keys of confusion_; classes_ are 0..m-1. If an annotator has several votes
+        on a row, the last counts. Raises ValueError if shapes do not match, a row is not in 0..n-1 or a mask is empty.
         """
         rows, annotators, masks, candidates = _check_masks(rows, annotators, masks, candidates)
         names, who = np.unique(annotators, return_inverse=True)
@@ -229,12 +229,13 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         return self
 
     def posterior(self, votes: VotesLike, candidates: LabelsLike | None = None) -> FloatArray:
-        """Return label distributions (n, m) of rows from their votes, with the fitted confusions and masses
-        (no learning).
+        """Return label distributions (n, m) of rows from their votes, with the fitted confusions and masses (no
+        learning).
 
-        votes, candidates : as for `fit`, of the same classes. People who were not in the fit get the
-        pooled confusion of the others (pooled_confusion_). Rows of the fit, with the same votes and candidates, get
-        their label_distributions_.
+        votes, candidates : as for `fit`, with the same classes
+
+        People who were not in the fit get the pooled confusion of the others (pooled_confusion_). Rows of the fit, with
+        the same votes and candidates, get their label_distributions_.
         """
         check_is_fitted(self)
         read = read_votes(votes, candidates, self.classes_)
@@ -255,7 +256,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         rows, annotators, masks, candidates = _check_masks(rows, annotators, masks, candidates)
         known = {name: place for place, name in enumerate(self.annotators_)}
         who = np.array([known.get(name, len(known)) for name in annotators.tolist()], dtype=np.int64)
-        # Unknown annotators share one matrix but remain different people: two of them on a row are two votes.
+        # Unknown annotators share one matrix but are different people: two of them on a row are two votes.
         kept = last_votes(rows, annotators)
         return self._posterior(rows[kept], who[kept], masks[kept], candidates)
 
@@ -267,7 +268,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         candidates: BoolArray,
         annotators: tuple[Hashable, ...],
     ) -> None:
-        """Votes are valid, one of each person on a row."""
+        """Fit to valid votes, at most one per person and row."""
         if not is_real(self.prior_strength) or not 0 <= float(self.prior_strength) < np.inf:
             raise ValueError(f"prior_strength must be a number of at least 0. Got {self.prior_strength!r}.")
         check_int("max_iter", self.max_iter, 1)
@@ -278,7 +279,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
                 f"{MOST_CELLS:,}. Fix: fit parts of the classes or of the people, or merge rare classes."
             )
         votes = sort_votes(rows, who, masks, len(candidates))
-        # Of 20 answers of each person at most, both coins are the same, and nothing is known of shared mistakes.
+        # With at most 20 answers per person, both coins are the same, and shared mistakes cannot be estimated.
         some = prior > 0 and np.bincount(who, minlength=1).max() > PRIORS[0][0]
         fits = (
             run_rounds(votes, candidates, len(annotators), prior, most, self.max_iter, shared=shared)
@@ -305,7 +306,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
     ) -> DawidSkene:
         """Rebuild a model from its `parameters`, for prediction only: other results of a fit, such as
-        label_distributions_, are missing. annotators : its annotators_"""
+        label_distributions_, are missing. annotators : its `annotators_`"""
         model = cls()
         model._learnt(annotators, masses, confusions)
         model.classes_ = np.arange(len(masses))
@@ -313,7 +314,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
 
     def _learnt(self, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray) -> None:
         self.class_masses_, self.annotators_ = masses, annotators
-        self._confusions = confusions  # as kernels read them
+        self._confusions = confusions  # in the memory layout of the kernels
         self.confusion_ = {name: self._confusions[place].T for place, name in enumerate(annotators)}
         self.pooled_confusion_ = self._confusions[-1].T
 

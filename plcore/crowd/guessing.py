@@ -1,21 +1,22 @@
 """Detect annotators who guess or answer much too fast, and report the evidence.
 
-**Guessing.** Every answer is held against what is known of its row from elsewhere: the truth, what the others say, or
-a model. Someone who guesses is right as often as chance c has it among the choices that were shown; someone honest
-is right at least as often as h(c) > c. Let p be how probable the answer is right by what is known. The answer is
+**Guessing.** Every answer is compared with other knowledge about its row: the truth, the answers of the others, or a
+model. Someone who guesses is right with the chance probability c among the choices that were shown. Someone honest is
+right with a probability of at least h(c) > c. Let p be the probability that the answer is right, by the other
+knowledge. The answer is
 
     1 / (h p / c + (1 - h)(1 - p) / (1 - c))
 
-times as likely of a guess as of the worst honest person; if nothing is known, p = c, it is 1. The product over all
-answers is reported once it reaches 200. Of an honest person held against the truth it is a supermartingale of mean 1 at
-most, so that they are told of by it, ever, with a probability of at most 1/200, however often one looks (Ville's
-inequality; Wald's sequential test, 1945). If choices are few that alone would tell too few of those who guess in
-time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8% of the worst honest people where
-all rows have as many choices (the tests count it, for 2 to 20).
+times as likely from a guess as from the worst honest person; if nothing is known, p = c, it is 1. The product over all
+answers is reported once it reaches 200. For an honest person compared with the truth it is a supermartingale with mean
+at most 1, so they are ever reported with a probability of at most 1/200, no matter how often it is checked (Ville's
+inequality; Wald's sequential test, 1945). With few choices, that alone would report too few guessers in time, so at the
+thirtieth answer 3 is enough. Both rules together report at most 0.8% of the worst honest people if all rows have the
+same number of choices (the tests count it, for 2 to 20).
 
-What the others say is no truth, and of two answers a row the model of each person is surer than it is right. So rows
-are taken half by that model, half by the one that takes all people for alike, which is surer of nothing than their
-answers bear out: `benchmarks/results/crowd.md` has the figures.
+The answers of the others are no truth, and with two answers per row the model of each person is overconfident. So half
+of the knowledge comes from that model, half from one that treats all people alike, which is not overconfident:
+`benchmarks/results/crowd.md` has the figures.
 """
 
 from __future__ import annotations
@@ -38,18 +39,21 @@ LOOK_AT, TOLD_THEN = 30, 3.0
 """At this number of answers, this smaller likelihood ratio is enough."""
 
 SKILL = 0.6
-"""Share of the way from chance to always right for the worst honest person; higher with few choices, where a guess is
-right so often that thirty answers reveal no less: `least_honest`."""
+"""Position of the worst honest person between chance (0) and always right (1). It is higher with few choices, where
+guesses are often right and thirty answers would otherwise reveal too little: `least_honest`."""
 
 FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
-"""Too fast: a median under this share of the others' and under this quantile of theirs, on this many answers each."""
+"""Limits for "too fast": a median below this share of the others' median and below this quantile of their times, with
+at least this many own answers and others' answers."""
 
 
 @dataclass(frozen=True)
 class GuessCheck:
-    """guessing: whether it is reported; told_after: after how many of the answers; evidence: how many times likelier
-    of a
-    guess than of honest work all of them are. right of answers, where guessing gives `chance` of them on average."""
+    """Result of the check for guessing.
+
+    guessing : whether it is reported      told_after : number of answers after which it was reported
+    evidence : likelihood ratio of guessing to honest work, over all answers
+    right : number of right answers; guessing would give `chance` on average"""
 
     guessing: bool
     told_after: int | None
@@ -60,7 +64,7 @@ class GuessCheck:
 
     @property
     def sentence(self) -> str:
-        """The evidence in words."""
+        """Return the evidence as a sentence."""
         return (
             f"Agrees with the others on about {self.right:.0f} of {self.answers} answers. Random guessing would give "
             f"about {self.chance:.0f}."
@@ -69,8 +73,10 @@ class GuessCheck:
 
 @dataclass(frozen=True)
 class PaceCheck:
-    """too_fast; answers; seconds, others_seconds: the medians; faster: share of the answers that took less than nearly
-    all (95%) of the others'."""
+    """Result of the check for speed.
+
+    too_fast      answers      seconds, others_seconds : the medians
+    faster : share of the answers that took less time than nearly all (95%) of the others'"""
 
     too_fast: bool
     answers: int
@@ -80,7 +86,7 @@ class PaceCheck:
 
     @property
     def sentence(self) -> str:
-        """The evidence in words."""
+        """Return the evidence as a sentence."""
         return (
             f"Half of the {self.answers} answers took less than {self.seconds:.1f} s, half of the others' "
             f"{self.others_seconds:.1f} s. {100 * self.faster:.0f}% were faster than 95% of the others' answers."
@@ -88,9 +94,10 @@ class PaceCheck:
 
 
 def least_honest(chance: ArrayLike) -> FloatArray:
-    """Return how often the worst honest person is right, given how often chance is: 0.875 at two choices
-    alike, 0.73 at three, 0.70 at four, 0.64 at ten. Equal to chance, so that nothing is reported, where
-    chance is right in 0.6 or more."""
+    """Return the probability that the worst honest person is right, given that of chance.
+
+    It is 0.875 for two equally likely choices, 0.73 for three, 0.70 for four, 0.64 for ten. If chance is right in 0.6
+    or more, it equals chance, so that nothing is reported."""
     c = np.asarray(chance, dtype=np.float64)
     return np.where(c < SKILL, c + (1 - c) * np.maximum(SKILL, 1.5 * c), c)
 
@@ -98,10 +105,10 @@ def least_honest(chance: ArrayLike) -> FloatArray:
 def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
     """Compare one person's answers, in order, with chance.
 
-    right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 if the truth is known
-    chance : (k,) how probable it was right if it was a guess: one over the number of choices, or the share of the class
-        that was answered among them; answers where that is 0 or 0.6 and more tell nothing and are left out
-    Raises ValueError where they are not numbers in [0, 1], or not as many.
+    right : (k,) probability that each answer is right, by other knowledge: 1 or 0 if the truth is known
+    chance : (k,) probability that a guess is right: one over the number of choices, or the share of the answered class
+        among them. Answers with 0, or with 0.6 or more, say nothing and are left out
+    Raises ValueError for numbers outside [0, 1], or different lengths.
     """
     p, c = np.asarray(right, dtype=np.float64), np.asarray(chance, dtype=np.float64)
     if p.ndim != 1 or p.shape != c.shape:
@@ -109,7 +116,7 @@ def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
             f"right and chance must be vectors of one length. Got shapes {p.shape} and {c.shape}."
         )
     for name, values in (("right", p), ("chance", c)):
-        if (wrong := ~((values >= 0) & (values <= 1))).any():  # NaN fails it too
+        if (wrong := ~((values >= 0) & (values <= 1))).any():  # also catches NaN
             place = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"{name} must be probabilities in [0, 1]. Got {values[place]} at place {place}.")
     tells = (c > 0) & (c < SKILL)
@@ -135,10 +142,10 @@ def who_is_guessing(
     """Check every annotator against the answers of all others: {annotator: check}, in the order of the votes.
 
     votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown
-    known : None, or (n, m) distributions from elsewhere, as the truth (1 for one class) or a model's; a row of zeros
-        if nothing is known. Where given they replace the others
-    Someone who always takes the same class is right as often as that class is: chance is its share among the
-    candidates, by the shares of classes in what is known. Rows on which no one else has said anything tell nothing.
+    known : None, or (n, m) distributions from other knowledge, such as the truth (1 for one class) or a model; a row of
+        zeros if nothing is known. If given, they replace the answers of the others
+    Someone who always answers the same class is right as often as that class occurs: chance is its share among the
+    candidates, by the known class shares. Rows that no one else has answered say nothing.
     """
     read = read_votes(votes, candidates)
     if known is not None:
@@ -167,24 +174,24 @@ def what_they_say(
     answered.
 
     rows, who, masks, candidates : as for `DawidSkene.fit_masks`, who from 0
-    model : fitted to these votes and others, of the same people; None: to these alone
-    The mean of two models: each person with a confusion of their own, which follows them closely and is too sure where
-    few have answered a row, and all with the pooled one.
+    model : fitted to these votes and others of the same people; None: fitted to these votes only
+    It is the mean of two models: with a confusion matrix per person, which is overconfident if few people answered a
+    row, and with the pooled matrix for everyone.
     """
     model = model or DawidSkene().fit_masks(rows, who, masks, candidates)
     apart = model.posterior_masks(rows, who, masks, candidates)
-    strangers = -1 - who  # unused numbers: each of these people is replaced by an average other person
+    strangers = -1 - who  # unused numbers: each of these people is replaced by an average person
     alike = model.posterior_masks(rows, strangers, masks, candidates)
     said = np.bincount(rows, minlength=len(candidates)) > 0
     return np.asarray((apart + alike) / 2 * said[:, None])
 
 
 def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
-    """known (n, m): zeros in rows of which nothing is known."""
+    """Check one person's answers. known (n, m) : zeros in rows of which nothing is known"""
     of: IntArray = np.flatnonzero((read.who == place) & (known[read.rows].sum(axis=1) > 0))
     rows, masks = read.rows[of], read.masks[of]
     shown = read.candidates[rows]
-    # One row spread evenly over all classes: a class that no one has named is no proof of guessing.
+    # Add one row spread evenly over all classes: a class that no one has named is no proof of guessing.
     shares = known.sum(axis=0) + 1 / known.shape[1]
     weights = shares * shown
     right = (known[rows] * masks).sum(axis=1) / known[rows].sum(axis=1)
@@ -196,10 +203,10 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
 def too_fast(seconds: ArrayLike, others_seconds: ArrayLike) -> PaceCheck:
     """Check whether one person answers too fast to have looked at the rows.
 
-    seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
-    Reported if the median is under a third of the others' median and under the time that 95% of the others'
-    answers took, with at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times
-    that are no positive numbers are left out.
+    seconds : (k,) for their answers      others_seconds : (l,) for the others' answers to questions of the same kind
+    It is reported if the median is below a third of the others' median and below the time that 95% of the others'
+    answers took, with at least 10 answers, and 30 by the others. Medians are used so that breaks do not count. Times
+    that are not positive numbers are left out.
     """
     own, others = _times(seconds), _times(others_seconds)
     mine, theirs = (float(np.median(times)) if len(times) else np.nan for times in (own, others))

@@ -1,7 +1,7 @@
 """Votes of several annotators: the input convention and its validation.
 
-A vote is (row, annotator, labels): the row number from 0, the annotator, and the name of a class, or a set of
-names if the annotator narrowed the choice down. Of several votes of one annotator on one row the last counts.
+A vote is (row, annotator, labels): the row number from 0, the annotator, and the name of a class, or a set of names if
+the annotator only narrowed down the choice. If an annotator has several votes on a row, the last counts.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ FORM = "Every vote must be (row, annotator, labels)"
 
 @dataclass(frozen=True)
 class CrowdVotes:
-    """rows, who int64 (v,): row number and place in `annotators`; masks bool (v, m); in the order they came.
+    """Validated votes, in the order given.
 
-    classes (m,); annotators sorted; candidates bool (n, m), all True if none were given.
+    rows, who : int64 (v,): row number and index in `annotators`      masks : bool (v, m)
+    classes (m,)      annotators : sorted      candidates : bool (n, m), all True if none were given
     """
 
     rows: IntArray
@@ -41,7 +42,7 @@ class CrowdVotes:
 
     @property
     def shared(self) -> IntArray:
-        """Return the rows, ascending, that two or more people have answered."""
+        """Return the rows, ascending, that at least two people have answered."""
         return np.flatnonzero(np.bincount(self.rows, minlength=len(self.candidates)) >= 2)
 
 
@@ -51,11 +52,11 @@ def read_votes(
     """Validate votes and convert them to one form.
 
     votes : DataFrame with the columns row, annotator, labels; or a sequence of (row, annotator, labels)
-    candidates : None, or of the n rows what their label may be, in any form that `fit` of a classifier takes; where
-        its columns have no names (an array), the classes are the numbers 0..m-1, or, where the votes are text, the
-        m sorted names that were voted; with sets of names the classes are all names in them and in the votes
-    classes : None, or the names that there are, where candidates do not say them; else those voted, sorted
-    Raises ValueError naming the first vote that is no good, counted from 0, and CandidateError for candidates.
+    candidates : None, or the candidates of the n rows in any form that `fit` of a classifier takes. If the columns have
+        no names (an array), the classes are the numbers 0..m-1 or, if the votes are text, the m sorted names in the
+        votes. With sets of names the classes are all names in the sets and in the votes
+    classes : None, or the class names, if the candidates have none; default: the names in the votes, sorted
+    Raises ValueError naming the first invalid vote, counted from 0, and CandidateError for invalid candidates.
     """
     triples = _triples(votes)
     rows = np.array([_row(number, row) for number, (row, _, _) in enumerate(triples)], dtype=np.int64)
@@ -140,7 +141,7 @@ def _annotator(number: int, name: object) -> Hashable:
 
 
 def _labels(number: int, labels: object) -> list[Any]:
-    """Labels that a vote names, each once."""
+    """Return the labels that a vote names, each once."""
     named = list(labels) if isinstance(labels, SETS) else [labels]
     named = [name.item() if isinstance(name, np.generic) else name for name in named]
     if not named:
@@ -157,7 +158,7 @@ def _labels(number: int, labels: object) -> list[Any]:
 
 
 def _refuse_mixed(sets: list[list[Any]]) -> None:
-    """Raise ValueError where some names are text and others are numbers: 3 and "3" would be two classes."""
+    """Raise ValueError if some names are text and others are numbers: 3 and "3" would be two classes."""
     kinds = Counter(type(name).__name__ for labels in sets for name in labels)
     if len(kinds) > 1:
         rare = min(kinds, key=lambda kind: kinds[kind])
@@ -172,7 +173,7 @@ def _refuse_mixed(sets: list[list[Any]]) -> None:
 def _candidates(
     candidates: LabelsLike | None, classes: Iterable[Hashable] | None, sets: list[list[Any]]
 ) -> tuple[BoolArray | None, AnyArray]:
-    """Candidates bool (n, m), None if there are none, and the classes of their columns."""
+    """Return candidates bool (n, m), None if there are none, and the classes of their columns."""
     voted = sorted({name for labels in sets for name in labels})
     known = voted if classes is None else list(classes)
     if candidates is None:
@@ -199,7 +200,7 @@ def _candidates(
 def _with_columns(
     matrix: BoolArray, columns: AnyArray, known: list[Any], in_order: bool
 ) -> tuple[BoolArray, AnyArray]:
-    """The same candidates with a column for every class that is known: sets do not say which others there are."""
+    """Return the same candidates with a column for every known class: sets do not name the other classes."""
     names = columns.tolist()
     if len({type(name) for name in (*names, *known)}) > 1:
         return matrix, columns
@@ -213,14 +214,14 @@ def _with_columns(
 # Majority vote.
 
 SAME = 1e-9
-"""Sums of shares that differ by less are equal, so that three thirds are one."""
+"""Difference below which sums of shares are equal, so that three thirds make one."""
 
 
 def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray:
-    """Return (n,) the class with most votes of each row; None for ties and for rows without votes.
+    """Return (n,) the class with the most votes of each row; None for ties and for rows without votes.
 
-    A vote for several classes counts for each in equal shares. With candidates only classes inside them count, and a
-    set is shared by those of its classes; a vote with none inside counts nothing. Forms and errors as in `read_votes`.
+    A vote for several classes counts for each in equal shares. With candidates, only the classes inside them share a
+    vote; a vote with no class inside does not count. Forms and errors as in `read_votes`.
     """
     read = read_votes(votes, candidates)
     inside = read.masks & read.candidates[read.rows]
@@ -235,21 +236,21 @@ def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray
     return found
 
 
-# Answers about label vectors as votes: every label is a separate question with the classes yes and no.
+# Answers about label vectors as votes: each label is a separate question with the classes yes and no.
 
 YES, NO = "yes", "no"
 VECTOR_COLUMNS = ("row", "annotator", "label", "value")
 VALUES = {1: YES, 0: NO}
-"""True and False are 1 and 0 to Python."""
+"""Python treats True and False as 1 and 0 here."""
 
 
 def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable, str]]]:
     """Convert answers about single labels to {label: votes}, labels in order of first appearance.
 
-    cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
-        yes, 0 or False for no, -1, None or NaN if it was not asked, which is not a vote
-    The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and the others.
-    Raises ValueError naming the first cell that is none of these, counted from 0.
+    cells : DataFrame with the columns row, annotator, label, value; or a sequence of such tuples. value: 1 or True for
+        yes, 0 or False for no; -1, None or NaN for not asked, which is no vote
+    The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and others. Raises
+    ValueError naming the first other cell, counted from 0.
     """
     if isinstance(cells, pd.DataFrame):
         if missing := [name for name in VECTOR_COLUMNS if name not in cells.columns]:

@@ -1,5 +1,5 @@
 """Evaluation: candidate sets made from exact labels, measures and intervals, labelling runs against known truth, the
-choice of a learner without it, ensembles, and shortlists that hold the truth as often as promised."""
+choice of a learner without known truth, ensembles, and shortlists with guaranteed coverage."""
 
 from __future__ import annotations
 

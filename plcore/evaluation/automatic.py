@@ -49,21 +49,21 @@ class AutoPLClassifier(PartialLabelClassifier):
     Parameters
     ----------
     learners : None: the library's own list; "all", names, or a mapping of names to unfitted estimators that learn from
-        candidate matrices, as `compare_learners` takes them.
-    cv : folds of the comparison, or a splitter. Where there are fewer rows than folds nothing is compared: the kernel
-        ridge is taken, or the first learner if it is not among them, and `report_` says so.
-    budget : CPU seconds of the comparison, None for no end; the last fit, on all rows, comes on top. Learners for which
-        none was left are not chosen, so that if it is used up the choice depends on the machine.
-    random_state : of the folds. The default gives the same choice for the same data.
+        candidate matrices, as for `compare_learners`.
+    cv : folds of the comparison, or a splitter. With fewer rows than folds nothing is compared: the kernel ridge is
+        taken, or the first learner if it is not among them, and `report_` says so.
+    budget : CPU seconds of the comparison, None for no limit; the last fit, on all rows, is not included. Learners
+        without any budget left are not chosen, so if the budget is used up, the choice depends on the machine.
+    random_state : seed of the folds. The default gives the same choice for the same data.
 
     Attributes
     ----------
     classes_ (m,), n_features_in_
     report_ : DataFrame, a row for each learner: learner, parameters, consistency (share of held-out predictions inside
         their sets), kappa, accuracy (NaN without `y_true`), seconds, chosen, note; see `compare_learners`.
-    estimator_ : the learner that was chosen, fitted on all rows; a pipeline where it wants scaled features.
+    estimator_ : the chosen learner, fitted on all rows; a pipeline if it needs scaled features.
     transduction_ : (n,) its disambiguated training labels.
-    label_distributions_ : (n, m) its soft labels, if it has such.
+    label_distributions_ : (n, m) its soft labels, if it has them.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -103,17 +103,18 @@ class AutoPLClassifier(PartialLabelClassifier):
         y_true: ArrayLike | None = None,
         progress: StepProgress | None = None,
     ) -> AutoPLClassifier:
-        """Compare, choose, and fit the best on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix
-        (n, m).
+        """Compare the learners and fit the best one on X and y.
 
-        groups : (n,) the source of each row, such as a photo; folds are of whole sources then, and learners that take
-            them learn by them (`PLKernelRidge`)
+        X : (n, d) features, dense or CSR      y : label vector (n,) or candidate matrix (n, m)
+        groups : (n,) the source of each row, such as a photo; folds then consist of whole sources, and learners that
+            can use sources do (`PLKernelRidge`)
         candidate_weights : (n, m) prior weights of the candidates, for learners that take them
         imported : the candidates (n, m) before rows were answered, for learners that take them; None: y
-        y_true : (n,) true labels where they are known, NaN or None elsewhere: they take part in the choice alone
-        progress : called as by `compare_learners`; what it raises ends the fit
-        Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters, and
-        what the learner raises that is fitted last.
+        y_true : (n,) known true labels, NaN or None elsewhere; they are used for the choice only
+        progress : called as by `compare_learners`; an exception it raises ends the fit
+
+        Raises CandidateError for invalid candidates, ValueError for wrong features or parameters, and the errors of the
+        last fit.
         """
         X, candidates, classes, _ = check_training(self, X, y, None)
         entries = {entry.name: entry for entry in read_learners(self.learners)}
@@ -153,10 +154,10 @@ class AutoPLClassifier(PartialLabelClassifier):
                 setattr(self, name, getattr(last_step(self.estimator_), name))
 
     def _ask(self, method: str, X: MatrixLike) -> AnyArray:
-        """Result of a method of the chosen learner for rows X."""
+        """Return the result of a method of the chosen learner for rows X."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        if is_sparse(X) and not self._sparse:  # a learner may be a pipeline whose scaler shifts dense rows
+        if is_sparse(X) and not self._sparse:  # the learner may be a pipeline whose scaler shifts dense rows
             X = X.toarray()
         return np.asarray(getattr(self.estimator_, method)(X))
 
@@ -177,7 +178,7 @@ class AutoPLClassifier(PartialLabelClassifier):
 
 
 def _nothing_compared(names: Iterable[str], why: str) -> pd.DataFrame:
-    """A report without figures."""
+    """Return a report without figures."""
     rows = [
         {"learner": name, "parameters": {}, **dict.fromkeys(FIGURES, np.nan), "seconds": 0.0, "chosen": False}
         for name in names
@@ -186,7 +187,7 @@ def _nothing_compared(names: Iterable[str], why: str) -> pd.DataFrame:
 
 
 def _with_one_chosen(report: pd.DataFrame) -> pd.DataFrame:
-    """The report with one learner chosen, also if none could be measured: the kernel ridge, or the first."""
+    """Return the report with one learner chosen, even if none could be measured: the kernel ridge, or the first."""
     if report["chosen"].any():
         return report
     taken = report["learner"] == STAY

@@ -52,7 +52,7 @@ from plcore.labels.candidates import CandidateError, candidates_among, check_can
 from plcore.labels.set_masses import read_sources
 from plcore.labels.weights import check_candidate_weights, prior_labels
 
-# The rows that fits and replays are made on, written once as part files, so that jobs name them and carry none.
+# Rows for fits and replays, written once as part files, so that jobs name them and carry no data.
 
 DENSE = "dense"
 _SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
@@ -67,7 +67,8 @@ class _Kept(BlockJob):
 
 @dataclass(frozen=True)
 class KeptFeatures:
-    """Where features (n, d) lie. form : DENSE, or the class of sparse ones      parts : the names of their arrays"""
+    """Location of features (n, d). form : DENSE, or the class of sparse features      parts : the names of their
+    arrays"""
 
     form: str
     parts: tuple[str, ...]
@@ -75,9 +76,9 @@ class KeptFeatures:
 
 
 def keep_array(folder: Path, array: AnyArray) -> str:
-    """Write an array to the folder, unless it is there; the name of its part."""
+    """Write an array to the folder, unless it exists there; return the name of its part."""
     array = np.asarray(array)
-    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous  # sums go the way that rows lie
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous  # sums follow the memory layout
     flat = array.ravel(order="F" if by_columns else "C")
     digest = sha256(f"{array.dtype.str} {array.shape} {by_columns} ".encode())
     digest.update(flat.view(np.uint8).data)
@@ -88,7 +89,7 @@ def keep_array(folder: Path, array: AnyArray) -> str:
 
 
 def keep_features(folder: Path, X: FeatureMatrix) -> KeptFeatures:
-    """Write features, dense or CSR. Raises ValueError for sparse ones of another form."""
+    """Write features, dense or CSR. Raises ValueError for other sparse formats."""
     if not is_sparse(X):
         array = np.asarray(X)
         return KeptFeatures(DENSE, (keep_array(folder, array),), (len(array), array.shape[1]))
@@ -100,30 +101,31 @@ def keep_features(folder: Path, X: FeatureMatrix) -> KeptFeatures:
 
 
 def kept_features(job: BlockJob, kept: KeptFeatures) -> FeatureMatrix:
-    """The features, mapped: what a job does not look at is not read."""
+    """Return the features, memory-mapped: a job reads only the parts it uses."""
     arrays = [job.read(name) for name in kept.parts]
     if kept.form == DENSE:
         return arrays[0]
     return _SPARSE[kept.form](tuple(arrays), shape=kept.shape, copy=False)
 
 
-# The fits of a comparison of learners in blocks: one job for a learner's setting and fold.
+# Fits of a comparison of learners in blocks: one job for each setting and fold of a learner.
 
 USED_UP = Fit()
-"""A fit that the budget has left nothing for."""
+"""A fit that was not made because the budget was used up."""
 KEPT = "kept"
-"""In place of an error: it ended well, and its part tells of it."""
+"""Stands in for an error: the fit ended well, and its result is in its part."""
 SEEN_WITHIN = 90
-"""Looks for a part that a worker has left, about a second apart: over NFS what was looked for before it was there, is
-found only after a minute."""
+"""Number of looks for a part that a worker has written, about a second apart. NFS can hide a file for up to a minute if
+it was looked up before it existed."""
 
 
 @dataclass(frozen=True)
 class FitJob(BlockJob):
-    """Writes what a learner predicts for one fold, fitted on the others.
+    """Writes a learner's predictions for one fold, fitted on the others.
 
-    setting : its number among those of the learner      parameters : its values, as JSON
-    candidates, weights, sources, members_only, imported, train, test : names of parts; '' without      n_folds : of all
+    setting : its number among the learner's settings      parameters : its values, as JSON
+    candidates, weights, sources, members_only, imported, train, test : names of parts; '' for none
+    n_folds : number of folds
     """
 
     learner: str
@@ -148,7 +150,7 @@ class FitJob(BlockJob):
 
 
 class AskedFit(NamedTuple):
-    """A job, and the CPU seconds that are left for it; None: no end. These do not name a part."""
+    """A job with the remaining CPU seconds; None: no limit. The name of the part does not depend on the seconds."""
 
     job: FitJob
     seconds: float | None
@@ -158,9 +160,9 @@ class AskedFit(NamedTuple):
 
 
 def make_fit(asked: AskedFit) -> Fit:
-    """Make one fit; a part is left by one that ended well. What it predicted is in the part, and not told."""
+    """Make one fit. A successful fit leaves a part with its predictions, which are not returned."""
     job = asked.job
-    check_code(job.code)  # one that fails leaves no part, whose writing would check it
+    check_code(job.code)  # a failed fit writes no part, so check the code here
     fold = (np.array(job.read(job.train)), np.array(job.read(job.test)))
     rows = TrialRows(
         kept_features(job, job.features),
@@ -183,14 +185,15 @@ def make_fit(asked: AskedFit) -> Fit:
 
 
 def read_fit(job: FitJob) -> Fit:
-    """Result of a part."""
+    """Return the fit stored in a part."""
     (told,) = job.read(job.part)
     predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
     return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))
 
 
 def _left(job: FitJob) -> Fit:
-    """As `read_fit`, of a part that a worker has left just now. Raises RunnerError where it is not seen here."""
+    """Return the fit, as `read_fit`, from a part that a worker has just written. Raises RunnerError if it does not
+    appear here."""
     for _ in range(SEEN_WITHIN):
         with suppress(FileNotFoundError):
             return read_fit(job)
@@ -207,10 +210,11 @@ def try_in_blocks(
     budget: float | None = None,
     progress: StepProgress | None = None,
 ) -> list[Trial]:
-    """The result of each learner, its fits made by any process. Parts that are there are not rebuilt.
+    """Return the trial of each learner, with fits made by any process. Existing parts are not rebuilt.
 
-    asked : each learner of `LEARNER_ENTRIES` with what it is tried on, the same folds for all
-    budget, progress : as `compare_learners`
+    asked : each learner of `LEARNER_ENTRIES` with its rows, the same folds for all
+    budget, progress : as for `compare_learners`
+
     Raises ValueError for another learner, and BlockError, RunnerError.
     """
     unknown = [
@@ -226,9 +230,7 @@ def try_in_blocks(
     jobs = [job for number in range(len(asked)) for job in _jobs(blocks, *asked[number])]
     found = {job: read_fit(job) for job in jobs if job.path.exists()}
     spent = sum(fit.seconds for fit in found.values())
-    failed: dict[
-        str, int
-    ] = {}  # the first fit, by its number among the jobs, that each learner has failed in
+    failed: dict[str, int] = {}  # first failed fit of each learner, as an index of jobs
 
     def missing() -> Iterator[AskedFit]:
         for number, job in enumerate(jobs):
@@ -259,7 +261,7 @@ def try_in_blocks(
 
 
 def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
-    """The jobs of a learner, in the order in which `TrialRows.gather` asks for what came of them."""
+    """Return the jobs of a learner, in the order in which `TrialRows.gather` asks for their results."""
     folder = blocks.folder
     folder.mkdir(parents=True, exist_ok=True)
     features = keep_features(folder, rows.X)
@@ -292,7 +294,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     ]
 
 
-UNKNOWN = -1  # the column of a true label that is missing
+UNKNOWN = -1  # column of a missing true label
 
 
 def compare_learners(
@@ -319,52 +321,54 @@ def compare_learners(
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
     often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
-    ridge is kept where its kappa is within 0.02 of the highest. If true labels are known for some rows, accuracy on
-    them comes first: learners that cannot be told from the most accurate one by a paired test at level 0.05 are a tie,
-    which uses kappa. No true label is ever trained on.
+    ridge is kept if its kappa is within 0.02 of the highest. If true labels are known for some rows, accuracy on them
+    comes first: learners that do not differ from the most accurate one by a paired test at level 0.05 are tied, and
+    kappa decides. True labels are never used for training.
 
-    A learner with several settings is tried at each, and is in the table with the one of the highest kappa. As
-    those are the same held-out rows, its figures are a little high. The kernel ridge chooses its settings inside each
-    training part, so its figures are not.
+    Learners with several settings are tried with each; the table has the setting with the highest kappa. Since it is
+    chosen on the same held-out rows, its figures are slightly optimistic. The kernel ridge chooses its settings inside
+    each training part, so its figures are not affected.
 
     X : (n, d) features, dense or CSR      candidates : candidate matrix (n, m) or label vector (n,)
-    learners : None: those of `plcore.evaluation.learners.LEARNER_ENTRIES` with `by_default`, the cheapest first;
-        "all": the baselines after them; a sequence of names; or a mapping of names to unfitted estimators, which learn
-        from a candidate matrix. They are tried in this order.
+    learners : None: those of `plcore.evaluation.learners.LEARNER_ENTRIES` with `by_default`, the cheapest first; "all":
+        the same, then the baselines; a sequence of names; or a mapping of names to unfitted estimators that learn from
+        a candidate matrix. They are tried in this order.
     cv : number of folds (`PartialKFold`), at least 2, or a scikit-learn splitter that holds out no row twice
-    y_true : (n,) true labels, members of the classes, if they are known; NaN or None elsewhere. Any other label is
-        one that no prediction meets.
-    random_state : of the folds; None draws them again each time
-    budget : CPU seconds for all, None for no end. Looked at between fits, and inside those that tell how far they
-        are: a learner in whose first setting it ends has no figures, one in a later setting those of the earlier ones.
-    progress : called with (fits done, fits in all, name of the learner) before each fit, again inside fits that tell
-        how far they are, and at the end; what it raises ends the comparison
+    y_true : (n,) known true labels, members of the classes; NaN or None elsewhere. Any other label counts as a wrong
+        prediction.
+    random_state : seed of the folds; None draws new folds each time
+    budget : CPU seconds in total, None for no limit. It is checked between fits, and inside fits that report progress.
+        A learner that runs out of budget in its first setting has no figures; in a later setting it has the figures of
+        the earlier ones.
+    progress : called with (fits done, total fits, name of the learner) before each fit, inside fits that report
+        progress, and at the end; an exception it raises ends the comparison
     candidate_weights : (n, m) prior weights of the candidates, for the learners that take them
-    weighted : names of the learners they are for; None: every learner that takes them
-    blocks : who makes the fits, one job for a learner's setting and fold, and where their part files lie; the figures
-        are the same. Learners are named then, y_true stays here, and `budget` counts the seconds of all fits that
-        are done; `progress` is called after each and once a second. None: this thread, without files
-    keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
-        scaled features scale them column by column
-    own_features : (n, d) features of learners by name that do not work on X; they have the scales that they should have
-    own_parameters : parameters of learners by name, the same in all settings that are tried; plain values
-    groups : (n,) the source of each row, such as a photo, by name or number; None or NaN for a row that has none. Folds
-        are then of whole sources, and learners that take `groups` get those of their training rows
-    members_only : bool (n,) rows that no learner learns from and none is tried on, such as test rows, and that are
-        members of a source: learners that take `groups` and `sample_weight` get those of their training sources with
-        weight 0, so that these are whole. Their candidates are the file's; no label of theirs is looked at
+    weighted : names of the learners that get these weights; None: every learner that takes them
+    blocks : runs the fits, one job for each setting and fold of a learner, and has the folder of their part files; the
+        figures are the same. Learners must then be given by name, y_true is not shared, `budget` counts the seconds of
+        all completed fits, and `progress` is called after each fit and once a second. None: this thread, without files
+    keep_scales : whether the columns of X already have the right scales, such as embeddings; otherwise learners that
+        need scaled features scale each column
+    own_features : (n, d) features by name of the learner, for learners that do not use X; not scaled again
+    own_parameters : parameters by name of the learner, the same in all its settings; plain values
+    groups : (n,) the source of each row, such as a photo, by name or number; None or NaN for a row without one. Folds
+        then consist of whole sources, and learners that take `groups` get those of their training rows
+    members_only : bool (n,) rows that are only there as members of their source, such as test rows. No learner learns
+        from them or is tried on them. Learners that take `groups` and `sample_weight` get those of their training
+        sources with weight 0, so that these sources are complete. They have the candidates of the file; their labels
+        are not used
     imported : the candidates (n, m) before rows were answered, for learners that take them; None: `candidates`
 
-    Returns a DataFrame, a row for each learner in the order tried:
+    Returns a DataFrame with a row for each learner, in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
-    candidate_accuracy : share of held-out predictions inside their sets      kappa : the same beyond chance
-    accuracy : share of true ones where the truth is known (`wilson_interval` gives its interval), NaN without
+    candidate_accuracy : share of held-out predictions inside their sets      kappa : the same, corrected for chance
+    accuracy : share of correct predictions among rows with known truth (`wilson_interval` gives its interval), or NaN
     seconds : CPU seconds of this thread for all its fits and predictions
-    chosen : bool, True for one learner at most, for none if nothing could be measured
+    chosen : bool, True for at most one learner, for none if nothing could be measured
     note : "" or why it has no figures or lacks some settings (the time budget, or the learner's error
         message), and the warnings of its fits
-    Figures are NaN if there are none. Raises CandidateError for candidates or weights that break the convention,
-    ValueError for other arguments that are wrong; errors of a learner are in its note.
+    Missing figures are NaN. Raises CandidateError for invalid candidates or weights, ValueError for other wrong
+    arguments. Errors of a learner are in its note.
     """
     given_parameters = own_parameters or {}
     entries = [one.fixing(given_parameters.get(one.name, {})) for one in read_learners(learners)]
@@ -406,7 +410,7 @@ def compare_learners(
 
 
 def _members(members_only: ArrayLike | None, sources: IntArray | None, n: int) -> BoolArray:
-    """bool (n,) `members_only`. Raises ValueError where it is another shape, or there are no sources."""
+    """Return bool (n,) `members_only`. Raises ValueError for another shape, or without sources."""
     if members_only is None:
         return np.zeros(n, dtype=bool)
     found = np.asarray(members_only)
@@ -422,7 +426,7 @@ def _members(members_only: ArrayLike | None, sources: IntArray | None, n: int) -
 def _try_here(
     asked: Sequence[tuple[LearnerEntry, TrialRows]], budget: float | None, progress: StepProgress | None
 ) -> list[Trial]:
-    """One learner after the other. asked : each with what it is tried on"""
+    """Try one learner after the other. asked : each learner with its rows"""
     fits = [len(entry.settings) * len(rows.folds) for entry, rows in asked]
     clock, trials = Budget(budget), []
 
@@ -493,7 +497,7 @@ def _held_out_folds(
 
 
 def _table(trials: Sequence[Trial], truth: IntArray, known: BoolArray) -> pd.DataFrame:
-    """The trials as `compare_learners` returns them. known : (n,) held-out rows whose true column is `truth`"""
+    """Return the trials as `compare_learners` does. known : (n,) held-out rows whose true column is `truth`"""
     names = [trial.name for trial in trials]
     kappas = np.array([trial.kappa for trial in trials])
     right = np.array([trial.predicted[known] == truth[known] for trial in trials])

@@ -30,17 +30,16 @@ def contaminate(
     """Add false candidates to exact labels; the true label always stays.
 
     y : label vector (n,); the m columns of the result are its sorted distinct labels, or `classes`
-    model : "random": with probability p a row is contaminated, then each other label joins with probability
-        q. "bayes": with probability p, the other labels in increasing posterior of Gaussian naive Bayes on
-        (X, y), the k-th joins with probability min(1, 2kq/m). Both add (m - 1) q labels on average, when
-        nothing is cut off at 1. "size": exactly r false labels, drawn evenly, on exactly round(p n) rows
+    model : "random": with probability p a row is contaminated, then each other label joins with probability q. "bayes":
+        with probability p, the other labels in increasing posterior of Gaussian naive Bayes on (X, y), the k-th joins
+        with probability min(1, 2kq/m). Both add (m - 1) q labels on average if nothing is cut off at 1. "size": exactly
+        r false labels, drawn evenly, on exactly round(p n) rows
     p, q : probabilities in [0, 1]      r : int in 1..m-1 (0 adds nothing)      X : features (n, d), for
         "bayes" only
     random_state : None, an int or a NumPy Generator
-    classes : (m,) distinct labels, more than occur in y where y is a part of a data set; for "bayes" a label that
-        does not occur is the least likely
-    Returns bool (n, m). Raises ValueError for missing or impossible parameters, CandidateError for y that is
-    no label vector.
+    classes : (m,) distinct labels, which may include labels that do not occur in y; for "bayes" these are the least
+        likely
+    Returns bool (n, m). Raises ValueError for missing or impossible parameters, CandidateError if y is no label vector.
     """
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}. Got {model!r}.")
@@ -66,7 +65,7 @@ def contaminate(
 
 
 def _among(candidates: BoolArray, names: AnyArray, classes: ArrayLike) -> BoolArray:
-    """The same labels with a column for each of `classes`."""
+    """Return the same labels with a column for each of `classes`."""
     wanted = pd.Index(np.asarray(classes))
     columns = wanted.get_indexer(pd.Index(names)) if wanted.is_unique else np.full(len(names), -1)
     if (columns < 0).any():
@@ -88,16 +87,17 @@ def _check_size(r: object, m: int) -> int:
 
 
 def _add_exactly(candidates: BoolArray, p: float, r: int, rng: np.random.Generator) -> None:
-    """Exactly r false labels on round(p n) rows drawn without replacement, in place."""
+    """Add exactly r false labels, in place, to round(p n) rows drawn without replacement."""
     n = len(candidates)
     rows = rng.permutation(n)[: round(p * n)]
-    # A random number for each label, 2 for the true one: the r smallest are an even draw of false labels.
+    # Draw a random number for each label, and set the true one to 2: the r smallest are a uniform draw of false labels.
     draw = np.where(candidates[rows], 2.0, rng.random((len(rows), candidates.shape[1])))
     candidates[rows[:, None], np.argsort(draw, axis=1, kind="stable")[:, :r]] = True
 
 
 def _rank_of_others(X: MatrixLike | None, truth: BoolArray) -> IntArray:
-    """(n, m) rank 1..m-1 of each other label in increasing posterior; the true label has 0. Ties by class order."""
+    """Return (n, m) the rank 1..m-1 of each other label by increasing posterior; 0 for the true label. Ties by class
+    order."""
     if X is None:
         raise ValueError(
             "X must be given for model 'bayes': the features from which posteriors are estimated."

@@ -1,4 +1,4 @@
-"""Several learners as one, for candidate sets: scikit-learn's voting and bagging, which take label vectors alone."""
+"""Ensembles for candidate sets: scikit-learn's voting and bagging, which take only label vectors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore
     """scikit-learn's `VotingClassifier` for candidate sets: its parameters, methods and attributes.
 
     Every learner is fitted on the same candidate matrix, so all have the same classes; voting="soft" needs
-    `predict_proba` of all. Only the reading of y and `score` (`candidate_accuracy` for candidates) differ.
+    `predict_proba` of all. Only the handling of y and `score` (`candidate_accuracy` for candidates) differ.
     """
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: MatrixLike, y: LabelsLike, **fit_params: object) -> PLVotingClassifier:
         """Fit every learner on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
-        fit_params : `sample_weight` (n,), for learners that all take it
-        Raises CandidateError for candidates that break the convention, and what scikit-learn and the learners raise.
+        fit_params : `sample_weight` (n,), if all learners take it
+        Raises CandidateError for invalid candidates, and the errors of scikit-learn and the learners.
         """
         require_y(self, y)
         candidates, self.classes_ = check_candidates(y)
@@ -55,7 +55,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
         """Fit on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         sample_weight : (n,) rows are drawn in proportion to it
-        Raises CandidateError for candidates that break the convention, and what scikit-learn and the learner raise.
+        Raises CandidateError for invalid candidates, and the errors of scikit-learn and the learner.
         """
         require_y(self, y)
         candidates, self.classes_ = check_candidates(y)
@@ -66,7 +66,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
         return PLKNeighborsClassifier() if self.estimator is None else self.estimator
 
     def _validate_y(self, y: BoolArray) -> BoolArray:
-        """Called by scikit-learn, which reads classes from a label vector here; `fit` has read them."""
+        """Return the candidates that `fit` has read. scikit-learn calls this to read classes from a label vector."""
         self.n_classes_ = len(self.classes_)
         return y
 

@@ -1,8 +1,8 @@
-"""Unbiased estimate of the accuracy over all rows, with its interval, from control rows alone.
+"""Unbiased estimate of the accuracy over all rows, with its interval, from control rows only.
 
-Control rows are a uniform sample that no model learns from. Rows that were ambiguous at first enter only when they
-are asked, the others at once, so the two kinds are strata: each is weighted by its share of the rows, not by its
-share of the control answers. Given the model, the hits of a stratum are binomial whatever the strategy asks.
+Control rows are a uniform sample that no model learns from. Rows that were ambiguous at first enter when they are
+asked, the others at once. So the two kinds are strata: each is weighted by its share of the rows, not by its share of
+the control answers. Given the model, the hits of a stratum are binomial, whatever the strategy asks.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from plcore.labels.candidates import (
     is_candidate_matrix,
 )
 
-# Intervals of a share seen in a number of trials.
+# Intervals of a share observed in a number of trials.
 #
-# Two of them, each for its purpose. `wilson_interval` holds its level on average and is short: it stands round what
-# is measured on held-out rows, of which there are many; and round every figure of label vectors, blind checks too,
-# for cells of one row are alike and their number of independent trials is no whole number. `exact_interval` (Clopper-
-# Pearson) holds its level for every true share: it stands round what blind checks of one label among candidates say,
-# of which there are few and by which people decide to stop.
+# There are two, for two purposes. `wilson_interval` holds its level on average and is short. It is used for
+# measurements on held-out rows, of which there are many, and for every figure of label vectors, including blind checks:
+# cells of one row are correlated, so their effective number of trials is no whole number. `exact_interval`
+# (Clopper-Pearson) holds its level for every true share. It is used for blind checks of one label among candidates:
+# there are few of them, and people decide by them when to stop.
 
 LEVEL = 0.95
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """Return the Wilson interval (low, high) of a share seen in n trials, arrays of one shape; NaN if n is 0
-    or the share is NaN.
+    """Return the Wilson interval (low, high) of a share observed in n trials, arrays of one shape; NaN if n is 0 or the
+    share is NaN.
 
-    share : in [0, 1]      n : may be no whole number, as an effective sample size is
+    share : in [0, 1]      n : may be fractional, such as an effective sample size
     Wilson (1927): unlike the normal interval it never leaves [0, 1]. Raises ValueError unless 0 < level < 1.
     """
     _check_level(level)
@@ -51,7 +51,7 @@ def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tup
     n = np.where(n > 0, n, np.nan)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    # Rounding may leave a share of 0 or 1 outside of its own interval.
+    # Rounding may put a share of 0 or 1 outside its own interval.
     return np.clip(centre - half, 0.0, share), np.clip(centre + half, share, 1.0)
 
 
@@ -63,14 +63,14 @@ def exact_interval(right: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tupl
     Raises ValueError unless 0 <= right <= n and 0 < level < 1.
     """
     right, n = np.broadcast_arrays(np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    if (wrong := ~((right >= 0) & (right <= n))).any():  # NaN fails it too
+    if (wrong := ~((right >= 0) & (right <= n))).any():  # also catches NaN
         raise ValueError(
             f"right must be between 0 and n everywhere. Got {right[wrong][0]:g} of {n[wrong][0]:g}."
         )
     _check_level(level)
     tail = (1 - level) / 2
     missed = n - right
-    # Parameters of 0 have no quantile: the bound is the end of the range there.
+    # Parameters of 0 have no quantile; the bound is then the end of the range.
     low = special.betaincinv(np.maximum(right, 1), missed + 1, tail)
     high = special.betaincinv(right + 1, np.maximum(missed, 1), 1 - tail)
     return np.where(right > 0, low, 0.0), np.where(missed > 0, high, 1.0)
@@ -83,7 +83,7 @@ def _check_level(level: float) -> None:
 
 @dataclass(frozen=True)
 class ControlCounts:
-    """Counts of control rows that the model gets right: of those answered, and of those with one candidate at
+    """Counts of control rows that the model predicts correctly, among those answered and those with one candidate at
     import."""
 
     right_asked: int = 0
@@ -107,9 +107,9 @@ def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, leve
     """Compute the weighted mean of the accuracies of s strata, with its interval.
 
     right, n : (p, s) hits and trials, p points of a curve      weights : (s,) shares of the strata, sum 1
-    The interval joins the exact ones of the strata by the squares of their distances (MOVER: Zou and Donner 2008,
-    Statistics in Medicine 27; for weighted binomials Decrouez and Robinson 2012), so with one stratum it is the
-    exact one. A stratum without trials adds its whole weight, and one without weight nothing. Raises ValueError.
+    The interval combines the exact intervals of the strata by the squares of their distances (MOVER: Zou and Donner
+    2008, Statistics in Medicine 27; for weighted binomials Decrouez and Robinson 2012), so with one stratum it is the
+    exact interval. A stratum without trials adds its whole weight, one without weight adds nothing. Raises ValueError.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 1 or not ((weights >= 0).all() and abs(weights.sum() - 1) < 1e-9):
@@ -139,7 +139,7 @@ def control_accuracy(
 ) -> Estimate:
     """Estimate the accuracy over all rows that control rows are drawn from, for each point of a curve.
 
-    counts : p of them, see `plcore.ControlCounts`      share_ambiguous : of the pool
+    counts : p `plcore.ControlCounts`, one per point      share_ambiguous : share of ambiguous rows in the pool
     """
     flat = np.array(
         [(one.right_asked, one.asked, one.right_free, one.free) for one in counts], dtype=np.float64
@@ -160,7 +160,8 @@ def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: floa
     return np.asarray(1 / spread)
 
 
-# Progressive validation: predict a row, then learn it. Every row is a test row once, before it trains.
+# Progressive validation: predict each row, then learn from it. Every row is a test row once before it is used for
+# training.
 
 
 @dataclass(frozen=True)
@@ -188,16 +189,16 @@ def progressive_validation(
 ) -> Progressive:
     """Predict each row in turn, compare, then learn it with `partial_fit`.
 
-    estimator : anything with `predict` and `partial_fit(X, y, classes=)`; those with `predict_then_learn` use
-        that, with the same result but much faster
+    estimator : anything with `predict` and `partial_fit(X, y, classes=)`; `predict_then_learn` is used if it has it,
+        with the same result but much faster
     X (n, d), dense or CSR      y : candidate matrix (n, m), sets of class names or label vector (n,), as the
         estimator takes it
     truth : (n,) true labels, members of the classes; any other is an error
-    classes : (m,) names of the classes; None: those of an estimator that continues, else the columns of a matrix, or
+    classes : (m,) names of the classes; None: those of an already fitted estimator, else the columns of a matrix, or
         the sorted labels of sets or of a label vector
-    copy : a fresh clone learns; False: the estimator itself continues from where it is
-    Before anything was learnt, the first class counts as predicted. Raises ValueError for lengths that
-    differ, CandidateError for candidates that break the convention, and what the estimator raises.
+    copy : train a fresh clone; False: continue training the estimator itself
+    Before anything was learnt, the first class counts as predicted. Raises ValueError for different lengths,
+    CandidateError for invalid candidates, and the estimator's errors.
     """
     candidates, names = check_candidates(y)
     model = clone(estimator) if copy else estimator
@@ -231,7 +232,7 @@ def progressive_validation(
 def _one_by_one(
     model: BaseEstimator, X: FeatureMatrix, y: LabelsLike, names: AnyArray, fresh: bool
 ) -> AnyArray:
-    """Return the predictions (n,), each made just before its row was learnt."""
+    """Return the predictions (n,), each made right before its row was learnt."""
     found = []
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
     for row in rows:

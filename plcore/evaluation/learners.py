@@ -1,7 +1,7 @@
 """The learners to compare, each with a few settings to try; the cheapest first.
 
-A name is that of the model in `plcore.loop.registry` if there is one. A new learner is one more entry; it is among
-those compared by default only where its entry says so.
+Names are those of the models in `plcore.loop.registry`, if there are any. A new learner is a new entry; it is compared
+by default only if its entry says so.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.trees.forest import PLForest
 
 STAY = "kernelridge"
-"""The learner to keep if another is hardly better, and the default if nothing can be measured."""
+"""Learner to keep if another is hardly better, and the default if nothing can be measured."""
 
 EVERY = "all"
 LearnersLike: TypeAlias = str | Iterable[str] | Mapping[str, BaseEstimator] | None
-"""Learners to compare, as `compare_learners` takes them."""
+"""Learners to compare, in the forms that `compare_learners` takes."""
 
 
 @dataclass(frozen=True)
 class LearnerEntry:
-    """A learner to compare: its name, an unfitted estimator, and the settings (parameters of it) to try.
+    """A learner to compare: its name, an unfitted estimator, and the settings (its parameters) to try.
 
-    scaled : whether dense features are z-scored before they reach it; sparse ones, mostly text, are left as they are
+    scaled : whether dense features are z-scored for it; sparse ones, mostly text, are not scaled
     by_default : whether it is compared if no learners are named
     """
 
@@ -76,9 +76,9 @@ class LearnerEntry:
     def make(
         self, parameters: Mapping[str, object], X: MatrixLike, *, keep_scales: bool = False
     ) -> BaseEstimator:
-        """An unfitted estimator with these parameters, for rows like X (n, d).
+        """Return an unfitted estimator with these parameters, for rows like X (n, d).
 
-        keep_scales : whether the columns of X have the scales that they should have
+        keep_scales : whether the columns of X already have the right scales
         """
         learner = clone(self.estimator).set_params(**parameters)
         if keep_scales:
@@ -92,7 +92,7 @@ class LearnerEntry:
 
 _COSTS = ({"C": 10.0}, {"C": 100.0}, {"C": 1000.0})
 
-# The margin learners are as loose as the app trains them: their predictions hardly change, their time halves.
+# The margin learners have the app's loose tolerances: their predictions hardly change, and they take half the time.
 LEARNER_ENTRIES: dict[str, LearnerEntry] = {
     entry.name: entry
     for entry in (
@@ -114,13 +114,14 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
         LearnerEntry("plgp", PLGPClassifier(), by_default=False),
     )
 }
-"""Every learner by its name, in the order in which they are tried: first those compared by default."""
+"""Every learner by its name, in the order tried: those compared by default come first."""
 
 
 def read_learners(learners: LearnersLike) -> list[LearnerEntry]:
-    """The entries to compare. learners : None, "all", names, or {name: unfitted estimator}; see `compare_learners`.
+    """Return the entries to compare. learners : None, "all", names, or {name: unfitted estimator}; see
+    `compare_learners`.
 
-    Raises ValueError for a name that there is not, and for no learners at all.
+    Raises ValueError for an unknown name, and for no learners at all.
     """
     if learners is None:
         return [entry for entry in LEARNER_ENTRIES.values() if entry.by_default]
@@ -151,8 +152,8 @@ def fit_learner(
     y: LabelsLike,
     **wanted: MatrixLike | LabelsLike | RoundProgress | None,
 ) -> BaseEstimator:
-    """Fit, passing on what is wanted (`candidate_weights=...`) where the learner, or a pipeline's last step, takes it
-    and it is not None."""
+    """Fit the learner, and pass on each of the keyword arguments (such as `candidate_weights=...`) that is not None and
+    that the learner, or the last step of a pipeline, takes."""
     prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
     given = {
         prefix + name: value
@@ -162,17 +163,17 @@ def fit_learner(
     return model.fit(X, y, **given)
 
 
-# By what learners are compared where few true labels are known, or none: kappa first of all.
+# How learners are compared if few true labels are known, or none: by kappa first.
 #
-# The share c of held-out predictions inside their candidate sets misleads between families of learners: one that says
-# what is in every set is never wrong. Kappa takes off what such a learner would have by chance:
+# The share c of held-out predictions inside their candidate sets is misleading across families of learners: a learner
+# that always predicts a class found in every set is never wrong. Kappa subtracts the share expected by chance:
 #
 #     kappa = (c - e) / (1 - e),   e = mean over rows of sum over classes k of mu_k S_ik
 #
-# with mu the shares of the classes among the learner's own predictions. A learner that says the same of all rows has
-# 0.
+# with mu the shares of the classes among the learner's own predictions. A learner with the same prediction for all rows
+# has 0.
 
-WITHIN = 0.02  # kappa by which another learner must be better than the one to stay with
+WITHIN = 0.02  # lead in kappa that another learner needs to replace the default
 
 
 def kappa(candidates: BoolArray, predicted: IntArray) -> float:
@@ -186,13 +187,13 @@ def kappa(candidates: BoolArray, predicted: IntArray) -> float:
 
 
 def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None) -> int | None:
-    """Return the number of the best of p learners; None if none was measured.
+    """Return the index of the best of p learners; None if none was measured.
 
     kappas : (p,) NaN for a learner that was not measured
-    right : bool (p, t) whether each is right on t held-out rows whose true label is known, the same rows for all. Those
-        that do not differ from the most accurate by the exact paired test (McNemar, 1947; level 0.05) are a tie, and
-        kappa decides among them; without such rows among all
-    stay : the learner to stay with where its kappa is within 0.02 of the highest: no switching for nothing
+    right : bool (p, t) whether each is right on t held-out rows with known true label, the same rows for all. Learners
+        that do not differ from the most accurate one by the exact paired test (McNemar, 1947; level 0.05) are tied, and
+        kappa decides among them; without such rows, kappa decides among all
+    stay : index of the learner to keep if its kappa is within 0.02 of the highest
     Ties go to the first.
     """
     kappas = np.asarray(kappas, dtype=np.float64)
@@ -215,7 +216,8 @@ def _most_accurate(standing: IntArray, right: BoolArray, kappas: FloatArray) -> 
 
 
 def _differ(first: BoolArray, second: BoolArray) -> bool:
-    """Whether two learners differ on the same rows (t,): the sign test on the rows that one of them alone has right."""
+    """Whether two learners differ on the same rows (t,), by the sign test on the rows that only one of them has
+    right."""
     alone, other = int((first & ~second).sum()), int((second & ~first).sum())
     return alone + other > 0 and float(binomtest(alone, alone + other).pvalue) < 1 - LEVEL
 
@@ -228,28 +230,27 @@ def _differ(first: BoolArray, second: BoolArray) -> bool:
 #     search = GridSearchCV(LMPlaneClassifier(), PARAMETER_GRIDS["LMPlaneClassifier"], cv=KFold(5, shuffle=True))
 #     search.fit(X, candidates)
 #
-# PL-SVM's paper uses the precise rows instead, those with one candidate, if it has some. Each is predicted once
-# by a learner that has not seen it; the winner is fitted again on all rows:
+# PL-SVM's paper uses the precise rows instead (those with one candidate), if there are any. Each is predicted once by a
+# learner that has not seen it; the winner is then fitted on all rows:
 #
 #     search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=precise_folds(candidates))
 #     search.fit(X, candidates)
 #
-# In a pipeline the names take the step's prefix: {f"plsvc__{name}": values for name, values in grid.items()}. Rows in
-# an order (by class, by source) must be shuffled, as above, or the folds see other data than what they are judged by.
+# In a pipeline the names take the step's prefix: {f"plsvc__{name}": values for name, values in grid.items()}. Sorted
+# rows (by class, by source) must be shuffled, as above, or training and test parts of the folds differ.
 
 _SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
 
 # By class name, as GridSearchCV takes them: PL-SVM's C = 1/lambda (Nguyen and Caruana, KDD 2008, section 4), LM-PLANE's
-# C (TNNLS 2020), M3PL's C_max (Yu and Zhang, ACML 2015). CLPL's paper has none; its C means what PL-SVM's does.
-# PLPegasos has the lambdas tried with PAKDD 2020 and the one that goes with the features; PLPerceptron's step is
-# left open there, the mean of the iterates is not in it.
-# PLKernelRidge chooses by itself from its grid, and much faster: one eigendecomposition serves all of a kernel. Of
-# PL-KNN's K no paper has a grid: these are about evenly spaced on a scale of logarithms.
-# SURE's beta and lambda (Feng and An, AAAI 2019), PL-AGGD's gamma and weights (KDD 2019), PL-CL's alpha and beta (KDD
-# 2023): around the papers' defaults; RegISL's theta is its paper's (Gong et al., IEEE T. Cybernetics 2018).
-# LSB-CMM's are around its authors' 80 components for Lost and the 10 of LM-PLANE's comparison.
-# PL A-kNN's are around the 50 neighbours and c1 = 0.5 of its paper, whose code takes 5 neighbours for the largest set.
-# PLGP's are around the mean distance of two rows, the usual width; as it comes it chooses from fewer by itself.
+# C (TNNLS 2020), M3PL's C_max (Yu and Zhang, ACML 2015). CLPL's paper has none; its C means the same as PL-SVM's.
+# PLPegasos has the lambdas of PAKDD 2020 and the one set from the features; that paper leaves PLPerceptron's step open
+# and does not use the mean of the iterates. PLKernelRidge chooses from its own grid, much faster: one
+# eigendecomposition per kernel is enough. No paper has a grid for PL-KNN's K: these are about evenly spaced on a
+# logarithmic scale. SURE's beta and lambda (Feng and An, AAAI 2019), PL-AGGD's gamma and weights (KDD 2019), PL-CL's
+# alpha and beta (KDD 2023): around the papers' defaults; RegISL's theta is its paper's (Gong et al., IEEE T.
+# Cybernetics 2018). LSB-CMM's are around its authors' 80 components for Lost and the 10 of LM-PLANE's comparison. PL
+# A-kNN's are around the 50 neighbours and c1 = 0.5 of its paper, whose code takes 5 neighbours for the largest set.
+# PLGP's are around the mean distance of two rows, the usual width; by default it chooses from a smaller grid.
 PARAMETER_GRIDS: dict[str, dict[str, Sequence[object]]] = {
     "PLKNeighborsClassifier": {"n_neighbors": [3, 5, 10, 20, 40], "weights": ["linear", "uniform"]},
     "PLSVC": {"C": _SVM},
@@ -282,11 +283,12 @@ def precise_folds(
 ) -> list[tuple[IntArray, IntArray]]:
     """Return folds tested only on rows with one candidate, for `GridSearchCV(cv=...)`.
 
-    y : label vector (n,) or candidate matrix (n, m)      random_state : of the order the rows are dealt in
-    partial : the rows with several candidates are in every training part, so that what is tried is what will be
-        fitted: C weighs the *mean* loss, and a C chosen on the precise rows alone is too small for all rows
-        (`docs/decisions/0006-margin-learners.md`). False: the precise rows train alone.
-    Raises CandidateError for candidates that break the convention, ValueError for fewer precise rows than folds.
+    y : label vector (n,) or candidate matrix (n, m)      random_state : seed of the order in which rows are dealt to
+        folds
+    partial : put the rows with several candidates into every training part, as in the final fit: C weighs the *mean*
+        loss, and a C chosen on the precise rows alone is too small for all rows
+        (`docs/decisions/0006-margin-learners.md`). False: train on the precise rows only.
+    Raises CandidateError for invalid candidates, ValueError for fewer precise rows than folds.
     """
     candidates, _ = check_candidates(y)
     several = candidates.sum(axis=1) > 1

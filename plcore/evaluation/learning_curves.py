@@ -2,16 +2,16 @@
 
     accuracy(t) = top - rise * g(t; shape),   g = (1 + t / s)^-c  (inverse power law)  or  exp(-t / s)
 
-Inverse power laws are what learning curves mostly follow (Viering and Loog 2023, IEEE PAMI 45, arXiv 2103.10948), the
-exponential is their end where few rows are left to learn. Which of them holds, and how fast it rises, is not chosen but
-averaged over, each shape by how well it explains the points: two curves that fit alike may part soon after the last
-point, and that is most of what is uncertain about when a goal is reached.
+Most learning curves follow inverse power laws (Viering and Loog 2023, IEEE PAMI 45, arXiv 2103.10948). The exponential
+is their limit when few rows are left to learn from. Which of them holds, and how fast it rises, is averaged over, not
+chosen: each shape is weighted by how well it explains the points. Two curves that fit equally well may separate soon
+after the last point, and that is most of the uncertainty about when a goal is reached.
 
-Points of one curve are measured on the same rows: what chance has put into the first is in the last too, and a hundred
-points tell little more of the level than one. Taken as independent they would give intervals that are far too short.
-Here two points have the covariance of a share that is counted on the same rows, which come right one after another and
-stay so: p_i (1 - p_j) / n for p_i <= p_j, which is that of an empirical distribution function. How models waver next to
-that, and how far the beginning of a curve may be off its end, are variances of their own, averaged over as well.
+Points of one curve are measured on the same rows. The error of the first point is also in the last, and a hundred
+points say little more about the level than one. Intervals that treat them as independent would be far too short. Here
+two points have the covariance of shares counted on the same rows, which become right one after another and stay right:
+p_i (1 - p_j) / n for p_i <= p_j, as in an empirical distribution function. Two more variances are averaged over as
+well: the fluctuation of the models, and the misfit of the early part of the curve.
 """
 
 from __future__ import annotations
@@ -28,37 +28,38 @@ from plcore.arrays.types import FloatArray, check_share
 from plcore.evaluation.estimates import LEVEL
 
 FEWEST_POINTS = 6
-"""Points below which no curve is fitted."""
+"""Minimum number of points to fit a curve."""
 FEWEST_ANSWERS = 20
-"""Answers that these must span."""
+"""Minimum number of answers that the points must span."""
 FEWEST_ROWS = 30
-"""Rows that accuracy must be measured on: below, it moves by more than three points with each of them."""
+"""Minimum number of rows that accuracy is measured on: with fewer, each row changes it by more than three points."""
 MOST_POINTS = 24
-"""Points that are fitted: those of a denser curve are spread evenly; between them nothing new is measured."""
+"""Maximum number of points to fit. From denser curves, evenly spaced points are taken; the ones between add nothing
+new."""
 
 _POWERS = (0.5, 1.0, 2.0, np.inf)
-"""The constant c of the shapes, each as likely as the others before any point is seen; infinite: the exponential."""
+"""Values of the exponent c, with equal prior weight; infinite: the exponential."""
 _SPEEDS = 15
 _FASTEST, _SLOWEST = 1 / 16, 8.0
-"""How many constants s, between which multiples of the answers that are looked at."""
+"""Number and range of the scales s to try, as multiples of the number of answers."""
 _WAVERS = (0.0025, 0.005, 0.01)
-"""Standard deviations, as shares, of what models waver from one point to the next."""
+"""Standard deviations of the models' fluctuation from one point to the next, as shares."""
 _DRIFTS = (0.01, 0.02, 0.04)
-"""Standard deviations, as shares, of how far a curve of the family is off where answers are fewer by a factor of e: no
-family holds from the first answer on, and what is to be carried on is the end."""
+"""Standard deviations of the misfit of the family, as shares, per factor of e fewer answers: no family holds from the
+first answer on, and only the end of the curve is extrapolated."""
 _EARLY = 1 / 16
-"""Share of the answers below which factors no longer count."""
+"""Share of the answers below which the misfit no longer grows."""
 _WIDER = 1.6
-"""Factor of the shared rows' variance. Models do not only gain rows, as the covariance has it, but change some for
-others; so much is what made intervals hold on runs that `benchmarks/questions/proof.py` does not measure."""
+"""Factor of the variance of shared rows. Models do not only gain rows, as the covariance assumes, but also lose some.
+With this value, intervals had the right coverage on runs that `benchmarks/questions/proof.py` does not measure."""
 _PRIOR = np.array([0.8, 0.4]), np.array([0.5, 0.5])
-"""Means and standard deviations of top and rise before any point is seen: hardly more than that both are shares."""
+"""Prior means and standard deviations of top and rise: they say little more than that both are shares."""
 _TRIES = 48
 _DRAWS = 1000
 
 
 class Reach(NamedTuple):
-    """Answers until a goal is reached, counted from the first; infinite if the curve never reaches it.
+    """Number of answers until a goal is reached, counted from the first; infinite if the curve never reaches it.
 
     value : the median      low, high : the interval
     """
@@ -72,7 +73,7 @@ class Reach(NamedTuple):
 class LearningCurve:
     """A fitted curve: equally likely posterior draws, given the points.
 
-    top, rise, speed : (d,)      power : (d,) of the inverse power law, infinite of an exponential
+    top, rise, speed : (d,)      power : (d,) exponent of the inverse power law, infinite for an exponential
     """
 
     top: FloatArray
@@ -81,33 +82,39 @@ class LearningCurve:
     power: FloatArray
 
     def draws(self, answers: ArrayLike) -> FloatArray:
-        """Return (d, p) the accuracy after this many answers (p,) of each draw; in [0, 1]."""
+        """Return (d, p) each draw's accuracy, in [0, 1], after these numbers of answers (p,)."""
         t = np.asarray(answers, dtype=np.float64)[None]
         shape = _shape(t, self.speed[:, None], self.power[:, None])
         return np.clip(self.top[:, None] - self.rise[:, None] * shape, 0.0, 1.0)
 
     def at(self, answers: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return median, low and high, (p,) each, of the accuracy after this many answers."""
+        """Return median, low and high, (p,) each, of the accuracy after these numbers of answers (p,)."""
         low, value, high = np.quantile(self.draws(answers), [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
         return value, low, high
 
     def answers_to(self, goal: float | FloatArray) -> FloatArray:
-        """(d,) answers after which each draw reaches the goal, a share or one share for each draw; 0 if it begins
-        there, infinite where it stays below."""
+        """Return (d,) the number of answers after which each draw reaches the goal; 0 if it starts there, infinite if
+        it stays below.
+
+        goal : a share, or a share for each draw"""
         missing = np.clip((self.top - goal) / np.maximum(self.rise, 1e-12), 0.0, 1.0)
         return _inverse(missing, self.speed, self.power)
 
     def reach(self, goal: float, level: float = LEVEL) -> Reach:
-        """Return when the goal, a share in (0, 1), is reached over all rows, with its interval."""
+        """Return the number of answers until the goal, a share in (0, 1), is reached over all rows, with its
+        interval."""
         check_share("goal", goal)
         return reach_of(self.answers_to(goal), level)
 
     def reads(self, goal: float, now: float, figure: float, measured: float, level: float = LEVEL) -> Reach:
-        """When accuracy *on the rows that the points are measured on* reads the goal, with its interval.
+        """Return the number of answers until the accuracy *on the measured rows* reaches the goal, with its interval.
 
-        now, figure : answers so far, and what these rows read by then      measured : how many rows, always the same
-        How far the rows flatter, or the contrary, does not matter here, and that is most of what is uncertain about
-        all rows: each draw is moved to the figure. Chance has a part in what the rows gain from there alone.
+        now, figure : current number of answers, and the current accuracy on these rows
+        measured : number of rows, always the same ones
+
+        The difference between these rows and all rows does not matter here, although it is most of the uncertainty
+        about all rows: each draw is shifted to the current figure. Only the further gain on these rows is subject to
+        chance.
         """
         check_share("goal", goal)
         gain = min(max(goal - figure, 0.0), 1.0)
@@ -127,15 +134,15 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 def fit_learning_curve(
     answers: ArrayLike, accuracy: ArrayLike, measured: ArrayLike, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
-    """Fit a curve to points; None if they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or
-    fall so much that no rising curve is near them.
+    """Fit a curve to points; None if there are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or they fall
+    so much that no rising curve is near them.
 
     answers : (p,) ascending      accuracy : (p,) shares, NaN if there is none
-    measured : rows that each is measured on, a number or (p,); the rows of a point are among those of later ones. May
-        be no whole number, where rows count unevenly
-    until : answers to which the curve will be carried on; up to the last point, where that is more
+    measured : number of rows of each point, a number or (p,); later points include the rows of earlier ones. May be
+        fractional if rows have different weights
+    until : number of answers up to which the curve will be used, at least that of the last point
     Draws are seeded: the same points give the same curve. Raises ValueError for points out of order, accuracies that
-    are no shares, and other lengths.
+    are no shares, and different lengths.
     """
     t, y = np.asarray(answers, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
     n = np.asarray(measured, dtype=np.float64)
@@ -148,7 +155,7 @@ def fit_learning_curve(
         raise ValueError(
             f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}."
         )
-    if (wrong := (y < 0) | (y > 1)).any():  # NaN is neither
+    if (wrong := (y < 0) | (y > 1)).any():  # also catches NaN
         raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75% as 0.75.")
     fit = np.flatnonzero(~np.isnan(y) & (n >= FEWEST_ROWS))
     if len(fit) < FEWEST_POINTS or np.ptp(t[fit]) < FEWEST_ANSWERS:
@@ -161,11 +168,13 @@ def fit_learning_curve(
 
 
 def shared_rows(answers: FloatArray, accuracy: FloatArray, measured: FloatArray) -> FloatArray:
-    """(p, p) covariance of shares that are counted on the same rows, see above.
+    """Return the (p, p) covariance of shares counted on the same rows, see above.
 
-    answers : (p,) ascending      accuracy : (p,)      measured : (p,) rows, those of a point among those of later ones
-    The shares themselves are taken from a line over log answers: as they were measured they would rise where chance
-    has them rise, and explain it away.
+    answers : (p,) ascending      accuracy : (p,)      measured : (p,) number of rows; later points include the rows of
+        earlier ones
+
+    The shares are taken from a line over log answers. The measured ones would follow chance fluctuations and explain
+    them away.
     """
     early = np.log1p(answers / (_EARLY * answers[-1]))
     slope, start = np.polyfit(early, accuracy, 1, w=np.sqrt(measured))
@@ -178,10 +187,11 @@ def shared_rows(answers: FloatArray, accuracy: FloatArray, measured: FloatArray)
 def _average(
     t: FloatArray, y: FloatArray, covariance: FloatArray, until: float, random: np.random.Generator
 ) -> LearningCurve | None:
-    """Draws from all shapes, each as often as it explains the points; None if none is one of accuracies.
+    """Return draws from all shapes, in proportion to how well they explain the points; None if none is a valid
+    accuracy.
 
-    Given shape, wavering and drift, top and rise are a linear regression with a normal prior, whose posterior and
-    evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86); draws that are no accuracies are thrown away.
+    Given shape, fluctuation and misfit, top and rise are a linear regression with a normal prior, whose posterior and
+    evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86). Draws that are no accuracies are discarded.
     """
     speeds = np.geomspace(_FASTEST * t[-1], _SLOWEST * max(t[-1], until), _SPEEDS)
     speed, power = (part.ravel() for part in np.meshgrid(speeds, _POWERS))
@@ -206,7 +216,7 @@ def _average(
         possible = (top <= 1) & (rise >= 0) & (top - rise >= 0)
         weights.append(np.where(possible, evidence[:, None], -np.inf))
         found.append(both)
-    weight = np.stack(weights)  # (drifts and wavers, s, tries)
+    weight = np.stack(weights)  # (misfits and fluctuations, s, tries)
     if weight.max() == -np.inf:
         return None
     weight = np.exp(weight - weight.max())
@@ -217,13 +227,13 @@ def _average(
 
 
 def _shape(t: FloatArray, speed: FloatArray, power: FloatArray) -> FloatArray:
-    """Share of the rise still missing after t answers, 1 at first."""
+    """Return the share of the rise still missing after t answers, 1 at first."""
     finite = np.where(np.isinf(power), 1.0, power)
     return np.where(np.isinf(power), np.exp(-t / speed), (1 + t / speed) ** -finite)
 
 
 def _inverse(missing: FloatArray, speed: FloatArray, power: FloatArray) -> FloatArray:
-    """The t at which `_shape` is as much."""
+    """Return the t at which `_shape` has this value."""
     finite = np.where(np.isinf(power), 1.0, power)
     with np.errstate(divide="ignore"):
         return np.where(np.isinf(power), -speed * np.log(missing), speed * (missing ** (-1 / finite) - 1))

@@ -28,10 +28,10 @@ def error_rate(
 
     winners : bool or 0/1 (T, m), as `plcore.query.winners`; a target without winners is an error
     y_true : (T,) true labels, members of `classes`; any other label is an error
-    ties : "error": more than one winner is an error (Table 8 of Nguyen et al., AAAI 2017); "uniform": the
-        expected error when one of the winners is drawn evenly, 1 - 1/|h| where the truth is among them
+    ties : "error": more than one winner is an error (Table 8 of Nguyen et al., AAAI 2017); "uniform": the expected
+        error if one of the winners is drawn at random, 1 - 1/|h| if the truth is among them
     classes : (m,) names of the columns; None: 0..m-1
-    Raises ValueError for other ties, lengths that differ, or no targets.
+    Raises ValueError for other ties, different lengths, or no targets.
     """
     check_ties(ties)
     best = np.asarray(winners)
@@ -52,15 +52,17 @@ def error_rate(
     return float(1 - (np.where(size == 1, chance, 0.0) if ties == "error" else chance).mean())
 
 
-# Truths outside the candidates: how often, and which rows are at risk.
+# Truths outside the candidates: how often they occur, and which rows are at risk.
 #
-# Every learner here takes the candidate sets at their word. Rows that people are asked about at random say how often
-# they are wrong: "none of these" on blind checks. By that rate, and by what a model says of all classes of a row from
-# other rows alone, follows how likely the truth of a row is outside.
+# Every learner here trusts the candidate sets. Blind checks, which are drawn at random, show how often the sets are
+# wrong: by the answer "none of these". This rate, and a model's shares of all classes learnt from other rows only, give
+# the probability that a row's truth is outside its candidates.
 
 
 class OutsideRate(NamedTuple):
-    """outside : number of the `checks` whose truth is outside of the candidates
+    """Rate of truths outside the candidates.
+
+    outside : number of the `checks` whose truth is outside the candidates
     low, high : interval of the share"""
 
     outside: int
@@ -70,12 +72,12 @@ class OutsideRate(NamedTuple):
 
     @property
     def share(self) -> float:
-        """NaN without checks."""
+        """Share of the checks; NaN without checks."""
         return self.outside / self.checks if self.checks else float("nan")
 
 
 def outside_rate(outside: int, checks: int, level: float = LEVEL) -> OutsideRate:
-    """The rate with its exact interval (`exact_interval`), from rows drawn at random. Raises ValueError."""
+    """Return the rate with its exact interval (`exact_interval`), from rows drawn at random. Raises ValueError."""
     low, high = exact_interval(outside, checks, level)
     return OutsideRate(outside, checks, float(low), float(high))
 
@@ -85,7 +87,7 @@ def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float
 
     shares : (n, m) a model's shares of all classes for each row, trained on other rows only      candidates : bool (n,
         m)
-    rate : of truths outside, in [0, 1), as blind checks have it
+    rate : rate of truths outside, in [0, 1), from blind checks
 
     Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 if
     every class is a candidate, or none is. If a model is uninformative about a row, the result is the rate. Raises
@@ -102,7 +104,7 @@ def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float
     return np.where((size > 0) & (others > 0), found, 0.0)
 
 
-# How right the scores are that came with a table: of the candidates scored so high, how many did people confirm?
+# Precision of the scores that came with a table: of the candidates with a high score, how many did people confirm?
 
 RIGHT, WRONG, OPEN = 1, 0, -1
 
@@ -116,7 +118,7 @@ class ScoredCandidates:
     rows, labels : (d,) int, the row and the class number of each
     scores : (d,) float, above 0
     verdicts : (d,) int, RIGHT, WRONG or OPEN
-    drawn : (d,) bool, whether its row was drawn at random to be asked about, so that it stands for all
+    drawn : (d,) bool, whether its row was drawn at random to be asked about, so that it represents all rows
     """
 
     rows: IntArray
@@ -130,7 +132,7 @@ class ScoredCandidates:
 class Precision:
     """Counts of candidates: all, checked by people, and right among the checked.
 
-    share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN if none was
+    share, low, high : share of right ones among the checked, with its 95% Wilson interval; NaN if none was checked
     """
 
     scored: int
@@ -146,10 +148,10 @@ def scored_candidates(
 ) -> ScoredCandidates:
     """Return the candidates of n rows and m classes that have a score above 0.
 
-    scores : (n, m)      before, after : (n, m) the candidates as they came and as they are now
-    confirmed : (n,) rows whose one candidate people have named      drawn : (n,), see `ScoredCandidates`
-    A candidate is right where its row is confirmed and it is the one left, wrong if it is left no more: answers
-    alone take candidates away. What is left of a row that was excluded is nothing, and says nothing of its scores.
+    scores : (n, m)      before, after : (n, m) the candidates at import and now
+    confirmed : (n,) rows whose only candidate people have confirmed      drawn : (n,), see `ScoredCandidates`
+    A candidate is right if its row is confirmed and it is the only one left. It is wrong if it is no longer a
+    candidate: only answers remove candidates. Rows marked as bad have no candidates left and do not count.
     """
     rows, labels = np.nonzero((scores > 0) & before)
     left = after[rows, labels]
@@ -172,8 +174,8 @@ def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> lis
 def precision_by_score(
     found: ScoredCandidates, edges: FloatArray, label: int | None = None
 ) -> list[Precision]:
-    """Return the precision of the candidates of this class, or of any, between consecutive edges: from the lower edge,
-    below the upper; the last interval has no upper edge."""
+    """Return the precision of the candidates of this class, or of any class, in each interval between edges. Intervals
+    include the lower edge, not the upper; the last has no upper edge."""
     chosen = found.scores >= edges[0]
     if label is not None:
         chosen &= found.labels == label
@@ -182,7 +184,7 @@ def precision_by_score(
 
 
 def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: int) -> list[Precision]:
-    """For those chosen, counted apart by their place, 0 to n - 1."""
+    """Return the counts of the chosen candidates, separately for each place, 0 to n - 1."""
     places, verdicts = places[chosen], found.verdicts[chosen]
     scored, looked, right = (
         np.bincount(places[which], minlength=n)

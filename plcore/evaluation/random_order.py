@@ -1,14 +1,14 @@
-"""Estimate the curve of random order: the curve to which asking in a better order is compared.
+"""Estimate the curve of random order, the baseline for asking in a better order.
 
-Two ways to know it, from runs in random order whose predictions of measured rows are compared with what is known:
+There are two ways, both with runs in random order whose predictions for measured rows are compared with the truth:
 
-- `by_replays`: the truth of the rows that were to be asked is known, so that whole runs are replayed, as far as the
-  project has come and beyond. Nothing is carried on; what is uncertain is that rows to measure on are few, and that
-  one random order goes better than another.
+- `by_replays`: the truth of the rows to be asked about is known, so that whole runs are replayed, up to the project's
+  number of answers and beyond. Nothing is extrapolated. The uncertainty comes from the few measured rows, and from the
+  differences between random orders.
 - `by_carrying_on`: only the answers to blind checks, which are a random sample, can be given in random order. They are
-  few, so that the curve ends early; it is fitted and carried on (`learning_curves`): most of what is uncertain.
+  few, so the curve ends early; it is fitted and extrapolated (`learning_curves`), which causes most of the uncertainty.
 
-The intervals are about *one* run in random order, which is what the project would have been, and about all rows.
+The intervals are for *one* run in random order, which the project would have been, and for all rows.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from plcore.evaluation.estimates import LEVEL, wilson_interval
 from plcore.evaluation.learning_curves import Reach, fit_learning_curve, reach_of
 
 FEWEST_ORDERS = 3
-"""Runs below which no one can say how far one random order is from another."""
+"""Minimum number of runs to measure the differences between random orders."""
 _DRAWS = 1000
 _LINE = 13
-"""Points of a line that is carried on."""
+"""Number of points of an extrapolated line."""
 _FARTHEST = 3.0
-"""How many times as far as the checks reach: farther on the line lies too low, by seven points at five times."""
+"""Maximum range of the line, as a multiple of the number of checks: farther on it is too low, by seven points at five
+times."""
 
 
 @dataclass(frozen=True, eq=False)
 class RandomRuns:
     """Predictions of models after answers in random order, for rows that they never learnt from.
 
-    answers : (j,) ascending from 0, after how many answers to rows that train
+    answers : (j,) ascending from 0, numbers of answers to training rows
     right : (orders, j, k) whether each of k measured rows was predicted right
-    weights : (k,) what each row counts, sum 1      right_now : (k,) under the answers that the project really has
-    given : how many of these are about rows that train
+    weights : (k,) weight of each row, sum 1      right_now : (k,) the same for the project's real answers
+    given : number of real answers to training rows
     """
 
     answers: IntArray
@@ -52,22 +53,22 @@ class RandomRuns:
 
     @property
     def measured(self) -> float:
-        """Rows that would measure as well if each counted the same (Kish 1965)."""
+        """Effective number of measured rows (Kish 1965)."""
         return float(1 / (self.weights**2).sum())
 
     @property
     def accuracy(self) -> FloatArray:
-        """(orders, j)"""
+        """Return (orders, j) the accuracy of each run."""
         return np.asarray(self.right @ self.weights)
 
 
 @dataclass(frozen=True)
 class RandomOrderLine:
-    """The line of random order, and when it comes to where the project is. Tuples of one length.
+    """The line of random order, and the answers it needs to reach the project's accuracy. Tuples of one length.
 
-    answers : to rows that train      value, low, high : accuracy, with its interval for one run
-    needed : answers at which random order is as good as the project is now; infinite where it never is, as far as this
-        can tell
+    answers : answers to training rows      value, low, high : accuracy, with its interval for one run
+    needed : number of answers at which random order is as good as the project is now; infinite if it never is within
+        the measured range
     """
 
     answers: tuple[float, ...]
@@ -77,7 +78,7 @@ class RandomOrderLine:
     needed: Reach
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`; None for what is infinite."""
+        """Return plain values for `json.dumps`; None for infinite ones."""
         needed = [None if np.isinf(part) else part for part in self.needed]
         return {**asdict(self), "needed": needed}
 
@@ -90,18 +91,19 @@ class RandomOrderLine:
 
 
 def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrderLine:
-    """The line through whole runs. Raises ValueError below FEWEST_ORDERS.
+    """Return the line through whole runs. Raises ValueError below FEWEST_ORDERS.
 
-    The interval joins what the measured rows leave open, of the mean of the runs, and how far one run is from others.
+    The interval combines the uncertainty of the mean of the runs, from the measured rows, and the differences between
+    runs.
     """
     orders = len(runs.right)
     if orders < FEWEST_ORDERS:
         raise ValueError(f"right must hold {FEWEST_ORDERS} random orders at least. Got {orders}.")
     value = runs.accuracy.mean(axis=0)
-    often = runs.right.mean(axis=0)  # (j, k) how often each row is right
+    often = runs.right.mean(axis=0)  # (j, k) share of runs in which each row is right
     of_rows = (runs.weights**2 * (often - value[:, None]) ** 2).sum(axis=1)
     between = runs.accuracy.var(axis=0, ddof=1)
-    # A variance of few orders is rough, and of neighbouring points much the same.
+    # The variance of few orders is rough, and nearly the same at neighbouring points.
     between[1:] = np.convolve(np.pad(between[1:], 1, mode="edge"), np.full(3, 1 / 3), mode="valid")
     variance = of_rows + (1 + 1 / orders) * between
     spread = np.maximum(value * (1 - value), 0.25 / runs.measured)
@@ -114,10 +116,11 @@ def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) ->
 
 
 def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
-    """(d,) answers after which one run is as good as the project is now, over bootstrap samples of the measured rows:
-    the same rows measure both, so that rows which are hard for all cancel out.
+    """Return (d,) the numbers of answers after which one run is as good as the project is now, over bootstrap samples
+    of the measured rows.
 
-    One run is as far from the mean as a normal draw with the covariance of those there are.
+    The same rows measure both, so rows that are hard for all cancel out. One run differs from the mean by a normal draw
+    with the covariance of the runs.
     """
     found = np.empty(_DRAWS)
     orders, rows = len(runs.right), len(runs.weights)
@@ -133,8 +136,8 @@ def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
 
 
 def first_reached(answers: FloatArray | IntArray, accuracy: ArrayLike, goal: float) -> float:
-    """Answers at which a measured curve reaches the goal, made to rise everywhere and linear between its points;
-    infinite if it does not."""
+    """Return the number of answers at which a measured curve reaches the goal; infinite if it does not. The curve is
+    made monotone and is linear between its points."""
     rising = np.asarray(optimize.isotonic_regression(np.asarray(accuracy, dtype=np.float64)).x)
     if rising[-1] < goal:
         return np.inf
@@ -146,11 +149,11 @@ def first_reached(answers: FloatArray | IntArray, accuracy: ArrayLike, goal: flo
 
 
 def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrderLine | None:
-    """The line through short runs, carried on to the answers that are given; None if they are too short
+    """Return the line through short runs, extrapolated to the project's number of answers; None if they are too short
     (`fit_learning_curve`).
 
-    Where the project is now is measured on the same rows as the line, but taken as if it were on others: that makes
-    the interval of `needed` wider than it need be.
+    The project's current accuracy is measured on the same rows as the line, but treated as if measured on others. So
+    the interval of `needed` is wider than necessary.
     """
     now, measured = float(runs.right_now @ runs.weights), runs.measured
     curve = fit_learning_curve(
@@ -168,6 +171,6 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
 def _line(
     answers: ArrayLike, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach
 ) -> RandomOrderLine:
-    """As plain values. parts : value, low, high"""
+    """Return the line as plain values. parts : value, low, high"""
     value, low, high = (tuple(part.tolist()) for part in parts)
     return RandomOrderLine(tuple(np.asarray(answers, dtype=np.float64).tolist()), value, low, high, needed)

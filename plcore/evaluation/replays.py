@@ -1,4 +1,4 @@
-"""Simulated labelling runs against known truth: how far a strategy gets with a budget of answers."""
+"""Simulated labelling runs against known truth: the accuracy that a strategy reaches with a budget of answers."""
 
 from __future__ import annotations
 
@@ -39,24 +39,25 @@ REPLAYED = tuple(
     for name, entry in STRATEGY_ENTRIES.items()
     if name in STRATEGIES or hasattr(entry.strategy, "learner_changed")
 )
-"""The strategies that can be replayed by name: all that need no model, and those that take a fitted learner."""
+"""Strategies that can be replayed by name: all that need no model, and those that take a fitted learner."""
 
 
 @dataclass(frozen=True)
 class Replay:
     """Record of a replayed run with the learner's accuracy along the way."""
 
-    rows: IntArray  # (b,) the rows asked, in order; fewer than the budget when nothing was left to ask
-    answers: IntArray  # (p,) ascending, how many answers had been given when the error was measured
+    rows: IntArray  # (b,) the rows asked about, in order; fewer than the budget if nothing was left to ask
+    answers: IntArray  # (p,) ascending, the number of answers at each measurement
     errors: FloatArray  # (p,) error rates on the test rows
-    candidates: BoolArray  # (n, m) at the end
+    candidates: BoolArray  # (n, m) at the end of the run
 
 
 def ask_oracle(strategy: Strategy, truth: IntArray, budget: int) -> Iterator[int]:
     """Answer the questions of a fitted strategy with the true label, one by one; yield the rows as they are
     answered.
 
-    truth : int (n,) true column of each row      budget : most questions; it ends earlier with nothing left to ask
+    truth : int (n,) true column of each row      budget : maximum number of questions; it ends earlier if nothing is
+        left to ask
     """
     labels = np.eye(strategy.candidates_.shape[1], dtype=bool)
     for _ in range(budget):
@@ -86,10 +87,10 @@ def replay(
     """Simulate a labelling run: ask by the strategy, answer with the truth, measure the learner's error.
 
     X (n, d), candidates : training rows, as the learner's `fit`
-    y : (n,) their true labels, known to the oracle alone; an answer leaves the true label as the only candidate,
-        were it a candidate before or not
-    X_test (k, d), y_test (k,) : rows with known labels to measure the error on. Labels in y and y_test are
-        classes: the columns of a DataFrame of candidates, else 0..m-1; a y_test outside of them is an error
+    y : (n,) their true labels, known only to the oracle; an answer leaves the true label as the only candidate, even if
+        it was none before
+    X_test (k, d), y_test (k,) : rows with known labels to measure the error on. Labels in y and y_test are classes: the
+        columns of a DataFrame of candidates, else 0..m-1; a y_test outside them counts as an error
     strategy : a name of `plcore.query.STRATEGIES`, "margin", "moves" for learners with `effect_scores`, or "cover",
         coverage to the end; or an unfitted `plcore.query.Strategy`. Those of `STRATEGIES` have the n_neighbors, weights
         and scaling of a PLKNeighborsClassifier, else those of `make_strategy`. Or a function of the fitted learner,
@@ -98,16 +99,15 @@ def replay(
             def entropy(learner, X, candidates):
                 return scipy.stats.entropy(plcore.query.learner_shares(learner, X, candidates), axis=1)
 
-    learner : unfitted classifier that learns from candidates and has decision_function, predict_proba or
-        predict; None: PLKNeighborsClassifier(). One with `update(rows, candidates)` is updated, others are fitted
-        again
+    learner : unfitted classifier that learns from candidates and has decision_function, predict_proba or predict; None:
+        PLKNeighborsClassifier(). Learners with `update(rows, candidates)` are updated, others are fitted again
     budget : answers, as an int or as a share in [0, 1] of the training rows (rounded)
-    every : measure after every n-th answer too; always at the start and at the end
-    learn_every : answers after which the learner learns where the strategy uses it (has `learner_changed`); others
-        ask the same however often it learns, and it learns when it is measured
+    every : measure after every n-th answer, and always at the start and at the end
+    learn_every : number of answers after which the learner learns, if the strategy uses it (has `learner_changed`); for
+        other strategies it learns only when it is measured
     ties : "error" | "uniform", as `error_rate`      random_state : seed of the strategy made from a name
     The same arguments always give the same run. Raises ValueError for wrong arguments, CandidateError for wrong
-    candidates or a y that is not among the classes.
+    candidates or a y outside the classes.
     """
     candidates, classes = check_candidates(candidates)
     truth = _columns(y, classes, len(candidates))
@@ -154,7 +154,7 @@ def replay(
 def _made(
     strategy: str | Strategy | LearnerScore, model: BaseEstimator, random_state: int | None
 ) -> Strategy:
-    """The unfitted strategy that a name or a function of the learner stands for."""
+    """Return the unfitted strategy for a name or a function of the learner."""
     if isinstance(strategy, str):
         check_choice("strategy", strategy, REPLAYED)
         entry = STRATEGY_ENTRIES[strategy]
@@ -188,7 +188,7 @@ def _named(candidates: BoolArray, classes: AnyArray) -> pd.DataFrame:
 
 
 def _winners(model: BaseEstimator, X: Matrix) -> BoolArray:
-    """bool (k, m) the best labels of each row under a fitted classifier; equal best scores all win."""
+    """Return bool (k, m) the best labels of each row under a fitted classifier; all labels with the best score win."""
     for name in ("decision_function", "predict_proba"):
         if hasattr(model, name):
             scores = score_columns(getattr(model, name)(X))
@@ -197,7 +197,7 @@ def _winners(model: BaseEstimator, X: Matrix) -> BoolArray:
 
 
 def _columns(y: LabelsLike, classes: AnyArray, n: int) -> IntArray:
-    """The column of each true label; CandidateError for a label that is not a class."""
+    """Return the column of each true label. Raises CandidateError for a label that is not a class."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must be {n} labels, one for each row. Got shape {labels.shape}.")
@@ -219,7 +219,7 @@ def _check_budget(budget: object, n: int) -> int:
     )
 
 
-# Labelling runs replayed again and again, in blocks: one job for a repetition by a strategy.
+# Repeated replays of labelling runs, in blocks: one job for each repetition of a strategy.
 
 TEST_SHARE = 0.3
 """Share of the rows, redrawn for each repetition, on which the error is measured."""
@@ -230,7 +230,8 @@ POINTS = 10
 
 @dataclass(frozen=True)
 class ReplayedRuns:
-    """The runs by one strategy. answers : (p,) ascending      errors : (runs, p) of each run after this many answers"""
+    """The runs of one strategy. answers : (p,) ascending      errors : (runs, p) each run's error after these
+    answers"""
 
     strategy: str
     answers: IntArray
@@ -256,7 +257,7 @@ class ReplayJob(BlockJob):
 
 
 def replay_once(job: ReplayJob) -> WrittenPart:
-    """One run: rows to measure on are drawn, the others asked about."""
+    """Make one run: draw the rows to measure on, and ask about the others."""
     X, candidates, truth = kept_features(job, job.features), job.read(job.candidates), job.read(job.truth)
     drawn = np.random.default_rng([job.seed, job.repetition]).permutation(len(truth))
     n_test = round(TEST_SHARE * len(truth))
@@ -295,10 +296,10 @@ def replay_in_blocks(
     repetition holds out other rows to measure the error on, the same for all strategies.
 
     X (n, d), dense or CSR; candidates (n, m); truth (n,) the column of each row's true label
-    strategies : names that can be replayed      runs : of each
-    budget : answers, or a share below 1 of the rows that are not held out      learner : its name; PL-KNN by itself
-    keep_scales : whether the columns of X have the scales that they should have, as in `compare_learners`
-    Raises ValueError for what is not allowed, and BlockError, RunnerError.
+    strategies : names in `REPLAYED`      runs : number of runs of each
+    budget : answers, or a share below 1 of the rows that are not held out      learner : its name, by default PL-KNN
+    keep_scales : whether the columns of X already have the right scales, as in `compare_learners`
+    Raises ValueError for wrong arguments, and BlockError, RunnerError.
     """
     check_names("strategy", strategies, REPLAYED)
     check_names("learner", [learner], LEARNER_ENTRIES)
@@ -345,7 +346,8 @@ def replay_in_blocks(
 
 
 def _joined(strategy: str, runs: Sequence[FloatArray]) -> ReplayedRuns:
-    """Runs at the numbers of answers that all were measured at: one with nothing left to ask ends before others."""
+    """Return the runs at the numbers of answers that all runs were measured at: a run with nothing left to ask ends
+    earlier."""
     answers = runs[0][:, 0]
     for run in runs[1:]:
         answers = np.intersect1d(answers, run[:, 0])

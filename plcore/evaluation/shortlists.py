@@ -1,18 +1,19 @@
 """Shortlists with guaranteed coverage: split conformal prediction by rows with known truth.
 
-A row j whose truth is known, and which no model has learnt from, has the score s_j = 1 - p_j(y_j), p_j the model's
-shares of its candidates. With m such rows, drawn at random, the threshold q of the miss rate a is the
-ceil((m + 1)(1 - a))-th smallest score. The shortlist of any other row of that kind is {k in S: 1 - p(k) <= q}: it holds
-the truth with probability 1 - a at least, and at most 1 - a + 1 / (m + 1) if no scores are equal, whatever the model
-is (Vovk, Gammerman and Shafer 2005; shown to people: Straitouri et al., ICML 2023).
+A row j with known truth that no model has learnt from has the score s_j = 1 - p_j(y_j), p_j being the model's shares of
+its candidates. With m such rows, drawn at random, the threshold q of the miss rate a is the ceil((m + 1)(1 - a))-th
+smallest score. The shortlist of any other row of that kind is {k in S: 1 - p(k) <= q}. It holds the truth with
+probability at least 1 - a, and at most 1 - a + 1 / (m + 1) if no scores are equal, for any model (Vovk, Gammerman and
+Shafer 2005; shown to people: Straitouri et al., ICML 2023).
 
-That is on average over all rows. Those that the model is unsure of are asked first, and their lists hold the truth less
-often: at a promised 0.9 those of the least sure fifth of Lost in 0.75. So rows have the threshold of checks that are
-about as sure, by the difference of the two largest shares (a Mondrian taxonomy: Vovk, Gammerman and Shafer 2005).
+This holds on average over all rows. The rows that the model is least certain of are asked first, and their lists hold
+the truth less often: at a promised 0.9, those of the least certain fifth of Lost in 0.75. So a row gets the threshold
+of checks with a similar difference between the two largest shares (a Mondrian taxonomy: Vovk, Gammerman and Shafer
+2005).
 
-Where the truth is none of the candidates no list of candidates can hold it: the score is infinite. Such rows count, so
-that the promise is about all rows; if they are more than a share a there is no finite threshold. Equal scores make
-lists longer, never shorter.
+If the truth is none of the candidates, no list of candidates can hold it: the score is infinite. Such rows count, so
+that the promise covers all rows; if they are more than a share a, there is no finite threshold. Equal scores make lists
+longer, never shorter.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def checks_needed(miss: float) -> int:
 def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
     """Return (c,) the scores 1 - p(y) of rows with known truth.
 
-    shares : (c, m) the model's, inside the candidates of each row as they were before anyone answered
+    shares : (c, m) the model's shares inside each row's candidates before any answer
     truth : (c,) class numbers; -1 if the truth is not a candidate: the score is then infinite
-    Raises ValueError for other numbers, and for what is none, such as the name of a class.
+    Raises ValueError for other numbers, and for values that are not numbers, such as class names.
     """
     shares, truth = np.asarray(shares, dtype=np.float64), np.asarray(truth)
     m = shares.shape[-1]
@@ -74,7 +75,7 @@ def conformal_threshold(scores: ArrayLike, miss: float) -> float:
     """Return q, the largest score of a label on the shortlist; infinite if nothing may be left out because
     there are too few scores, or too many infinite ones.
 
-    scores : (c,) as `conformity_scores` gives them, in any order      miss : in (0, 1)
+    scores : (c,) from `conformity_scores`, in any order      miss : in (0, 1)
     Raises ValueError.
     """
     scores = np.sort(np.asarray(scores, dtype=np.float64))
@@ -86,14 +87,14 @@ def conformal_threshold(scores: ArrayLike, miss: float) -> float:
 
 
 STRATA = 3
-"""Strata of checks that are about as sure, at most."""
+"""Maximum number of strata, each of checks with similar margins."""
 
 
 @dataclass(frozen=True)
 class MarginThresholds:
     """Thresholds by the model's margin for a row.
 
-    cuts : (k - 1,) margins, ascending: a row is in the stratum after those that are not above its own
+    cuts : (k - 1,) margins, ascending; the stratum of a row is the number of cuts not above its margin
     thresholds : (k,) one per stratum, from `conformal_threshold`
     """
 
@@ -102,8 +103,10 @@ class MarginThresholds:
 
     @classmethod
     def fit(cls, scores: ArrayLike, sureness: ArrayLike, miss: float) -> MarginThresholds:
-        """Of checks with these scores (c,) and margins (c,): up to STRATA strata of about as many checks, as many as
-        leave each enough for a finite threshold, else one. Raises ValueError as `conformal_threshold` does."""
+        """Return the thresholds from checks with these scores (c,) and margins (c,).
+
+        There are up to STRATA strata with about equally many checks, as long as each has enough for a finite threshold,
+        else one stratum. Raises ValueError as `conformal_threshold` does."""
         scores, sureness = np.asarray(scores, dtype=np.float64), np.asarray(sureness, dtype=np.float64)
         needed = checks_needed(miss)
         for count in range(max(1, min(STRATA, len(scores) // needed)), 0, -1):
@@ -115,7 +118,7 @@ class MarginThresholds:
         return cls(cuts, np.array(found))
 
     def of(self, sureness: ArrayLike) -> FloatArray:
-        """(n,) the threshold of rows with these margins (n,)."""
+        """Return (n,) the threshold of rows with these margins (n,)."""
         return np.asarray(self.thresholds[np.searchsorted(self.cuts, sureness, side="right")])
 
 
@@ -123,9 +126,9 @@ def conformal_sets(shares: ArrayLike, candidates: LabelsLike, threshold: float |
     """Return (n, m) the labels on the shortlist of each row, all of them candidates; only the likeliest if
     none is within the threshold.
 
-    shares : (n, m) the model's, inside the candidates      candidates : bool (n, m)
-    threshold : of all rows, or (n,) of each
-    Of two miss rates the smaller one's lists hold the other's.
+    shares : (n, m) the model's shares inside the candidates      candidates : bool (n, m)
+    threshold : one for all rows, or (n,)
+    The lists of a smaller miss rate contain those of a larger one.
     """
     shares, candidates = np.asarray(shares, dtype=np.float64), np.asarray(candidates, dtype=bool)
     within = candidates & (1.0 - shares <= np.reshape(threshold, (-1, 1)))
@@ -135,30 +138,31 @@ def conformal_sets(shares: ArrayLike, candidates: LabelsLike, threshold: float |
 
 
 def _exactly(miss: float) -> Fraction:
-    """The rate as it was written: 0.05 is a twentieth."""
+    """Return the rate as written in decimals: 0.05 is exactly a twentieth."""
     if not is_real(miss) or not 0 < miss < 1:
         raise ValueError(f"miss must be a number in (0, 1). Got {miss!r}.")
     rate = Fraction(str(float(miss)))
     near = rate.limit_denominator(1_000_000)
-    return near if 0 < near < 1 else rate  # what is rarer than one in a million is no 0
+    return near if 0 < near < 1 else rate  # rates below one in a million must not become 0
 
 
-# Probabilities that mean what they say, fitted without a clean label: one temperature, by held-out candidate sets.
+# Calibrated probabilities, fitted without clean labels: one temperature, chosen by held-out candidate sets.
 
 
 class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A learner whose `predict_proba` is softmax(scores / T), T as held-out candidate sets are likeliest.
+    """A learner whose `predict_proba` is softmax(scores / T), with T maximising the likelihood of held-out candidate
+    sets.
 
-    Temperature scaling (Guo et al., ICML 2017) with the likelihood of partial labels in place of that of labels: T
-    maximises sum_i log sum_{c in S_i} p_c(x_i), the p of models that have not seen row i. The counterpart of
-    scikit-learn's `CalibratedClassifierCV`, which takes label vectors alone. Predictions stay those of the learner.
-    Where distractors resemble the truth, sets are likelier than labels, and p is a little too sure.
+    Temperature scaling (Guo et al., ICML 2017) with the likelihood of partial labels instead of labels: T maximises
+    sum_i log sum_{c in S_i} p_c(x_i), with p from models that have not seen row i. It is the counterpart of
+    scikit-learn's `CalibratedClassifierCV`, which takes only label vectors. Predictions stay those of the learner. If
+    distractors resemble the truth, sets are likelier than labels, and p is slightly overconfident.
 
     Parameters
     ----------
-    estimator : learner from candidates with `decision_function` or `predict_proba` (whose logarithm is scaled then);
+    estimator : learner from candidates with `decision_function` or `predict_proba` (its logarithm is then scaled);
         None: PLKNeighborsClassifier().
-    cv : folds, an int for PartialKFold with a fixed seed, or a splitter of scikit-learn's kind.
+    cv : folds, an int for PartialKFold with a fixed seed, or a scikit-learn splitter.
 
     Attributes
     ----------
@@ -179,15 +183,14 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
     def fit(self, X: MatrixLike, y: LabelsLike) -> PLCalibratedClassifier:
         """Fit on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
-        Raises CandidateError for candidates that break the convention, ValueError for fewer rows than folds, and what
-        the learner raises.
+        Raises CandidateError for invalid candidates, ValueError for fewer rows than folds, and the learner's errors.
         """
         require_y(self, y)
         candidates, self.classes_ = check_candidates(y)
         check_consistent_length(X, candidates)
         named = pd.DataFrame(candidates, columns=pd.Index(self.classes_))
         learner = PLKNeighborsClassifier() if self.estimator is None else self.estimator
-        # First, so that wrong input meets the learner's own words.
+        # First, so that wrong input gets the learner's own error messages.
         self.estimator_ = clone(learner).fit(X, named)
         folds = self.cv if hasattr(self.cv, "split") else PartialKFold(int(self.cv), random_state=0)
         (X,) = indexable(X)
@@ -225,12 +228,12 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
 
 
 def _shares(scores: FloatArray, temperature: float) -> FloatArray:
-    """(n, m) softmax(scores / temperature)."""
+    """Return (n, m) softmax(scores / temperature)."""
     return np.asarray(softmax_rows(scores / temperature, np.ones(scores.shape, dtype=bool)))
 
 
 def _scores(model: BaseEstimator, X: MatrixLike) -> FloatArray:
-    """(n, m) scores of a fitted learner."""
+    """Return (n, m) scores of a fitted learner."""
     if not hasattr(model, "decision_function"):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(model.predict_proba(X)))

@@ -1,4 +1,4 @@
-"""Learners tried on the same held-out rows, one setting and fold after the other, within a time budget."""
+"""Trials of learners on the same held-out rows, one setting and fold after the other, within a time budget."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Fold = tuple[IntArray, IntArray]
 
 
 class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is no error
-    """The CPU seconds are over."""
+    """Raised when the CPU seconds are used up."""
 
 
 class _Ended(BaseException):
-    """The caller stopped the fit. cause : what they raised"""
+    """Raised when the caller stopped the fit. cause : the caller's exception"""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__()
@@ -34,14 +34,14 @@ class _Ended(BaseException):
 
 
 class Budget:
-    """CPU seconds of this thread, from now on; None is no end to them."""
+    """A budget of CPU seconds of this thread, from now on; None: no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self._begun = thread_time()
 
     def look(self, *_: object) -> None:
-        """Raise if nothing is left; what fits call, too, that tell how far they are."""
+        """Raise if nothing is left. Fits that report progress call this too."""
         if self.seconds is not None and thread_time() - self._begun >= self.seconds:
             raise _BudgetUsedUp
 
@@ -50,9 +50,9 @@ class Budget:
 class Fit:
     """The result of one fit.
 
-    predicted : the column of each row of its fold; None if there are none      seconds : CPU
-    warned : what it warned of, and what it made of sources
-    failed : the learner's error in its own words, '' where the budget was used up
+    predicted : column of each row of its fold; None if the fit made no predictions      seconds : CPU seconds
+    warned : its warnings, and its finding about sources
+    failed : the learner's error message, '' if the budget was used up
     """
 
     predicted: IntArray | None = None
@@ -65,10 +65,10 @@ class Fit:
 class Trial:
     """The result of one learner.
 
-    predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all if there are no figures
-    parameters, kappa, candidate_accuracy : the setting of the highest kappa and its figures, else {} and NaN
+    predicted : (n,) columns, NOT_HELD_OUT for rows that were not held out, and for all rows if there are no figures
+    parameters, kappa, candidate_accuracy : the setting with the highest kappa and its figures, else {} and NaN
     seconds : CPU seconds of all settings
-    notes : what was left out and why, and what the fits warned of
+    notes : omissions with their reasons, and warnings of the fits
     """
 
     name: str
@@ -82,11 +82,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """Input that every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the
-    candidates or
-    None, the folds, whether the features have the scales that they should have, the source (n,) of each row or None,
-    bool (n,) the rows that are there as members of their source alone, which no fold has, or None, and the candidates
-    (n, m) before rows were answered, or None."""
+    """Input that every learner is tried on.
+
+    X : features (n, d)      candidates (n, m)      candidate_weights : prior weights (n, m), or None
+    keep_scales : whether the features already have the right scales
+    sources : (n,) the source of each row, or None
+    members_only : bool (n,) rows that are only there as members of their source and are in no fold, or None
+    imported : the candidates (n, m) before rows were answered, or None"""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -99,7 +101,7 @@ class TrialRows:
 
     @property
     def held_out(self) -> BoolArray:
-        """(n,) whether a row is in a test part."""
+        """Return (n,) whether a row is in a test part."""
         held = np.zeros(len(self.candidates), dtype=bool)
         for _, test in self.folds:
             held[test] = True
@@ -108,10 +110,10 @@ class TrialRows:
     def run(
         self, entry: LearnerEntry, budget: Budget, before: Callable[[int], object] = lambda _: None
     ) -> Trial:
-        """All settings of a learner, until the budget is used up or one fails.
+        """Try all settings of a learner, until the budget is used up or one fails.
 
-        before : called with the number of fits so far before each of them, and inside those that tell how far they
-            are; what it raises ends the trial
+        before : called with the number of previous fits before each fit, and inside fits that report progress; an
+            exception it raises ends the trial
         """
 
         def tried(setting: int, fold: int) -> Fit:
@@ -122,10 +124,10 @@ class TrialRows:
         return self.gather(entry, tried, budget.seconds)
 
     def gather(self, entry: LearnerEntry, tried: Callable[[int, int], Fit], seconds: float | None) -> Trial:
-        """The result of a learner; it follows from its fits alone, no matter who made them, in whatever order.
+        """Return the result of a learner. It depends only on its fits, made by anyone in any order.
 
-        tried : the fit of (setting, fold), asked for in their order until one has no predictions
-        seconds : of the budget
+        tried : the fit of (setting, fold), asked for in order until one has no predictions
+        seconds : seconds of the budget
         """
         held = np.flatnonzero(self.held_out)
         nothing = np.full(len(self.candidates), NOT_HELD_OUT)
@@ -156,9 +158,9 @@ class TrialRows:
         budget: Budget,
         inside: Callable[[], object] = lambda: None,
     ) -> Fit:
-        """A fit on all folds but this one, and what it predicts there.
+        """Fit on all folds but this one, and predict this one.
 
-        inside : called by fits that tell how far they are; what it raises ends the fit
+        inside : called by fits that report progress; an exception it raises ends the fit
         """
         begun = thread_time()
         test = self.folds[fold][1]
@@ -191,9 +193,9 @@ class TrialRows:
         return Fit(predicted, thread_time() - begun, heard, failed)
 
     def _training(self, model: BaseEstimator, fold: int) -> tuple[IntArray, dict[str, Any]]:
-        """The rows that a model is fitted on, and what it may be told of them.
+        """Return the training rows of a model and its arguments for `fit`.
 
-        A model that learns by sources gets their other members, too, with weight 0.
+        A model that learns from sources also gets their other members, with weight 0.
         """
         train = self.folds[fold][0]
         told: dict[str, Any] = {}
@@ -214,7 +216,7 @@ class TrialRows:
 
 
 def _source_words(model: BaseEstimator) -> tuple[str, ...]:
-    """Result of a learner for the sources of its rows, if it can learn from them."""
+    """Return the learner's finding about the sources of its rows, if it can learn from them."""
     set_mass = getattr(model, "set_mass_", None)
     if set_mass is None:
         return ()
@@ -227,7 +229,7 @@ def _source_words(model: BaseEstimator) -> tuple[str, ...]:
 
 
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:
-    """Callback of a fit that reports progress."""
+    """Return a callback for fits that report progress."""
 
     def look(*_: object) -> None:
         budget.look()
@@ -240,5 +242,5 @@ def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]
 
 
 def setting_words(parameters: Mapping[str, object]) -> str:
-    """The setting as a person writes it."""
+    """Return the setting in the form name=value."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -1,8 +1,7 @@
-"""The active-learning loop: log entries, the state of each row that they lead to, the next question, stopping
-rules.
+"""The active-learning loop: log entries, the row states that they produce, the next question, and stopping rules.
 
-This package holds the code shared by all kinds of project; `plcore.loop.one_label` and
-`plcore.loop.label_vectors` are the two kinds.
+This package holds the code shared by all kinds of project. The two kinds are `plcore.loop.one_label` and
+`plcore.loop.label_vectors`.
 """
 
 from __future__ import annotations

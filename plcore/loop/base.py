@@ -53,11 +53,10 @@ def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
 
 
 class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
-    """The state of every row of a table after the entries applied so far, determined by table, settings and
-    log.
+    """The state of every row after the entries applied so far. It is determined by the table, the settings and the log.
 
     seq : number of the last entry applied      answers : entries that are answers and were not withdrawn
-    test_rows : bool (n,), rows held out to measure the model; they are never asked
+    test_rows : bool (n,), rows held out to measure the model, never asked about
     bad : bool (n,), rows that people marked as bad items
     batches : the rows of the import and of each later addition; each batch has its own random draws
     changed_until : seq of the latest change of classes or rows before the pool was created; 0 for none
@@ -111,15 +110,15 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     @abstractmethod
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Return whether the row, or this label of it, can be asked about: some of it is still unknown."""
+        """Return whether the row, or this label of it, is still unknown and can be asked about."""
 
     def places_left(self, place: Place) -> int:
         """Return how many people may be asked about the place at the same time."""
         return int(self.is_open(*place))
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """Return whether this annotator can be asked about the place: it is open, and they did not answer
-        "unsure". Skipped places can be asked again."""
+        """Return whether this annotator can be asked about the place: it is open and they did not answer "unsure".
+        Skipped places can be asked about again."""
         aside = self.standings.unsure(annotator)
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
@@ -184,8 +183,8 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     @abstractmethod
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
-        """Return the labels that the log stores as `before` or `after` of an entry, for the current state of
-        the pool."""
+        """Return the labels that the log stores as `before` or `after` of an entry, given the current state of the
+        pool."""
 
     def check_row(self, row: int) -> int:
         """Return the row number as an int. Raises AnswerError if there is no such row."""
@@ -195,7 +194,8 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         return int(row)
 
     def check_asked(self, row: int) -> int:
-        """As `check_row`. Raises AnswerError for test rows and bad items too, which are never asked."""
+        """Check the row like `check_row`. Raises AnswerError for test rows and bad items too; they are never asked
+        about."""
         row = self.check_row(row)
         if self.test_rows[row] or self.bad[row]:
             raise AnswerError(
@@ -247,7 +247,7 @@ class Learner(Protocol):
     def model_version(self) -> int: ...
     @property
     def waits(self) -> bool:
-        """Whether the neighbour search runs elsewhere; a learner with the neighbours will replace this
+        """Whether the neighbour search runs in another process. If so, a learner with the neighbours will replace this
         one."""
 
     @property

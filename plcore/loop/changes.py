@@ -1,5 +1,4 @@
-"""Changes recorded in a project's log other than answers: of its classes, of its rows (later additions), and
-of whose answers count."""
+"""Changes in a project's log other than answers: changed classes, added rows, and annotators excluded or restored."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from plcore.loop.entries import Entry, EntryKind
 
 ROWS = "rows"
-"""Kind of the change that adds rows; entries that add their new classes come right before it."""
+"""Kind of the change that adds rows; entries that add the new classes of these rows come right before it."""
 ASIDE = "aside"
 """Kind of the change that excludes all answers of a person, earlier and later ones."""
 NAMES_TAKEN = {
@@ -21,19 +20,19 @@ NAMES_TAKEN = {
     "back": (),
 }
 NO_ROW = -1
-"""The row number in entries that are about no row, such as changes of classes."""
+"""Row number of entries that concern no row, such as changes of classes."""
 
 
 class ClassError(ValueError):
-    """A change of classes that is impossible after the changes before it; nothing was changed."""
+    """A change of classes that is impossible after the previous changes; nothing was changed."""
 
 
 @dataclass(frozen=True)
 class ClassChange:
     """One change of classes, rows or excluded annotators.
 
-    names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows there were |
-        ("aside") the annotator | ("back") none
+    names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows before | ("aside")
+        the annotator | ("back") none
     target : the seq of the change a "back" withdraws
     """
 
@@ -56,8 +55,10 @@ class ClassChange:
 
 
 def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
-    """The changes among log entries, in order: of kind "class" with labels (kind, *names), of kind "rows" with labels
-    (how many rows there were, ...), of kind "aside" with labels (annotator,), and withdrawals of such."""
+    """Return the changes among log entries, in order.
+
+    Entries of kind "class" have the labels (kind, *names), those of kind "rows" the number of rows before and others,
+    those of kind "aside" the annotator. Withdrawals of such entries are included."""
     found = []
     for entry in entries:
         if entry.kind == EntryKind.CLASS:

@@ -1,11 +1,10 @@
-"""The classes of a project over time: each addition, renaming or merge is an entry of the log, as is each
-addition of rows.
+"""The classes of a project over time. Each addition, renaming or merge of classes, and each addition of rows, is a log
+entry.
 
-A class as first introduced, at import or by an `add`, is a *root*; a class is a set of roots under a name. A
-name once used belongs to its roots for good, so it means the same class in every entry and no other class can
-take it. Questions and answers under earlier classes keep their meaning (see `plcore.loop.one_label.fold`).
-Withdrawing the latest change restores the names and sets before it; a name that a rename gave stays known as
-a name of its class.
+A class as first introduced, at import or by an `add`, is a *root*; a class is a named set of roots. A name once used
+belongs to its roots for good, so it means the same class in every entry and no other class can take it. Questions and
+answers under earlier classes keep their meaning (see `plcore.loop.one_label.fold`). Withdrawing the latest change
+restores the names and sets before it. A name introduced by a rename stays known as a name of its class.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ from plcore.arrays.candidate_sets import CandidateSets
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
-# Map values per class to other classes, after classes are merged, renamed, added or withdrawn.
+# Map values per class to the new classes after a merge, renaming, addition or withdrawal.
 
 NAMED = 20
 """Number of classes named in a message; the others are counted."""
 MOST_HELD = 5_000_000
-"""Maximum number of names in a map when rows add classes: each change stores the names of its time, 16 bytes
-each. About 3,150 classes can be added to three, 49 to 100,000."""
+"""Maximum number of names in a map when rows add classes: each change stores all current names, 16 bytes each. About
+3,150 classes can be added to 3 classes, 49 to 100,000."""
 
 
 def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
-    """Return (..., m): for each new class the sum of the values of the classes mapped to it; for bools,
-    whether any is set.
+    """Return (..., m): for each new class, the sum of the values of the classes mapped to it, or for bools, whether any
+    is set.
 
     values : (..., k), or `CandidateSets`      places : (k,) the new number of each class, -1 to drop it
     """
     if isinstance(values, CandidateSets):
         return values.mapped(places, m)
     sums = np.zeros((*values.shape[:-1], m), dtype=values.dtype)
-    if values.ndim == 1:  # a single row, of which there are many
+    if values.ndim == 1:  # a single row; there are many of them
         goes = places >= 0
         np.add.at(sums, places[goes], values[goes])
         return sums
@@ -64,23 +63,23 @@ class Era(NamedTuple):
 
     seq: int
     names: tuple[str, ...]
-    roots: tuple[frozenset[int], ...]  # of each class
-    n_known: int  # roots 0..n_known-1 existed by then
+    roots: tuple[frozenset[int], ...]  # roots of each class
+    n_known: int  # roots 0 to n_known - 1 existed at that time
 
 
 class ClassMap:
     """The effective classes after these changes, and the current meaning of every earlier name.
 
-    classes : those of the table: the class names at import, and, where rows came later, those that were added until
-        then and may be candidates of these rows
+    classes : classes of the table: the class names at import and, if rows were added, the classes added until then
     changes : in the order of seq
-    Raises ClassError where a change is impossible after those before it.
+
+    Raises ClassError if a change is impossible after the previous ones.
 
     Attributes
     ----------
-    classes : the effective names, in order: those of the import, merged ones instead of the class they went
-        into, added ones at the end.
-    seq : of the latest change, 0 without any.
+    classes : the effective names, in order: imported classes first, a merged class in place of its parts,
+        added classes last.
+    seq : seq of the latest change, 0 without any.
     latest : the change that can be withdrawn now, or None.
     aside : the annotators whose answers do not count.
     taken_back : seq of the latest withdrawal of a change, 0 without any. Names shown before it may have meant
@@ -98,10 +97,12 @@ class ClassMap:
         self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(n)), n)]
         self._root = {
             name: number for number, name in enumerate(self.imported)
-        }  # every name ever used -> a root
+        }  # root of every name ever used
         self._dead: set[int] = set()
         self.taken_back = 0
-        self._standing: list[tuple[ClassChange, Era]] = []  # not withdrawn, with the era before each
+        self._standing: list[
+            tuple[ClassChange, Era]
+        ] = []  # changes not withdrawn, each with the era before it
         for change in changes:
             self._take(change)
         self.classes = self.eras[-1].names
@@ -119,7 +120,7 @@ class ClassMap:
 
     @property
     def column_of_tabled(self) -> IntArray:
-        """(n_tabled,) the effective column of each class of the table, -1 if its `add` was withdrawn."""
+        """Return (n_tabled,) the effective column of each class of the table, -1 if its `add` was withdrawn."""
         return np.asarray(self.columns[self._tabled])
 
     @property
@@ -150,9 +151,10 @@ class ClassMap:
         return self._root.keys()
 
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Earlier names of these effective classes, latest first: one tuple, in the class
-        order of its time, for each time at which all of them were the same classes as now. A class that another was
-        merged into since is not the same."""
+        """Yield the earlier names of these effective classes, latest first.
+
+        There is one tuple, in the class order of its time, for each era in which all of them were the same classes as
+        now. A class into which another was merged since is not the same."""
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
         for era in reversed(self.eras):
             if present <= set(era.roots):
@@ -200,8 +202,9 @@ class ClassMap:
 
     @property
     def first_names(self) -> dict[str, str]:
-        """Every name that is or was a class's -> the name under which the same root first came in. These, in the order
-        of their roots, are the classes of a table to which rows are added now."""
+        """Return {every name that is or was a class: the first name of its root}.
+
+        The first names, in the order of their roots, are the classes of a table when rows are added now."""
         first: dict[int, str] = {}
         for name, root in self._root.items():
             first.setdefault(root, name)
@@ -217,8 +220,10 @@ class ClassMap:
 
     @property
     def before_rows(self) -> tuple[int, ...]:
-        """Each `seq` that this map may have had before the latest additions of rows; the newest first, back to the
-        latest other change. The classes that were new in rows were added by the entries right before them."""
+        """Return each `seq` that this map may have had before the latest additions of rows, newest first.
+
+        The list goes back to the latest other change. New classes of rows were added by the entries right before them.
+        """
         left, found = list(self.changes), []
         while left and left[-1].kind == ROWS:
             seq = left.pop().seq
@@ -229,14 +234,15 @@ class ClassMap:
         return tuple(found)
 
     def rooted(self, columns: AnyArray) -> AnyArray:
-        """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots; no copy where
-        these are the same."""
+        """Return (..., n_roots): the values of the classes of the table (..., n_tabled), ordered by root. Not a copy if
+        the order is the same."""
         if self._tabled == list(range(len(self.columns))):
             return columns
         return moved(columns, np.array(self._tabled), len(self.columns))
 
     def onto(self, roots: AnyArray) -> AnyArray:
-        """(..., m) the sum over the roots of each effective class; of bools whether any is set.
+        """Return (..., m): for each effective class, the sum over its roots, or for bools, whether any is set.
+
         roots : (..., n_roots)"""
         return moved(roots, self.columns, len(self.classes))
 
@@ -258,7 +264,7 @@ class ClassMap:
             return
         if (
             change.kind == ROWS
-        ):  # they may have any of the classes: what made these can no longer be withdrawn
+        ):  # added rows may have any of the classes, so earlier changes can no longer be withdrawn
             self._standing.clear()
             self._begin_same(change)
             return
@@ -297,13 +303,13 @@ class ClassMap:
             )
         taken, earlier = self._standing.pop()
         self.taken_back = change.seq
-        if taken.kind == "add":  # as if it had never been made
+        if taken.kind == "add":  # as if it had never been added
             self._dead.add(earlier.n_known)
             self._root = {name: root for name, root in self._root.items() if root not in self._dead}
         self._begin(change, earlier.names, earlier.roots, self.eras[-1].n_known)
 
     def _begin_same(self, change: ClassChange) -> None:
-        """As `_begin`, with the classes that there were."""
+        """Begin an era with unchanged classes."""
         before = self.eras[-1]
         self._begin(change, before.names, before.roots, before.n_known)
 
@@ -320,7 +326,7 @@ class ClassMap:
         return names.index(name)
 
     def _check_new(self, name: str, of: str | None = None) -> None:
-        """Raise ClassError unless the name is new, or one that the class `of` had before."""
+        """Raise ClassError unless the name is new or an earlier name of the class `of`."""
         era = self.eras[-1]
         if not name or name != name.strip():
             raise ClassError(
@@ -348,9 +354,10 @@ TableT = TypeVar("TableT")
 
 
 def with_classes(table: TableT, class_map: ClassMap) -> TableT:
-    """Return the table under the effective classes: a merged class is a candidate if any of its classes was,
-    with the sum of their weights; an added class is never a candidate; true labels are mapped. A new
-    dataclass of the same type with the same cells. `table.classes` must be those of the import."""
+    """Return the table under the effective classes, a new dataclass of the same type with the same cells.
+
+    A merged class is a candidate if any of its classes was, with the sum of their weights. An added class is never a
+    candidate. True labels are mapped. `table.classes` must be the classes at import."""
     if not class_map.changes:
         return table
     given: Any = table

@@ -1,4 +1,4 @@
-"""The result of a model comparison, and the model that a project should use."""
+"""Result of a model comparison, and the model that a project should use."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from plcore.arrays.types import WORDS
 from plcore.evaluation.learners import WITHIN
 
 FEWEST_AHEAD = 6
-"""Rows by which a model must also be ahead. Five rows that only one model has right prove nothing: the exact
-paired test gives 2 / 2**5 = 0.06 even if the other model alone has none right.
+"""Minimum lead of a model, in rows. A lead of five rows proves nothing: even if all five are right for one model alone,
+the exact paired test gives 2 / 2**5 = 0.06.
 """
 FEWEST_ROWS = 20
 """Held-out rows below which models are not compared: differences would be due to chance, so hundreds of fits
@@ -25,10 +25,10 @@ class TooFewRowsError(ValueError):
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """The figures of one model on held-out rows; None if it could not be measured: `note` says why.
+    """Figures of one model on held-out rows. They are None if the model could not be measured; `note` gives the reason.
 
-    C : the value of its parameter C for these figures, None for its default or if it has none
-    consistency : share of its predictions inside their candidate sets      kappa : the same beyond chance
+    C : value of its parameter C in this measurement; None for the default, or if it has none
+    consistency : share of its predictions inside their candidate sets      kappa : the same, corrected for chance
     accuracy : share of correct predictions among rows with known truth, None if there are none
     seconds : CPU seconds of all its fits
     """
@@ -46,15 +46,15 @@ FEWEST_ANSWERED = 40
 """Answered rows below which features are not compared. Candidate consistency cannot compare them: it favours
 the features that the candidates were made with."""
 BELOW_WORDS = 0.01
-"""Allowed loss of accuracy of the current features against the built-in ones."""
+"""Accuracy that the current features may lose against the built-in ones."""
 
 
 @dataclass(frozen=True)
 class FeatureComparison:
-    """Feature sets compared on the same answered rows, each row held out once.
+    """Feature sets compared on the same answered rows, each held out once.
 
-    accuracy : share of the rows predicted as answered, by name of the feature set, one of
-        `plcore.arrays.types.FEATURE_SETS`      model : by whose fits      rows : how many
+    accuracy : share of the rows predicted as answered, by feature set (one of `plcore.arrays.types.FEATURE_SETS`)
+    model : the model that was fitted      rows : number of rows
     """
 
     accuracy: Mapping[str, float]
@@ -62,8 +62,10 @@ class FeatureComparison:
     rows: int
 
     def choice(self, in_force: str) -> str:
-        """Return the features to use. The current ones stay unless others have FEWEST_AHEAD more rows right,
-        or the current ones are more than BELOW_WORDS less accurate than the built-in ones."""
+        """Return the features to use.
+
+        The current ones stay unless others have FEWEST_AHEAD more rows right, or the current ones are more than
+        BELOW_WORDS less accurate than the built-in ones."""
         shares = self.accuracy
         if self.rows < FEWEST_ANSWERED or not {in_force, WORDS} <= set(shares):
             return in_force
@@ -77,9 +79,9 @@ class FeatureComparison:
 class ModelComparison:
     """Models compared on the same held-out rows.
 
-    figures : in the order tried      best : by the criterion; None if nothing could be measured
-    rows : number of held-out rows      checks : those with known truth; 0: kappa alone decides
-    features : None if there is nothing to choose, or too few rows are answered
+    figures : in the order tried      best : best by the criterion; None if nothing could be measured
+    rows : number of held-out rows      checks : number of them with known truth; if 0, only kappa decides
+    features : None if there is no choice of features, or too few rows are answered
     """
 
     figures: tuple[ModelFigures, ...]
@@ -95,9 +97,9 @@ class ModelComparison:
     def choice(self, in_force: str | None) -> str | None:
         """Return the model to use; None if nothing could be measured.
 
-        in_force : the one that an earlier comparison has chosen, None before the first. It stays where the best is
-            ahead by no more than noise: of kappa by WITHIN, or inside its sets on fewer than FEWEST_AHEAD rows more;
-            and, where truth is known, right on fewer than that more.
+        in_force : model chosen by the previous comparison; None before the first. It stays if the lead of the best
+            model is within the noise: in kappa at most WITHIN, or fewer than FEWEST_AHEAD more predictions inside their
+            sets, or, if truth is known, fewer than FEWEST_AHEAD more correct predictions.
         """
         if self.best is None or in_force is None:
             return self.best
@@ -124,7 +126,7 @@ class ModelComparison:
         return "\n".join([*lines, f"Each of {self.rows} rows was held out once{by}."])
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`."""
+        """Return plain values for `json.dumps`."""
         return asdict(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Log entries: their kinds and their form, for all kinds of project."""
+"""Kinds and form of log entries, for all kinds of project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EntryKind(StrEnum):
     NOT = "not"
     """It is not this label."""
     NONE = "none"
-    """It is none of the candidates left."""
+    """It is none of the remaining candidates."""
     YES = "yes"
     """These labels of the row are right."""
     NO = "no"
@@ -34,38 +34,35 @@ class EntryKind(StrEnum):
     WITHDRAW = "withdraw"
     """An earlier entry is withdrawn."""
     CLASS = "class"
-    """The classes of the project change; the entry is about no row."""
+    """The classes of the project change; the entry concerns no row."""
     ROWS = "rows"
-    """Rows are added; the entry is about no existing row."""
+    """Rows are added; the entry concerns no existing row."""
     VERDICT = "verdict"
-    """A reviewer resolves the row, overriding all answers: it is one of these labels; without labels, a bad
-    item."""
+    """A reviewer resolves the row, overriding all answers: it is one of these labels or, without labels, a bad item."""
     RIGHT = "right"
     """A reviewer decides that these labels of the row are right."""
     WRONG = "wrong"
     """A reviewer decides that these labels of the row are wrong."""
     ASIDE = "aside"
-    """A person's answers are excluded; the entry is about no row."""
+    """A person's answers are excluded; the entry concerns no row."""
     MODEL = "model"
-    """The model changes, or the way it is chosen; the entry is about no row, and models do not learn from
-    it."""
+    """The model or the way it is chosen changes; the entry concerns no row, and models do not learn from it."""
 
 
 PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
 """Kinds of entries that give no information about the labels of a row."""
 
 VERDICTS: tuple[str, ...] = (EntryKind.VERDICT, EntryKind.RIGHT, EntryKind.WRONG)
-"""Kinds of entries of reviewers, which override all answers."""
+"""Kinds of reviewers' entries, which override all answers."""
 
 
 class AnswerError(ValueError):
-    """An entry that is impossible after the entries before it; nothing was changed."""
+    """An entry that is impossible after the previous entries; nothing was changed."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` entry
-    withdraws."""
+    """A log entry. `labels` are class names; `target` is the seq of the entry that a `withdraw` entry withdraws."""
 
     seq: int
     kind: str
@@ -102,9 +99,9 @@ class Place(NamedTuple):
 
     row: int
     label: str | None = None
-    """None: the row as a whole."""
+    """None for the row as a whole."""
 
 
 def as_places(places: Iterable[int | tuple[int, str | None]]) -> set[Place]:
-    """Row numbers and (row, label) pairs as places."""
+    """Convert row numbers and (row, label) pairs to places."""
     return {Place(*one) if isinstance(one, tuple) else Place(int(one)) for one in places}

@@ -1,4 +1,4 @@
-"""The fold of all entries of a table: the state of each row after its entries, for all kinds of project."""
+"""Fold of all entries of a table: the state of each row after its entries, for all kinds of project."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from plcore.arrays.types import AnyArray, IntArray
 from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.packed import packed, unpacked
 
-# The entries that a fold has applied, indexed by row and by seq.
-# Entries from a checkpoint stay in columns until their row is needed: most of a long log is never read again.
+# Applied entries, indexed by row and by seq. Entries from a checkpoint stay in columns until their row is needed: most
+# of a long log is never read again.
 
 
 class EntryLog:
-    """arrays : output of `to_arrays` to start from; None: no entries
+    """Applied entries, indexed by row and by seq.
 
-    withdrawn : seqs of the entries that were withdrawn. A withdrawal is no entry here.
+    arrays : output of `to_arrays` to start from; None: no entries
+    withdrawn : seqs of the withdrawn entries. A withdrawal itself is no entry here.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray] | None = None) -> None:
         self._past = None if arrays is None else _PastEntries(arrays)
         self._rows: dict[int, list[Entry]] = {}
-        self._new: dict[int, Entry] = {}  # by seq, in order
+        self._new: dict[int, Entry] = {}  # by seq, ascending
         self.withdrawn: set[int] = set() if arrays is None else set(arrays["withdrawn"].tolist())
 
     def add(self, entry: Entry) -> None:
@@ -48,8 +49,10 @@ class EntryLog:
         return self._past.get(seq) if found is None and self._past is not None else found
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """`columns` int64 (e, 5): the entries in order, of each seq, row, and the numbers of its kind, annotator and
-        labels in `words`, the lists of those there are. `withdrawn` int64 (w,), ascending."""
+        """Return the entries as arrays.
+
+        `columns` int64 (e, 5): for each entry, in order, its seq, its row, and the indices of its kind, annotator and
+        labels in the lists of `words`. `withdrawn` int64 (w,): seqs of withdrawn entries, ascending."""
         past = self._past
         lists: list[list[object]] = [[], [], []] if past is None else [list(one) for one in past.words]
         numbers = [{word: number for number, word in enumerate(one)} for one in lists]
@@ -79,7 +82,7 @@ class EntryLog:
 
 
 class _PastEntries:
-    """Entries in columns, as `EntryLog.to_arrays` gives them."""
+    """Entries in columns, as returned by `EntryLog.to_arrays`."""
 
     def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
         kinds, annotators, labels = unpacked(arrays["words"])
@@ -95,7 +98,7 @@ class _PastEntries:
         self._rows = rows[self._order]
 
     def of_row(self, row: int) -> list[Entry]:
-        """A new list."""
+        """Return the entries of a row as a new list."""
         begin, end = np.searchsorted(self._rows, (row, row + 1))
         return [self._entry(place) for place in self._order[begin:end].tolist()]
 
@@ -122,17 +125,15 @@ class Merger(Protocol[FoldedT]):
     def merge(
         self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]
     ) -> FoldedT:
-        """entries : answers that count, in order"""
+        """Return the merged fold of a row. entries : answers that count, in order"""
 
 
 class EntryFold(ABC, Generic[FoldedT]):
-    """The entries of all rows. Each kind of project adds the fold: how the entries of a row determine its
-    state.
+    """The entries of all rows. Each kind of project defines how the entries of a row determine its state.
 
-    first : (n, m), the rows before any answer      classes : the m names
-    closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
-    merger : merges the answers of several people; None: each answer builds on the previous ones, no matter
-        who gave them
+    first : (n, m), the row states before any answer      classes : the m names
+    closed : {row: reason} rows about which no entry is allowed (test rows, rows with an exact label at import)
+    merger : merges the answers of several people; None: each answer builds on the previous ones, from any annotator
     aside : annotators whose answers are excluded
     """
 
@@ -159,7 +160,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [entry for entry in self._log.of_row(row) if entry.seq not in withdrawn]
 
     def is_untouched(self, row: int) -> bool:
-        """Return whether no entry, not even a withdrawn one, is about the row."""
+        """Return whether the row has no entries, not even withdrawn ones."""
         return not self._log.of_row(row)
 
     def entry(self, seq: int) -> Entry:
@@ -183,8 +184,8 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
 
     def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
-        """Return the state that this annotator saw after these entries of a row: the result of their own answers if
-        answers are independent, else of all answers.
+        """Return the row state that this annotator saw after these entries: after their own answers if answers are
+        independent, else after all.
 
         seq : of the entry being written; None: the next one
         """
@@ -201,8 +202,7 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     @abstractmethod
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """Return the fold of these entries for a row, each building on the previous ones, no matter who gave
-        them."""
+        """Return the fold of these entries for a row, each building on the previous ones, from any annotator."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:
@@ -220,7 +220,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return self._log.to_arrays()
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
-        """Replace all entries by the output of `to_arrays`, without checks."""
+        """Replace all entries with the output of `to_arrays`, without checks."""
         self._log = EntryLog(arrays)
 
     def check(self, entry: Entry) -> None:

@@ -18,12 +18,12 @@ def packed(value: object) -> AnyArray:
 
 
 def unpacked(array: AnyArray) -> Any:
-    """Return the packed value; tuples come back as lists. Raises ValueError for invalid bytes."""
+    """Return the packed value; tuples become lists. Raises ValueError for invalid bytes."""
     return json.loads(array.tobytes())
 
 
 def joined(parts: Mapping[str, Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
-    """Return the arrays of all parts, their names prefixed by the part."""
+    """Return the arrays of all parts, with the part's name as prefix."""
     return {f"{name}.{key}": one for name, arrays in parts.items() for key, one in arrays.items()}
 
 

@@ -1,8 +1,8 @@
 """The models for projects with one true label, in the order users see them, the default first.
 
-A new model is a scikit-learn classifier and an entry in `MODEL_ENTRIES`, which settings, learner, forms and tests read;
-`docs/first-change.md` names the few other places. Strategies have theirs in `plcore.query.registry`, what concerns
-label vectors in `plcore.loop.label_vectors.registry`.
+A new model is a scikit-learn classifier and an entry in `MODEL_ENTRIES`, which settings, learner, forms and tests read.
+`docs/first-change.md` names the few other places. The registry of strategies is `plcore.query.registry`, that of label
+vectors `plcore.loop.label_vectors.registry`.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ class Upkeep(StrEnum):
     """How a model is kept up to date while answers come in."""
 
     VOTES = "at once"
-    """By integer votes of the neighbours, updated at once by each answer."""
+    """Integer votes of the neighbours, updated at once by each answer."""
     ONLINE = "online"
-    """By one step of learning for each answer, at once."""
+    """One learning step per answer, at once."""
     TRAINED = "trained"
-    """By full refits in the background: a refit after every answer would take too long."""
+    """Full refits in the background: a refit after every answer would take too long."""
 
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model: its name in stored settings, its description for users, and the properties that the loop
-    needs.
+    """A model: its name in stored settings, its description for users, and the properties that the loop needs.
 
-    estimator : its class      options : with which it is made for a project. Of trained models they are for fits
-        between two answers: nearly the same objective as by default, in about half of the time
-    c_option : the option that the setting C sets, None if there is none      c_inverse : it is set to 1 / C
+    estimator : its class
+    options : its parameters in a project. Trained models are fitted between two answers: their options reach nearly the
+        same objective as the defaults in about half the time
+    c_option : the parameter set by the setting C, None if there is none      c_inverse : the parameter is set to 1 / C
     seeded : whether it draws at random; it then gets the seed of the project
-    proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
-    uses_scores : whether the `fit` of its class takes prior weights of the candidates (`candidate_weights`)
-    relabels : whether a fitted one takes other candidates of its rows at the cost of some rounds (`relabel`). Learners
-        follow answers to it by first updates, and it tells how far an answer would move it
-    uses_sources : whether the `fit` of its class takes the source of each row (`groups`)
-    leaves_out : whether what it says of a row that trains comes from the other rows alone, as what any model says of
-        a held-out row does: what these tell of it holds for that row too
-    strategy : what the strategy "automatic" stands for under this model
-    plain : what it does in two words, for users who do not know the method; "": none
+    proves_done : whether "settled" is proved about its predictions; otherwise it is the share of decided rows
+    uses_scores : whether its `fit` takes prior weights of the candidates (`candidate_weights`)
+    relabels : whether a fitted model can take new candidates of its rows in a few rounds (`relabel`). Learners then use
+        first updates to follow answers and to estimate how much an answer would change the model
+    uses_sources : whether its `fit` takes the source of each row (`groups`)
+    leaves_out : whether its prediction for a training row uses the other rows only, so that held-out accuracy applies
+        to training rows too
+    strategy : meaning of the strategy "automatic" for this model
+    plain : description in two words for users who do not know the method; "": none
     """
 
     name: str
@@ -69,14 +69,16 @@ class ModelEntry:
 
     @property
     def weighs_candidates(self) -> bool:
-        """Whether a project's model learns by the weights of its table's candidates. Votes that follow each answer
-        count all candidates alike: what is proved settled, and the effect scores, rest on that."""
+        """Whether a project's model learns from the weights of its table's candidates.
+
+        Votes updated by each answer count all candidates alike: the proofs of settled rows and the effect scores depend
+        on it."""
         return self.uses_scores and self.upkeep is not Upkeep.VOTES
 
     def make(self, C: float | None = None, seed: int = 0) -> BaseEstimator:
-        """An unfitted estimator.
+        """Return an unfitted estimator.
 
-        C : the setting of that name, where the model has it; None: its default
+        C : the setting C, if the model has one; None: its default
         """
         options = dict(self.options)
         if self.c_option is not None and C is not None:
@@ -87,7 +89,8 @@ class ModelEntry:
 
 
 def _perceptron(loss: str) -> ModelEntry:
-    """It predicts with the mean of its iterates; its step goes with the features."""
+    """Return the entry of a perceptron. It predicts with the mean of its iterates; its step depends on the scale of the
+    features."""
     return ModelEntry(
         name=f"perceptron-{loss}",
         words=f"Perceptron ({loss}): learns from each answer at once",
@@ -100,7 +103,8 @@ def _perceptron(loss: str) -> ModelEntry:
 
 
 def _pegasos(loss: str) -> ModelEntry:
-    """As `_perceptron`; its regularisation goes with the features where C is not given."""
+    """Return the entry of a Pegasos model. Unless C is given, its regularisation depends on the scale of the
+    features."""
     return ModelEntry(
         name=f"pegasos-{loss}",
         words=f"Pegasos ({loss}): keeps a margin, learns from each answer at once",

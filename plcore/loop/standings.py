@@ -19,13 +19,13 @@ SKIP_LASTS = 20
 
 
 class Standings:
-    """For each annotator, the places not to ask them about. Their latest entry about a place that was not
-    withdrawn decides.
+    """For each annotator, the places not to ask them about, by their latest entry about each place that was not
+    withdrawn.
 
-    about : gives the labels of its row that an entry is about; None among them stands for the row as a whole
-    rests : kinds of entries after which a place rests: it comes back after SKIP_LASTS further entries, for the
-        annotator has said all they could for now
-    aside : annotators whose answers do not count: a place stays open after these, but not for who gave them
+    about : returns the labels of its row that an entry is about; None stands for the row as a whole
+    rests : kinds of entries after which a place rests: the annotator has said all they can for now, and the place comes
+        back after SKIP_LASTS further entries
+    aside : excluded annotators: their places stay open for others, but not for them
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Standings:
     ) -> None:
         self._fold, self._about, self._rests = fold, about, rests
         self._count: dict[str, int] = {}
-        self._number: dict[int, int] = {}  # seq -> how many entries that annotator had made by then
+        self._number: dict[int, int] = {}  # seq -> number of entries of that annotator at that time
         self._aside = frozenset(aside)
         self._in_vain: dict[str, set[Place]] = {}
         self._unsure: dict[str, set[Place]] = {}
@@ -45,7 +45,7 @@ class Standings:
         self._latest: dict[str, int] = {}  # annotator -> row
 
     def record(self, entry: Entry) -> None:
-        """Record an entry that the fold has already applied."""
+        """Record an entry already applied by the fold."""
         self._count[entry.annotator] = self._number[entry.seq] = self._count.get(entry.annotator, 0) + 1
         touched = entry if entry.target is None else self._fold.entry(entry.target)
         annotator, row = touched.annotator, touched.row
@@ -84,7 +84,7 @@ class Standings:
         }
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
-        """Replace the state by the output of `to_arrays`."""
+        """Replace the state with the output of `to_arrays`."""
         self._count, self._latest = unpacked(arrays["counts"]), unpacked(arrays["latest"])
         self._number = dict(zip(*arrays["numbers"].tolist(), strict=True))
         in_vain, unsure, resting = (unpacked(arrays[name]) for name in ("in_vain", "unsure", "resting"))
@@ -101,8 +101,7 @@ class Standings:
         return self._latest.get(annotator)
 
     def unsure(self, annotator: str) -> set[Place]:
-        """Return the places not to ask this annotator again: they are unsure, or their answers are
-        excluded."""
+        """Return the places never to ask this annotator about again: they are unsure, or their answers are excluded."""
         return self._unsure.get(annotator, set()) | self._in_vain.get(annotator, set())
 
     def unsure_by_anybody(self) -> set[Place]:
@@ -110,11 +109,11 @@ class Standings:
         return set().union(*self._unsure.values())
 
     def put_aside(self, annotator: str) -> set[Place]:
-        """Return the places that this annotator is not asked about now."""
+        """Return the places not to ask this annotator about now."""
         return self.unsure(annotator).union(self.resting(annotator))
 
     def resting(self, annotator: str) -> list[Place]:
-        """Places this annotator skipped, or narrowed to several candidates, not long ago; the oldest of them first."""
+        """Return the places that this annotator recently skipped or narrowed to several candidates, oldest first."""
         now = self._count.get(annotator, 0)
         recent = [
             (seq, place)
@@ -125,25 +124,25 @@ class Standings:
 
 
 def _named(place: Place) -> tuple[int, str]:
-    """By what places are put in order: the row as a whole comes before its labels."""
+    """Return the sort key of a place: the row as a whole comes before its labels."""
     return place.row, place.label or ""
 
 
 # Several people answering the same questions: code shared by all kinds of project.
 
 EVERYBODY = np.iinfo(np.int64).max
-"""How many people a question asks for that is for all of them."""
+"""Number of people for a question that is for everyone."""
 
 
 class OverlapSettings:
     """The settings for several annotators per row. The settings of each kind of project are a dataclass with
     these fields.
 
-    overlap, overlap_share : how many people answer each question about a share in (0, 1] of the rows, drawn at random;
-        one person answers each of the others
+    overlap, overlap_share : annotators per question for a random share in (0, 1] of the rows; one annotator for each
+        other row
     agree : once this many of them agree, no one else is asked; None: always ask all
     checks_by_all : whether blind checks are asked of everyone
-    fold : by which rule several answers become one; the first of the kind's rules is "latest"
+    fold : rule that combines several answers into one; the first rule of each kind is "latest"
     own_since : seq of the entry after which people answer independently, without seeing other answers; None:
         each answer builds on the previous ones
     """
@@ -181,31 +180,34 @@ class OverlapSettings:
 
     @property
     def is_latest_of_several(self) -> bool:
-        """Return whether the latest of several answers counts although they may differ, which deserves a
-        warning."""
+        """Return whether the latest of several answers counts even if they differ, which deserves a warning."""
         return self.overlap > 1 and self.fold == "latest"
 
     def beginning(self, earlier: Self, seq: int) -> Self:
-        """These settings after the earlier ones, from the entry `seq` on. Once people have answered for themselves they
-        always do: what an answer meant then is not to be read otherwise later."""
+        """Return these settings as successors of the earlier ones, from entry `seq` on.
+
+        Independent answers are final: once people have answered independently, they always do, so that earlier answers
+        keep their meaning."""
         since = seq if self._wants_several else None
         if earlier.several:
             since = earlier.own_since or 0
-        made: Self = replace(cast("Any", self), own_since=since)  # the settings of every kind are a dataclass
+        made: Self = replace(cast("Any", self), own_since=since)  # settings of every kind are a dataclass
         return made
 
     @property
     def overlap_parts(self) -> tuple[object, ...]:
-        """Parts of the same log under these settings; of a project where no one answers for themselves
-        nothing does."""
+        """Return the parts of the settings that change how the log is read; empty if annotators do not answer
+        independently."""
         if not self.several:
             return ()
         return self.own_since, self.fold, self.overlap, float(self.overlap_share).hex(), self.agree
 
 
 def by_person(entries: Sequence[Entry], since: int) -> dict[str, list[Entry]]:
-    """{annotator: their entries} of the answers to a row, in order. Those from before people answered for themselves,
-    up to the entry `since`, are one person's, who answered last then, if they have said nothing since."""
+    """Return {annotator: their entries} of the answers to a row, in order.
+
+    Earlier entries, up to `since`, count as those of the last annotator at that time, unless this annotator has
+    answered again."""
     found: dict[str, list[Entry]] = {}
     for one in entries:
         if one.seq > since:

@@ -11,17 +11,16 @@ import numpy as np
 from plcore.arrays.types import FloatArray, IntArray, check_int, check_names, is_real
 
 LEAST_MEASURED = 30
-"""Rows an accuracy must be measured on before a flat curve means anything: with fewer it is flat by
-chance."""
+"""Minimum number of rows behind an accuracy: with fewer, a curve can be flat by chance."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The words for the quantities in the rules. The defaults are for predictions of one label for each row.
+    """Words for the quantities in the rules. The defaults are for predictions of one label per row.
 
-    figure : what the flat rule looks at      measured_on : what that figure is measured on
-    counted, given : what the budget counts, and what those are that it has counted ("40 answers are given")
-    settled : what the share of the first rule is a share of      done : the sentence if nothing is left to settle
+    figure : the quantity of the flat rule      measured_on : the cells or rows it is measured on
+    counted, given : the unit of the budget, and its phrase for the current count ("40 answers are given")
+    settled : the quantity whose share the first rule uses      done : the sentence if nothing is left to settle
     """
 
     figure: str = "Accuracy"
@@ -34,24 +33,24 @@ class Terms:
 
 PREDICTIONS = Terms()
 ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
-"""For models that prove nothing about their predictions."""
+"""Words for models that prove nothing about their predictions."""
 
 LABELS = Terms(
     "F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more."
 )
-"""For label vectors. An empty label counts one bit at first, then the entropy of what the model says of it, and nothing
-once it is known: `settled` is the share of the bits that are gone."""
+"""For label vectors. An empty label counts one bit at first, then the entropy of its prediction, and 0 once it is
+known. `settled` is the share of the bits that are gone."""
 
 
 @dataclass(frozen=True)
 class StopRules:
-    """When to stop, as plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
+    """Stopping rules as plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
 
-    settled : once this share in (0, 1] of the predictions can be changed by no further answer; 1 asks for the proof
-    flat_within, flat_over : once accuracy has moved by no more than flat_within, in (0, 1], over the latest flat_over
+    settled : stop once no further answer can change this share in (0, 1] of the predictions; 1 asks for the proof
+    flat_within, flat_over : stop once accuracy has changed by at most flat_within, in (0, 1], over the latest flat_over
         answers, at least 1
-    budget : after this many answers, at least 1
-    goal : once accuracy is this share in (0, 1)
+    budget : stop after this many answers, at least 1
+    goal : stop once accuracy reaches this share in (0, 1)
     """
 
     settled: float | None = 1.0
@@ -73,7 +72,7 @@ class StopRules:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> StopRules:
-        """The rules as `to_json` gave them; what is missing is as by default. Raises ValueError."""
+        """Return the rules from the output of `to_json`, with defaults for missing ones. Raises ValueError."""
         check_names("rule", stored, cls.__dataclass_fields__)
         return cls(**stored)
 
@@ -104,9 +103,9 @@ def judge(
     """Return the verdict of each active rule on a curve; any rule that is reached is a reason to stop.
 
     answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN if it is unknown
-    done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
-    measured : rows that the latest accuracy is measured on
-    given : how many answers there are now, where the curve may end before the latest; None: as many as it says
+    done : whether no answer can change a decision any more, by proof (`ActiveLearner.done`)
+    measured : number of rows behind the latest accuracy
+    given : current number of answers, as the curve may end earlier; None: as at the end of the curve
     terms : the words for what accuracy, answers and settled are
     """
     given = int(answers[-1]) if given is None else given
@@ -144,7 +143,7 @@ def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Ve
     else:
         reached, shown = accuracy >= goal, round(accuracy * 100, 1)
         if not reached and shown >= goal * 100:
-            shown = np.floor(accuracy * 1000) / 10  # what is not reached does not read as if it were
+            shown = np.floor(accuracy * 1000) / 10  # do not round up to the goal
         return Verdict("goal", reached, f"{figure} is {shown:g}%; the goal is {goal * 100:g}%.")
     return Verdict("goal", False, words)
 
@@ -174,6 +173,6 @@ def _judge_flat(
 
 
 def points(share: float) -> str:
-    """A difference of accuracies in percentage points, such as "1 point" or "0.5 points"."""
+    """Return a difference of accuracies in percentage points, such as "1 point" or "0.5 points"."""
     shown = f"{share * 100:.1f}".removesuffix(".0")
     return f"{shown} point{'' if shown == '1' else 's'}"

@@ -1,4 +1,4 @@
-"""Nearest neighbours: their search, the graph of weighted neighbours, their votes, PL-KNN."""
+"""Nearest neighbours: search, the graph of weighted neighbours, votes, and PL-KNN."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from plcore.neighbors.votes import ScaledVoteTable, VoteTable, scale_bits, vote_
 def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray:
     """Convert votes (r, m) of the rows' own neighbourhoods to probabilities (r, m) inside their candidates.
 
-    Rows whose candidates got no vote are spread evenly over them; rows without candidates are all 0.
+    Candidates without any votes get even probabilities; rows without candidates are all 0.
     """
     inside = np.where(candidates, votes, 0)
     inside = np.where(inside.any(axis=1, keepdims=True), inside, candidates)
@@ -34,9 +34,9 @@ def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray
 class PLKNeighborsClassifier(PartialLabelClassifier):
     """K nearest neighbours that vote for all their candidate labels (Eq. 1 of Nguyen et al., AAAI 2017).
 
-    Every neighbour of a point votes with its weight for each of its candidates; the label with most votes
-    wins, ties go to the first class. Weights are fixed-point integers, neighbours are ordered by (distance,
-    row number): results do not depend on the batch, and `update` equals a fresh `fit` bit for bit.
+    Every neighbour of a point votes with its weight for each of its candidates. The label with the most votes wins;
+    ties go to the first class. Weights are fixed-point integers, and neighbours are ordered by (distance, row number),
+    so results do not depend on the batch, and `update` equals a fresh `fit` bit for bit.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
     weights : "linear": w = 1 - d / (sum of the K distances), all equal if these are 0; "uniform": w = 1.
     scaling : "minmax" (each feature to [0, 1]; max-abs for sparse X), "standard" or None, fitted on the
         training rows.
-    search : "exact"; "approximate", much faster on many rows, missing few neighbours; or "auto": exact unless that
+    search : "exact"; "approximate", much faster for many rows, with few missed neighbours; or "auto": exact unless that
         takes long (above 1e5 rows of 64 features). The approximate search is seeded: same data, same neighbours.
     class_mass : power with which `label_distributions_` are pulled towards the class masses of the sets, M, three times
-        Q_ic (M_c / sum_i Q_ic)^class_mass, as `PLKernelRidge` does; 0, the paper's, none. Predictions stay votes. .5
-        raises the accuracy on training rows by 0.015 to 0.05 on Lost, MSRCv2 and BirdSong; it harms if
-        classes are unbalanced and sets large.
+        Q_ic (M_c / sum_i Q_ic)^class_mass, as in `PLKernelRidge`; 0, as in the paper: none. Predictions stay votes. 0.5
+        raises the accuracy on training rows by 0.015 to 0.05 on Lost, MSRCv2 and BirdSong; it lowers it if classes are
+        unbalanced and sets large.
 
     Attributes
     ----------
@@ -99,14 +99,13 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
     ) -> PLKNeighborsClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,), candidate matrix (n, m) or n sets of class names.
 
-        sample_weight : (n,) s_i >= 0, a row's votes count s_i times; with 0 it has no vote, but keeps its
-            place among the K
-        candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts, columns as
-            `classes_`. A row votes in full for its likeliest candidate, for the others in proportion; None and even
-            ones for all in full. Votes are integers all the same: what a row counts for a label is rounded once, to 20
-            bits.
-        Raises CandidateError for candidates or their weights that break the convention, ValueError for wrong features,
-        weights or parameters.
+        sample_weight : (n,) s_i >= 0, the votes of a row count s_i times; with 0 it has no vote but is still one of the
+            K
+        candidate_weights : (n, m) prior weights of the candidates, such as scores of a shortlist or vote counts,
+            columns as `classes_`. A row votes in full for its likeliest candidate, for the others in proportion; with
+            None or even weights, in full for all. Votes are still integers: the weight of a row for a label is rounded
+            once, to 20 bits.
+        Raises CandidateError for invalid candidates or weights, ValueError for wrong features, weights or parameters.
         """
         X = check_features(self, X, reset=True)
         require_y(self, y)
@@ -120,7 +119,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         )
         self._graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
         self.neighbor_recall_ = self._graph.recall
-        self._bits: int | None = None  # of the scales of votes; None: all votes count once
+        self._bits: int | None = None  # bits of the vote scales; None: all votes count once
         if sample_weight is not None or candidate_weights is not None:
             largest = float(self._sample_weight.max())
             self._bits = scale_bits(self._graph.n_neighbors, len(self.classes_), largest)
@@ -133,7 +132,8 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return self
 
     def _ballots_of(self, rows: IntArray, candidates: BoolArray) -> AnyArray:
-        """Votes of these rows for each label: bool (r, m), or int64 (r, m) where some count more than others."""
+        """Return the votes of these rows for each label: bool (r, m), or int64 (r, m) if some count more than
+        others."""
         if self._bits is None:
             return candidates
         given = None if self._candidate_weights is None else self._candidate_weights[rows]
@@ -144,8 +144,8 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return table(neighbors, weights, self._ballots)
 
     def _disambiguate(self, rows: IntArray) -> IntArray:
-        """Take in the votes about these rows, ascending; return the rows whose distributions are others now."""
-        if self.class_mass > 0:  # what moves one row moves the sums of its classes, and with them all rows
+        """Apply the votes about these rows, ascending; return the rows whose distributions have changed."""
+        if self.class_mass > 0:  # changes of one row affect the sums of its classes, and so all rows
             rows = np.arange(len(self.candidates_))
         now = votes_to_distributions(self._own_votes.of(rows), self.candidates_[rows])
         if self.class_mass > 0:
@@ -174,7 +174,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return self._disambiguate(np.unique(np.concatenate(touched)))
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """Predict (n,) the label with most votes, a member of `classes_`; ties go to the first class."""
+        """Predict (n,) the label with the most votes, a member of `classes_`; ties go to the first class."""
         votes, _ = self._votes(X)
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
@@ -184,15 +184,15 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """Return (n, m) the share of the neighbours' weight that votes for each class; for m = 2 (n,) = s1 -
-        s0."""
+        """Return (n, m) the share of the neighbours' weight with a vote for each class; for m = 2 (n,) = s1 - s0."""
         votes, weight = self._votes(X)
         if votes.shape[1] == 2:
             return np.asarray((votes[:, 1] - votes[:, 0]) / weight)
         return np.asarray(votes / weight[:, None])
 
     def _votes(self, X: MatrixLike) -> tuple[IntArray, IntArray]:
-        """Votes of Eq. 1, (n, m), and weight sums (n,). If no neighbour has weight, all classes tie that occur."""
+        """Return the votes of Eq. 1, (n, m), and the weight sums (n,). If no neighbour has weight, all classes that
+        occur tie."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         neighbors, weights = self._graph.neighbors_of(X)

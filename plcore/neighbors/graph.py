@@ -1,7 +1,7 @@
 """Nearest neighbours and their weights, the basis of PL-KNN and the query scores.
 
-`.search` finds the neighbours; here features are scaled, a training row becomes its own first neighbour, and
-distances become fixed-point weights. The same data give the same neighbours and weights, in any batch.
+`.search` finds the neighbours. This module scales the features, makes each training row its own first neighbour, and
+converts distances to fixed-point weights. The same data give the same neighbours and weights, in any batch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
 
 WEIGHTS = ("linear", "uniform")
 SCALINGS = ("minmax", "standard", None)
-VERSION = 7  # of what a stored graph means; raised when the same table and settings would give another
+VERSION = 7  # version of stored graphs: increase it when the same table and settings give another graph
 
 
 def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
@@ -48,7 +48,7 @@ def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
         total = distances.sum(axis=1, keepdims=True)
         usable = (total > 0) & np.isfinite(total)
         linear = 1.0 - distances / np.where(usable, total, 1.0)
-    # Rounding of the sum may leave 1 - d/d an ulp below 0; a weight is never negative.
+    # Rounding of the sum may put 1 - d/d slightly below 0; a weight is never negative.
     return np.where(usable, fixed_weights(np.where(usable, np.maximum(linear, 0.0), 1.0)), ones)
 
 
@@ -65,7 +65,7 @@ def make_scaler(scaling: str | None, is_sparse: bool) -> TransformerMixin | None
 class NeighborGraph:
     """Scaler and neighbour search of the training rows. X: finite float64 array (n, d) or CSR, already checked.
 
-    search : "auto" | "exact" | "approximate", as `.search.make_search`      seed : of the approximate one
+    search : "auto", "exact" or "approximate", as for `.search.make_search`      seed : of the approximate search
     `kind` : what was chosen, "exact" | "kd-tree" | "approximate"      `recall` : share of the true neighbours
     found, measured on a sample of training rows; 1.0 for the exact kinds
     """
@@ -91,7 +91,7 @@ class NeighborGraph:
     def neighbors_of(self, X: FeatureMatrix) -> tuple[IntArray, IntArray]:
         """Return (neighbors int32, weights int64) (q, K) of new rows X (q, d), dense or CSR, nearest
         first."""
-        if is_sparse(X) != is_sparse(self.X):  # the scaler and the search read one form alone
+        if is_sparse(X) != is_sparse(self.X):  # the scaler and the search accept only one form
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = X if self.scaler is None else self.scaler.transform(X)
         rows, distances = self._search.nearest(queries, self.n_neighbors)
@@ -117,7 +117,7 @@ class NeighborGraph:
         return self._with_own(own, *self._search.nearest(self.X[own], n_others, own))
 
     def _with_own(self, own: IntArray, others: AnyArray, distances: AnyArray) -> tuple[AnyArray, IntArray]:
-        """(neighbors, weights) of rows whose other neighbours are at these distances (q, K - 1)."""
+        """Return (neighbors, weights) of rows whose other neighbours are at these distances (q, K - 1)."""
         far = np.hstack([np.zeros((len(own), 1)), distances])
         return np.hstack([own[:, None], others]).astype(np.int32), neighbor_weights(far, self.weights)
 
@@ -151,7 +151,7 @@ def graph_key(settings: GraphSettings) -> str:
 
 @dataclass(frozen=True)
 class Graph:
-    """The neighbours a learner works with, found once and stored.
+    """The neighbours that a learner uses, found once and stored.
 
     neighbors int32, weights int64 (n_train, K) : of the training rows, each its own first neighbour
     test_neighbors int32, test_weights int64 (n_test, K) : of the held-out rows, among the training rows
@@ -166,7 +166,8 @@ class Graph:
     recall: float
 
     def check(self, n_train: int, n_test: int, n_neighbors: int) -> None:
-        """Raise ValueError unless the graph has this many rows, with K = n_neighbors or all of them."""
+        """Raise ValueError unless the graph has these numbers of rows, and K is n_neighbors or the number of training
+        rows."""
         width = min(n_neighbors, n_train)
         if self.neighbors.shape != (n_train, width) or self.test_neighbors.shape != (n_test, width):
             raise ValueError(
@@ -190,8 +191,8 @@ class Graph:
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:
         """Rebuild the graph from the output of `to_arrays`, as `np.load` returns it.
 
-        Raises ValueError for arrays of another version and for damaged or incomplete ones; callers then build
-        the graph again.
+        Raises ValueError for arrays of another version and for damaged or incomplete ones; callers then rebuild the
+        graph.
         """
         missing = sorted({*cls.__dataclass_fields__, "version"} - set(arrays))
         if missing:

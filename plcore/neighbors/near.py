@@ -1,9 +1,9 @@
 """The labels near each target: its neighbours have few of many classes, and only these matter to its votes.
 
-Votes, label sets and effects of a target follow from weights and from which labels its neighbours share, whatever these
-are called. Up to FEW_CLASSES classes sets are bit masks of one word; of more, they are `CandidateSets`, and targets are
-handed on with a numbering of their own labels, ascending, so that ties and searches come out as if all classes were
-there.
+Votes, label sets and effects of a target depend on the weights and on which labels its neighbours share, not on the
+names of the labels. With up to FEW_CLASSES classes, sets are bit masks of one word. With more, they are
+`CandidateSets`, and each target gets an ascending numbering of its own labels, so that ties and searches give the same
+result as with all classes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plcore.kernels.near import count_labels, number_labels
 from plcore.kernels.votes import fill_masks
 
 MOST_WORDS = 2**21
-"""Words of masks built at a time: 16 MB."""
+"""Maximum number of words of masks at a time: 16 MB."""
 
 Kept = IntArray | CandidateSets
 """Candidates in the form of the compiled loops: bit masks int64 (n, words), or sets."""
@@ -28,10 +28,10 @@ Kept = IntArray | CandidateSets
 class NearGraph(NamedTuple):
     """A neighbour graph in the form of the loops over effects and label sets.
 
-    targets : int64 (B,), those that are meant of the graph      neighbors, weights : (T, K)
-    masks : int64 (rows, words)      n_classes : the labels there are
-    names : int32 (B, n_classes), the class that each target's own label stands for, ascending, -1 beyond those it has;
-        None if they are the classes
+    targets : int64 (B,), the targets in the graph      neighbors, weights : (T, K)
+    masks : int64 (rows, words)      n_classes : number of labels
+    names : int32 (B, n_classes), the class of each of a target's own labels, ascending, then -1; None if they are the
+        classes
     """
 
     targets: IntArray
@@ -78,13 +78,13 @@ def near_graphs(
     counts = np.empty(len(targets), dtype=np.int64)
     count_labels(targets, neighbors, *sets, counts)
     width = neighbors.shape[1]
-    # Words a row, rounded up to a power of two: a part is as wide as its widest target.
+    # Words per row, rounded up to a power of two: a part is as wide as its widest target.
     words = 2 ** np.ceil(np.log2(np.maximum(-(-counts // 64), 1))).astype(np.int64)
     for size in np.unique(words).tolist():
         same = np.flatnonzero(words == size)
         block = max(
             1, MOST_WORDS // (size * max(width, 64))
-        )  # names are half a word each, of 64 labels a word
+        )  # a name takes half a word, and a word has 64 labels
         for begin in range(0, len(same), block):
             places = same[begin : begin + block]
             chosen, most = targets[places], max(int(counts[places].max()), 1)

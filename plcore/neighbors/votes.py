@@ -1,8 +1,8 @@
 """Weighted votes of neighbours, in exact integers.
 
-A target t has K neighbours (training rows) with weights; every neighbour votes with its weight for each of
-its candidates (Eq. 1 of Nguyen, Destercke and Masson, AAAI 2017). Equality of sums decides who wins, and
-`0.9+0.8+0.7-0.7 > 0.9+0.8` in doubles, so weights become integers once. Sums are then exact, independent of
+A target t has K neighbours (training rows) with weights; every neighbour votes with its weight for each of its
+candidates (Eq. 1 of Nguyen, Destercke and Masson, AAAI 2017). Equality of sums decides which label wins, and
+`0.9+0.8+0.7-0.7 > 0.9+0.8` in doubles, so weights are converted to integers once. Sums are then exact, independent of
 order, and equal after any number of updates.
 """
 
@@ -32,13 +32,13 @@ from plcore.labels.candidates import kept_candidates, name_rows
 from plcore.neighbors.near import kept_form, pack
 
 WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
-LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 and in double alike
+LARGEST_SUM = 2**52  # limit of weight sums, so that they are exact in int64 and in double
 
 
 def fixed_weights(weights: ArrayLike) -> IntArray:
     """Convert weights (T, K) to int64: integers unchanged, floats as `rint(w * 2**24)`.
 
-    Raises ValueError for weights that are negative, not finite, or whose sum over a target passes 2**52.
+    Raises ValueError for negative or infinite weights, and if their sum over a target exceeds 2**52.
     """
     given = np.asarray(weights)
     if given.ndim != 2 or given.dtype.kind not in "iufb":
@@ -50,7 +50,7 @@ def fixed_weights(weights: ArrayLike) -> IntArray:
         raise ValueError(f"weights must be finite and not negative; other values in {name_rows(rows)}.")
     scaled = given
     if given.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # the check below refuses what overflows
+        with np.errstate(over="ignore"):  # overflow is refused by the check below
             scaled = given.astype(np.float64) * WEIGHT_UNIT
             np.rint(scaled, out=scaled)
     if scaled.size and float(scaled.max()) * scaled.shape[1] > LARGEST_SUM:
@@ -70,10 +70,10 @@ def check_graph(
 
     copied : copy even read-only candidates
 
-    A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
-    C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
-    Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
-    for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
+    A row listed twice for a target is one voter: its weights are added up at its first place, 0 elsewhere. C-contiguous
+    arrays of these types are not copied. `CandidateSets` are copied as such. Raises ValueError for shapes that do not
+    match, for neighbours that are not whole numbers in 0..n-1, and for weights as `fixed_weights`; CandidateError for
+    invalid candidates.
     """
     candidates = kept_candidates(candidates, copied=copied)
     rows = np.asarray(neighbors)
@@ -98,7 +98,7 @@ def check_graph(
 
 
 def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
-    """New weights in which those of a row listed twice for a target are added up on its first place."""
+    """Return new weights in which those of a row listed twice for a target are added up at its first place."""
     weights = weights.copy()
     ordered = np.sort(neighbors, axis=1)
     for target in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
@@ -110,8 +110,8 @@ def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
 
 
 class SlotIndex:
-    """Rows that have a row among their neighbours: row -> its (target, slot) places of positive weight, in target
-    order.
+    """Index from each row to its (target, slot) places of positive weight, in target order: the targets that have it as
+    a neighbour.
 
     `start` int64 (n + 1,) and `slots` uint32: the places t * K + slot of row r are slots[start[r] : start[r + 1]].
     """
@@ -140,7 +140,7 @@ class SlotIndex:
 
 
 class VoteTable:
-    """The votes of Eq. 1 for fixed targets, which follow candidate rows as these change.
+    """The votes of Eq. 1 for fixed targets, which follow changes of the candidates.
 
     neighbors, weights : integers (T, K), checked, distinct neighbours for each target
     candidates : bool (n, m); a row without a candidate (an excluded item) casts no vote
@@ -160,8 +160,8 @@ class VoteTable:
         self.index = SlotIndex(self.neighbors, self.weights, n_rows)
 
     def beside(self, neighbors: AnyArray, weights: IntArray) -> VoteTable:
-        """Return the votes about other targets of the same rows. The candidates are shared: a caller that
-        updates both tables updates this one first."""
+        """Return the votes about other targets of the same rows. The candidates are shared: a caller that updates both
+        tables must update this one first."""
         found = copy(self)
         found._take(neighbors, weights, len(self.index.start) - 1)
         return found
@@ -188,7 +188,7 @@ class VoteTable:
         return votes
 
     def most(self, targets: IntArray) -> IntArray:
-        """Return (B,) the class with most votes about each of these targets, ties to the first; -1 without a
+        """Return (B,) the class with the most votes about each of these targets, ties to the first; -1 without a
         vote."""
         best = np.empty(len(targets), dtype=np.int64)
         graph = targets, self.neighbors, self.weights
@@ -199,7 +199,7 @@ class VoteTable:
         return best
 
     def update(self, row: int, old: BoolArray, new: BoolArray) -> IntArray:
-        """Replace what `row` votes for, `old` -> `new` (m,); return the targets whose votes changed, ascending."""
+        """Replace the votes of `row`, `old` -> `new` (m,); return the targets whose votes changed, ascending."""
         targets, _ = self.index.places(row)
         if np.array_equal(old, new):
             return targets[:0]
@@ -216,7 +216,7 @@ class VoteTable:
 class ScaledVoteTable(VoteTable):
     """Votes in which a row may count more for some labels: scales int64 (n, m), 0 if it does not vote.
 
-    Its vote is its weight in a neighbourhood times its scales, in integers, so that updates stay exact. The
+    The vote of a row is its weight in a neighbourhood times its scales, in integers, so that updates stay exact. The
     votes are stored.
     """
 
@@ -238,7 +238,7 @@ class ScaledVoteTable(VoteTable):
         return np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
 
     def update(self, row: int, old: AnyArray, new: AnyArray) -> IntArray:
-        """Replace what `row` counts for the labels, `old` -> `new` int64 (m,); return the targets that changed."""
+        """Replace the scales of `row`, `old` -> `new` int64 (m,); return the targets that changed."""
         targets, _ = self.index.places(row)
         if np.array_equal(old, new):
             return targets[:0]
@@ -248,18 +248,20 @@ class ScaledVoteTable(VoteTable):
 
 
 def scale_bits(n_neighbors: int, n_classes: int, largest: float) -> int:
-    """The e for which `vote_scales` times 2**e fill 20 bits, or as many as leave all sums of votes below 2**62.
+    """Return the exponent e for which `vote_scales` times 2**e fill 20 bits, or the largest that leaves all sums of
+    votes below 2**62.
 
-    n_neighbors : K of the targets, weights of at most `WEIGHT_UNIT`      largest : of the scales, above 0
+    n_neighbors : K of the targets, with weights of at most `WEIGHT_UNIT`      largest : largest scale, above 0
     """
     room = 62 - (n_neighbors * n_classes * WEIGHT_UNIT).bit_length()
     return min(20, room) - math.ceil(math.log2(largest))
 
 
 def vote_scales(prior: FloatArray, weights: FloatArray, bits: int) -> IntArray:
-    """int64 (n, m) what each row counts for a label: its weight (n,) for the likeliest of prior (n, m), else less.
+    """Return int64 (n, m) the scale of each row's vote for a label: its weight (n,) for the likeliest of prior (n, m),
+    else less.
 
-    `rint(s_i * p_ic / max_c p_ic * 2**bits)`: no candidate counts more than the label of an exact row, and even
+    It is `rint(s_i * p_ic / max_c p_ic * 2**bits)`: no candidate counts more than the label of an exact row, and even
     candidates all count s_i.
     """
     likeliest = prior.max(axis=1, keepdims=True)

@@ -1,9 +1,9 @@
-"""Rows that can be confirmed together at one glance: the model confidently gives all of them the same label,
-and they are near each other.
+"""Rows that can be confirmed together at a glance: the model confidently predicts the same label for all of them, and
+they are near each other.
 
-The meaning of a share differs between models: at 0.9 one model is nearly always right, another in four of
-five rows (docs/decisions/0032-many-rows-at-once.md has the figures). So the threshold is set by rows with a
-known label that the model has not learnt from (`sure_from`).
+The meaning of a share differs between models: at 0.9 one model is nearly always right, another for four of five rows
+(see the figures in docs/decisions/0032-many-rows-at-once.md). So the threshold is set by rows with a known label that
+the model has not learnt from (`sure_from`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, is_sparse
 
 SURE = 0.9
-"""Confidence threshold as long as the accuracy of the model is unknown."""
+"""Confidence threshold while the accuracy of the model is unknown."""
 RIGHT = 0.95
 """Required share of correct predictions among confident rows with a known label."""
 AT_LEAST, DOUBT = 0.9, 0.1
@@ -23,28 +23,27 @@ AT_LEAST, DOUBT = 0.9, 0.1
 KNOWN = 22
 """Minimum number of rows with a known label: the fewest that pass this test if all of them are right."""
 FEWEST = 3
-"""Minimum number of rows worth confirming together: fewer are asked one by one just as fast."""
+"""Minimum number of rows worth confirming together: fewer are answered one by one just as fast."""
 
 
 def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
-    """Return the smallest share above which a model is right often enough, by rows with a known label that it
-    has not learnt.
+    """Return the smallest share above which a model is right often enough, judged by rows with a known label that it
+    has not learnt from.
 
     shares : (k,) of the best label of each      right : bool (k,), whether that is its label
 
-    It is one of the shares, above 0.5; SURE if there are fewer than KNOWN rows; None if no share will do. Of the
-    rows at least as sure RIGHT must be right, and an exact binomial test at the level DOUBT must say that AT_LEAST of
-    all such rows are. Shares are tried from the highest down, KNOWN rows first, to the first that fails: no matter
-    who took
-    the lowest of many that happen to pass would find one where shares say nothing, and be told too much of it. In this
-    order, fixed beforehand, each can be tried at the whole level.
+    It is one of the shares, above 0.5; SURE if there are fewer than KNOWN rows; None if no share is good enough. Among
+    the rows at least as confident, a share of RIGHT must be right, and an exact binomial test at level DOUBT must show
+    that at least AT_LEAST of all such rows are. Shares are tried from the highest down, after the first KNOWN rows,
+    until the first that fails. Taking the lowest of all shares that happen to pass would find one even if shares were
+    meaningless, and be too optimistic. In this order, fixed beforehand, each share can be tested at the full level.
     """
     if len(shares) < KNOWN:
         return SURE
     order = np.argsort(-shares, kind="stable")
     share, good = shares[order], np.cumsum(right[order])
     number = np.arange(1, len(share) + 1)
-    last = np.append(share[1:] < share[:-1], True)  # of those that are equally sure: all or none
+    last = np.append(share[1:] < share[:-1], True)  # all rows of equal confidence, or none
     enough = (good >= RIGHT * number) & (special.bdtrc(good - 1, number, AT_LEAST) <= DOUBT)
     tried = last & (number >= KNOWN) & (share > 0.5)
     passed = share[tried][np.logical_and.accumulate(enough[tried])]
@@ -52,14 +51,14 @@ def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
 
 
 def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> IntArray:
-    """Return the confident rows of the label the model is most confident of: places in `shares`, most
-    confident first, ties by place.
+    """Return the confident rows of the label that the model is most confident in: places in `shares`, most confident
+    first, ties by place.
 
     shares : (r, m) label distributions      at_least : the least share of a row's best label, above 0.5
     fewest : a label with fewer such rows is skipped
 
-    The label is that of the surest row whose label has enough rows. Empty if no label has.
-    Raises ValueError where at_least would let two labels of a row be sure.
+    The label is that of the most confident row whose label has enough rows. Empty if no label has enough. Raises
+    ValueError if at_least would allow two confident labels for a row.
     """
     if not 0.5 < at_least <= 1.0:
         raise ValueError(f"at_least must be above 0.5, to 1. Got {at_least}.")
@@ -86,7 +85,8 @@ _ROWS_AT_ONCE = 1 << 13
 def cosine_similarities(vectors: Matrix, wanted: AnyArray) -> FloatArray:
     """Return the cosine of each row of `vectors` (n, d), dense or CSR, to `wanted` (d,), as (n,) in [-1, 1].
 
-    It is NaN for rows that hold NaN or only 0, and for all rows if `wanted` does. Raises ValueError: other widths.
+    It is NaN for rows that hold NaN or only 0, and for all rows if `wanted` does. Raises ValueError for different
+    widths.
     """
     if wanted.shape != vectors.shape[1:]:
         raise ValueError(

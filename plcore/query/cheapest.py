@@ -1,25 +1,25 @@
-r"""The cheapest question about a row: the expected gain of an answer per second that it takes.
+r"""The cheapest question about a row: the one with the largest expected gain per second.
 
-Of a row with candidates S and shares p of them, which sum to 1, there are the questions "which of S?", "is it k?" and
-"is it one of C?". Every answer leaves a part of S, and the parts are a partition of S: single classes after "which",
-else {k}, or C, after *yes* and the rest of S after *no*. The gain expected of a question is
+A row with candidates S, whose shares p sum to 1, allows the questions "which of S?", "is it k?" and "is it one of C?".
+Every answer leaves a part of S, and the parts form a partition of S: single classes after "which"; otherwise {k}, or C,
+after *yes* and the rest of S after *no*. The expected gain of a question is
 
     sum over parts R of P(R) U(S, R),    P(R) = sum of p over R,
 
-where U is, by the criterion,
+where U depends on the criterion:
 
     "classes"   |S| - |R|, the expected decrease of classes: EDC(C) = |S| - [ P(C) |S n C| + (1 - P(C)) |S \ C| ]
     "entropy"   the drop in entropy of p, in nats: the entropy of the parts' own masses
     "error"     the drop in 1 - (the largest share): what the likeliest class gains by knowing the part
-    "flips"     the caller's own number: how many predictions change where the row has R in place of S
+    "flips"     the caller's own number: how many predictions change if the row has R in place of S
 
-EDC and the expected gain of information are those of Hu, Lipton, Anandkumar and Ramanan, "Active learning with partial
-feedback" (ICLR 2019), who ask yes or no alone, at one price. Their formula holds where p is conditional on S and sums
-to 1 over it: of a probability over all classes, P(C) < 1 for C = S, and a question whose answer is known would gain.
-And "which" is no C: it leaves one class, |S| - 1, whatever p is.
+EDC and the expected information gain are those of Hu, Lipton, Anandkumar and Ramanan, "Active learning with partial
+feedback" (ICLR 2019), who ask only yes or no, at one price. Their formula holds if p is conditional on S and sums to 1
+over it. With a probability over all classes, P(C) < 1 for C = S, and a question with a known answer would gain. "which"
+is no such C: it leaves one class, so the gain is |S| - 1, whatever p is.
 
-A question that takes half the time wins where it gains more than half: the quotient is a greedy rule, which looks one
-answer ahead and knows nothing of what is asked of the row afterwards.
+A question that takes half the time wins if it gains more than half. The quotient is a greedy rule: it looks one answer
+ahead and ignores later questions about the row.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ Changed = Callable[[BoolArray], float]
 
 @dataclass(frozen=True)
 class RowQuestion:
-    """A question about one row, and what it is worth.
+    """A question about one row, and its value.
 
-    form : "which", "is" or "group"      about : the candidates that it names in yes or no, () of "which"
-    shown : how many labels a person reads      gain : expected, in the criterion's unit      seconds : expected
+    form : "which", "is" or "group"      about : the candidates it asks yes or no about, () for "which"
+    shown : number of labels to read      gain : expected, in the criterion's unit      seconds : expected
     """
 
     form: str
@@ -62,7 +62,7 @@ class RowQuestion:
 
     @property
     def rate(self) -> float:
-        """Gain per second."""
+        """Return the gain per second."""
         return self.gain / self.seconds
 
 
@@ -80,19 +80,19 @@ def row_questions(
     """Return the questions that may be worth asking about a row: "which", "is" of its likeliest candidates,
     its groups.
 
-    candidates : (m,) bool, those left of the row, one at least      shares : (m,) not negative; they are scaled to sum
-        to 1 inside the candidates, even where all of them are 0
+    candidates : (m,) bool, the remaining candidates of the row, at least one | shares : (m,) not negative; they are
+        scaled to sum to 1 inside the candidates, and are even if all of them are 0
     seconds : seconds(forms, shown) gives (a,) expected seconds of a questions, such as
         `lambda forms, shown: model.expected(person, forms, shown)` of a `SecondsModel`
-    groups : (g, m) bool, classes that have a name together; None: there are none. A group is asked about where it holds
-        two candidates or more, not all; of those that hold the same ones, the first
-    criterion : of `CRITERIA`      changed : for "flips", changed(part) is the number for the candidates (m,) bool
-    n_likeliest : about how many candidates "is it k?" is considered, likeliest first, ties by column. For all criteria
-        but "flips" no other candidate gains more than the likeliest, so that 1 would do
-    n_first : how many labels "which" shows, where the others are behind a key; None: all
-    The order is "which", "is" by share, "group" as given. A row with one candidate has "which" alone, which gains
-    nothing. Raises ValueError for another criterion, no candidate, shares that are not numbers of at least 0, other
-    shapes, or "flips" without `changed`.
+    groups : (g, m) bool, named groups of classes; None: there are none. A group is asked about if it holds at least two
+        candidates but not all. Of groups with the same candidates, the first is used
+    criterion : one of `CRITERIA`      changed : for "flips", changed(part) is the number for the candidates (m,) bool
+    n_likeliest : number of candidates considered for "is it k?", likeliest first, ties by column. For all criteria but
+        "flips" no candidate gains more than the likeliest, so 1 is enough
+    n_first : number of labels that "which" shows at first, if the others are shown on request; None: all
+    The order is "which", "is" by share, "group" as given. A row with one candidate has only "which", with no gain.
+    Raises ValueError for another criterion, no candidate, shares that are not numbers of at least 0, other shapes, or
+    "flips" without `changed`.
     """
     check_choice("criterion", criterion, CRITERIA)
     check_int("n_likeliest", n_likeliest, 0)
@@ -122,8 +122,8 @@ def row_questions(
 
 
 def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
-    """Return the question with the largest gain per second, ties to the first, so that a row where no answer
-    gains anything is asked as "which". Raises ValueError if there are none."""
+    """Return the question with the largest gain per second, ties to the first; a row without any gain is asked as
+    "which". Raises ValueError if there are none."""
     if not questions:
         raise ValueError("questions must hold one at least.")
     best = max(question.rate for question in questions)
@@ -131,7 +131,7 @@ def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
 
 
 def _shares_of(own: BoolArray, inside: IntArray, shares: ArrayLike) -> FloatArray:
-    """(s,) shares inside the candidates, summing to 1."""
+    """Return (s,) shares inside the candidates, summing to 1."""
     given = np.asarray(shares, dtype=np.float64)
     if own.ndim != 1 or given.shape != own.shape:
         raise ValueError(
@@ -149,7 +149,8 @@ def _shares_of(own: BoolArray, inside: IntArray, shares: ArrayLike) -> FloatArra
 def _yes_parts(
     own: BoolArray, inside: IntArray, p: FloatArray, groups: ArrayLike | None, n_likeliest: int
 ) -> BoolArray:
-    """(a, s) what *yes* leaves, for the likeliest candidates, then for the groups; none where one candidate is left."""
+    """Return (a, s) the candidates left after *yes*, for the likeliest candidates, then for the groups; none if one
+    candidate is left."""
     s = len(inside)
     if s == 1:
         return np.zeros((0, s), dtype=bool)
@@ -170,14 +171,14 @@ def _yes_parts(
 
 
 def _whole(p: FloatArray, criterion: str) -> float:
-    """The gain of "which", which leaves one class."""
+    """Return the gain of "which", which leaves one class."""
     if criterion == "classes":
         return float(len(p) - 1)
     return float(_surprise(p).sum()) if criterion == "entropy" else float(1.0 - p.max())
 
 
 def _halves(p: FloatArray, yes: BoolArray, criterion: str) -> FloatArray:
-    """(a,) gains of questions whose *yes* leaves these (a, s), and whose *no* leaves the rest."""
+    """Return (a,) the gains of questions whose *yes* leaves these candidates (a, s), and whose *no* leaves the rest."""
     mass = yes @ p
     if criterion == "classes":
         size = yes.sum(axis=1)
@@ -189,7 +190,7 @@ def _halves(p: FloatArray, yes: BoolArray, criterion: str) -> FloatArray:
 
 
 def _flips(own: BoolArray, inside: IntArray, p: FloatArray, yes: BoolArray, changed: Changed) -> FloatArray:
-    """(1 + a,) the gains by the caller's number; parts without mass are not asked for."""
+    """Return (1 + a,) the gains by the caller's function, which is not called for parts without mass."""
 
     def of(part: BoolArray) -> float:
         mass = float(p[part].sum())
@@ -204,7 +205,7 @@ def _flips(own: BoolArray, inside: IntArray, p: FloatArray, yes: BoolArray, chan
 
 
 def _surprise(p: FloatArray) -> FloatArray:
-    """-p log p, 0 of 0."""
+    """Return -p log p, 0 for 0."""
     return np.asarray(-p * np.log(np.where(p > 0, p, 1.0)))
 
 
@@ -214,7 +215,7 @@ NONE_ALLOWED: BoolArray = np.zeros(0, dtype=bool)
 
 
 class QuestionOrder:
-    """Rows by key descending, then by their place in the tie order ascending; rows with key -1 are never asked.
+    """Rows by descending key, then by their place in the tie order; rows with key -1 are never asked about.
 
     keys : int64 (n,), 0 or more, or -1      tie_order : int64 (n,), a permutation: the place of each row
     """
@@ -226,7 +227,7 @@ class QuestionOrder:
         self._begin: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._keys: IntArray = np.empty(self._begin[-1], dtype=np.int64)
         self._place_of = tie_order
-        # Where ties use row number, both are the same.
+        # If ties use the row number, both orders are the same.
         in_order = bool((tie_order[1:] > tie_order[:-1]).all())
         self._row_at = tie_order if in_order else np.argsort(tie_order)
         self._keys[self._place_of] = keys
@@ -237,7 +238,7 @@ class QuestionOrder:
         change_maxima(self._keys, self._begin, self._place_of[rows], keys)
 
     def best(self, among: BoolArray | None = None) -> int:
-        """Return the first row, among bool (n,) if given; -1 if there is none."""
+        """Return the first row, within `among`, bool (n,), if given; -1 if there is none."""
         most = int(self._keys[self._begin[-2] :].max())
         if most < 0:
             return -1
@@ -253,9 +254,9 @@ def memory_order(neighbors: ArrayLike) -> IntArray:
     million rows.
 
     neighbors : int (T, K) as `effect_scores`, T = n, target t being row t
-    Returns int64 (n,): put row order[i] at place i (`X[order]`, `candidates[order]`) before the graph is made.
-    Scores stay the same, row by row; a ranking takes about a third less time when its rows do not jump about in
-    memory. Reverse Cuthill-McKee on the neighbour graph.
+    Returns int64 (n,): put row order[i] at place i (`X[order]`, `candidates[order]`) before building the graph. Each
+    row's score stays the same; a ranking takes about a third less time if its rows are close in memory. Reverse
+    Cuthill-McKee on the neighbour graph.
     """
     rows = np.asarray(neighbors)
     n, k = rows.shape

@@ -1,8 +1,7 @@
 """Effect scores: what an answer about a row could change (Eq. 2-4, 11, 12; Prop. 4, 5, 6).
 
-The three propositions are exact (if and only if) for rows with two candidates or more and positive weight,
-with `>=` in D1 and D2, strict `>` in Eq. 10 and strict `<` in C1 and C2. A precise row scores 0: the
-conditions misfire there.
+The three propositions are exact (if and only if) for rows with two candidates or more and positive weight, with `>=` in
+D1 and D2, strict `>` in Eq. 10 and strict `<` in C1 and C2. A precise row scores 0: the conditions do not apply there.
 """
 
 from __future__ import annotations
@@ -25,31 +24,31 @@ from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
 RULES = ("mw", "apl", "pl")
 DECISIONS = ("set", "incumbent")
-BLOCK = 2**14  # targets per call of the compiled loops: bounds memory, and spreads work evenly over threads
+BLOCK = 2**14  # targets per call of the compiled loops: bounds memory and spreads work evenly over threads
 NO_SETS: BoolArray = np.zeros((0, 0), dtype=bool)
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """Definition of an effect, and its graph; checked arguments of the compiled loops."""
+    """Definition of an effect and its graph: checked arguments of the compiled loops."""
 
     neighbors: AnyArray  # int32 (T, K)
     weights: IntArray  # int64 (T, K)
-    masks: Kept  # the candidates now
+    masks: Kept  # current candidates
     n_classes: int
     rule: str
     decision: str
     max_nodes: int
-    like: AnyArray  # empty, of the type in which effects are computed
+    like: AnyArray  # empty, with the data type of the computation
 
     def changing(self, targets: IntArray, settled: BoolArray | None = None) -> tuple[BoolArray, int]:
-        """Return which neighbours of these targets count, bool (B, K), and how many searches stayed
-        undecided.
+        """Return which neighbours of these targets count, bool (B, K), and the number of undecided searches.
 
-        settled : bool (T,), takes which of the targets are settled (NL is not empty and APL = NL: no answer can
-        change anything any more, Prop. 3, B3); None: not asked for
-        "mw": every imprecise neighbour with weight. "apl", "pl": those that could, by one answer, change h, NL
-        or (A)PL of the target.
+        settled : bool (T,), filled with the settled targets: those that no answer can change any more (NL is not empty
+            and APL = NL, Prop. 3, B3). None: not filled
+
+        For "mw", every imprecise neighbour with weight counts. For "apl" and "pl", those that could change h, NL or
+        (A)PL of the target by one answer count.
         """
         if self.rule == "mw":
             if settled is not None:
@@ -74,7 +73,7 @@ class Rule(NamedTuple):
         return sure, undecided
 
     def settle(self, targets: IntArray, settled: BoolArray) -> None:
-        """Fill settled bool (T,) for these targets, without looking at answers."""
+        """Fill settled, bool (T,), for these targets, without evaluating answers."""
         for places, near in self._near(targets):
             state = np.empty(len(near.targets), dtype=np.int64)
             self._find(near, NO_SETS, NO_SETS, state)
@@ -84,7 +83,7 @@ class Rule(NamedTuple):
         return near_graphs(targets, self.neighbors, self.weights, self.masks, self.n_classes)
 
     def _imprecise(self, targets: IntArray) -> BoolArray:
-        """(B, K) the neighbours with weight that have two candidates or more."""
+        """Return (B, K) the neighbours with weight that have at least two candidates."""
         if isinstance(self.masks, CandidateSets):
             return (self.masks.sizes[self.neighbors[targets]] >= 2) & (self.weights[targets] > 0)
         sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
@@ -105,8 +104,7 @@ def lanes_for(weights: IntArray) -> AnyArray:
 
 
 def in_blocks(targets: IntArray, n_jobs: int, work: Callable[[IntArray, int], None]) -> None:
-    """Call work(block of targets, number of the thread) for all blocks; each thread has one run of
-    targets."""
+    """Call work(block of targets, thread number) for all blocks; each thread has consecutive targets."""
 
     def run(job: int) -> None:
         mine = targets[len(targets) * job // n_jobs : len(targets) * (job + 1) // n_jobs]
@@ -123,11 +121,11 @@ def in_blocks(targets: IntArray, n_jobs: int, work: Callable[[IntArray, int], No
 def add_all_scores(
     rule: Rule, targets: IntArray, counted: BoolArray, n_jobs: int, settled: BoolArray | None = None
 ) -> tuple[IntArray, int]:
-    """Scores int64 (n,) in units of 1 / SHARE_UNIT over these targets, and the searches that stayed undecided.
+    """Return the scores int64 (n,) in units of 1 / SHARE_UNIT over these targets, and the number of undecided searches.
 
-    counted bool (T, K), False before: takes the places that count. settled: as `Rule.changing`.
+    counted : bool (T, K), initially False, filled with the places that count      settled : as for `Rule.changing`
     """
-    # One array for each thread; sums of integers do not depend on who adds what.
+    # One array per thread; integer sums do not depend on the order.
     scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
     undecided = [0] * n_jobs
 
@@ -151,7 +149,8 @@ def many_candidates(masks: Kept) -> BoolArray:
 
 
 def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) -> IntArray:
-    """`add_all_scores` of rule "mw" if no one asks which places count: no look at the neighbours' candidates."""
+    """Return the result of `add_all_scores` for rule "mw" if the places that count are not needed: without a look at
+    the neighbours' candidates."""
     scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
     in_blocks(
         targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job])
@@ -171,18 +170,17 @@ def effect_scores(
     """Compute the share of weighted decisions that an answer about each row could change; 0 if one candidate
     is left.
 
-    neighbors, weights : (n_targets, K) as `plcore.query.winners`      candidates : (n_samples, n_classes)
-        bool
-    rule : "mw" counts every decision the row takes part in (Eq. 4); "apl" those whose winners, necessary or
-        approximate possible labels an answer could change (Eq. 12); "pl" with exact possible labels (Eq. 11)
+    neighbors, weights : (n_targets, K) as for `plcore.query.winners`      candidates : (n_samples, n_classes) bool
+    rule : "mw" counts every decision the row takes part in (Eq. 4); "apl" counts those whose winners, necessary or
+        approximate possible labels an answer could change (Eq. 12); "pl" does the same with exact possible labels (Eq.
+        11)
     decision : "set": the winners change when the set changes; "incumbent": only when an old winner stops
         winning
-    max_nodes : for rule "pl", as `possible_labels`; a RuntimeWarning tells how many searches ran out
+    max_nodes : for rule "pl", as for `possible_labels`; a RuntimeWarning reports how many searches reached it
     n_jobs : threads; the scores are the same with any number
-    Returns (n_samples,) float, higher = ask sooner: sums over targets of w / (weight sum of the target), each
-    share rounded to a multiple of 2**-40 so that sums and ties do not depend on the order.
-    Raises ValueError for other rules and decisions; ValueError and CandidateError as
-    `plcore.neighbors.votes.check_graph` says.
+    Returns (n_samples,) float, higher = ask sooner: sums over targets of w / (weight sum of the target), each share
+    rounded to a multiple of 2**-40 so that sums and ties do not depend on the order. Raises ValueError for other rules
+    and decisions; ValueError and CandidateError as `plcore.neighbors.votes.check_graph`.
     """
     check_choice("rule", rule, RULES)
     check_choice("decision", decision, DECISIONS)

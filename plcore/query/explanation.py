@@ -1,4 +1,4 @@
-"""Explain why a row is asked: which targets it decides, and what each answer would change."""
+"""Explain why a row is asked about: the targets it decides, and the changes by each answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plcore.query.possible import near_possible, near_sets
 
 @dataclass(frozen=True)
 class AnswerEffect:
-    """Effect of one answer on one target: its label sets before and after, as class numbers, ascending.
+    """Effect of one answer on one target: its label sets before and after, as ascending class numbers.
 
     Possible labels are exact under rule "pl", else approximate (APL).
     """
@@ -33,15 +33,15 @@ class Explanation:
 
     row: int
     score: float  # sum of the shares of the decisions counted by the rule
-    candidates: int  # number of candidates left
+    candidates: int  # number of remaining candidates
     targets: tuple[int, ...]  # targets that count this row among their neighbours
-    changes: tuple[int, ...]  # those whose winners, necessary or possible labels one answer could change
-    undecided: int  # targets not settled now, over all
-    answers: tuple[AnswerEffect, ...] = ()  # by target, then answer: every answer that changes something
+    changes: tuple[int, ...]  # targets whose winners, necessary or possible labels one answer could change
+    undecided: int  # number of unsettled targets in total
+    answers: tuple[AnswerEffect, ...] = ()  # every answer that changes something, by target, then answer
 
 
 def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
-    """Return the changes of these targets by each answer about a row, which is neighbour number slots[i] of
+    """Return the changes of these targets by each answer about a row that is neighbour number slots[i] of
     targets[i]."""
     found: dict[int, list[AnswerEffect]] = {}
     for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
@@ -52,14 +52,14 @@ def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[Answ
 
 
 def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) -> list[AnswerEffect]:
-    """Changes of one target by answers about its neighbour at this slot. own : its number in its graph"""
+    """Return the changes of one target by answers about its neighbour at this slot. own : its number in its graph"""
     rows = near.neighbors[own]
     masks = near.masks[rows]
     labels = np.arange(near.n_classes)
     answers = labels[(masks[slot, labels >> 6] >> (labels & 63)) & 1 != 0]
     if not len(answers):
         return []
-    # A small graph of its own: the target once as it is, and once for each answer.
+    # Build a small graph: the target once as it is, and once for each answer.
     single = np.zeros((len(answers), masks.shape[1]), dtype=np.int64)
     single[np.arange(len(answers)), answers >> 6] = np.left_shift(np.int64(1), answers & 63)
     neighbors = np.tile(np.arange(len(rows), dtype=np.int32), (len(answers) + 1, 1))
@@ -86,8 +86,8 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
 
 # The features that separate two labels, highlighted for the annotator who has to choose between them.
 #
-# The score of a feature for labels a and b is the standardised difference of its means (Cohen 1988, *d*, with both
-# labels weighing the same),
+# The score of a feature for labels a and b is the standardised difference of its means (Cohen 1988, *d*, with equal
+# weights for both labels),
 #
 #     score_j = |mean_aj - mean_bj| / sqrt((variance_aj + variance_bj) / 2),
 #
@@ -95,22 +95,23 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
 # scale of a feature. Means and variances belong to the model and are taken once (`label_moments`); a question then
 # costs O(d).
 
-_NEGLIGIBLE = 1e-9  # a spread below this share of the feature's own is rounding
+_NEGLIGIBLE = 1e-9  # a spread below this share of the feature's own spread is a rounding error
 
 
 class LabelMoments(NamedTuple):
-    """Per label and feature; NaN if no row with a value there can have the label."""
+    """Means and variances per label and feature; NaN if no row with a value there can have the label."""
 
     mean: FloatArray  # (m, d)
     variance: FloatArray  # (m, d)
 
 
 def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
-    """Mean and variance of each feature under each label.
+    """Return the mean and variance of each feature under each label.
 
-    X : (n, d) numbers, NaN if a value is missing: such a cell counts for nothing
+    X : (n, d) numbers, NaN for missing values, which do not count
     distributions : (n, m) shares in [0, 1], the weights of the rows
-    Costs O(n d m). Raises ValueError where the shapes do not match.
+
+    Costs O(n d m). Raises ValueError if the shapes do not match.
     """
     if X.ndim != 2 or distributions.ndim != 2 or len(X) != len(distributions):
         raise ValueError(
@@ -120,7 +121,7 @@ def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
     known = ~np.isnan(X)
     count = np.maximum(known.sum(axis=0), 1)
     centre = np.sum(X, axis=0, where=known) / count
-    # About the mean over all rows, where the difference of two squares loses next to nothing.
+    # Compute around the mean over all rows, so that the difference of two squares loses almost no precision.
     about = np.where(known, X - centre, 0.0)
     weight = distributions.T @ known
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -147,17 +148,16 @@ def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntA
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 
 
-# Evidence in a row for some labels: which of its features are larger under one label than under the
-# others.
+# Evidence in a row for some labels: its features that are larger under one label than under the others.
 #
 # The row's score for a label is its product with the mean of the rows of that label (Rocchio's classifier; Manning,
-# Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 14.2), less the mean of its products
+# Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 14.2), minus the mean of its products
 # with the means of the other labels. That is a sum over features,
 #
 #     speaks_jk = x_j (mean_kj - mean of mean_lj over the other labels l),
 #
-# in which every row counts for a label with its share in the row's label distribution, as in `.telling`. Only columns
-# that the row holds count, so that a sparse row costs what is in its own columns.
+# in which every row counts for a label with its share in the row's label distribution, as above. Only columns with a
+# value in the row count, so the cost for a sparse row depends on these columns only.
 
 
 def speaks_for(
@@ -167,8 +167,8 @@ def speaks_for(
     against it.
 
     X : CSC (n, d) the rows to learn from      distributions : (n, k) their shares of the k labels, two or more
-    columns, values : (c,) what the row holds      own : its number among the n rows: it does not count for itself
-    A label that no row can have has the mean 0. Raises ValueError where the shapes do not match.
+    columns, values : (c,) nonzero columns and values of the row      own : its number among the n rows, to leave it out
+    A label that no row can have has the mean 0. Raises ValueError if the shapes do not match.
     """
     if distributions.ndim != 2 or X.shape[0] != len(distributions) or distributions.shape[1] < 2:
         raise ValueError(

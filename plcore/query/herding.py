@@ -1,19 +1,19 @@
 """Ask first about rows that represent many others: greedy coverage of the neighbour graph.
 
-With few answers, coverage of the data matters more than model uncertainty. MaxHerding (Bae,
-Noh, Sutherland, "Generalized coverage for more robust low-budget active learning", ECCV 2024) takes one row after the
-other, each the one that adds most to the coverage of all rows by the labelled ones L,
+With few answers, coverage of the data matters more than model uncertainty. MaxHerding (Bae, Noh, Sutherland,
+"Generalized coverage for more robust low-budget active learning", ECCV 2024) picks rows one by one, each time the row
+that adds most to the coverage of all rows by the labelled ones L,
 
     gain(x) = sum_i w_i max(0, k(x_i, x) - max_{s in L} k(x_i, s)),
 
-with a Gaussian kernel k. That sum is submodular, so that a gain never grows as rows are labelled, and the greedy choice
-covers at least 1 - 1/e of what any choice of as many rows could (Nemhauser, Wolsey and Fisher 1978).
+with a Gaussian kernel k. The coverage is submodular: a gain never grows as rows are labelled, and the greedy choice
+covers at least 1 - 1/e of the best choice with the same number of rows (Nemhauser, Wolsey and Fisher 1978).
 
-Here k lives on the graph of nearest neighbours, k(x_i, x) = exp(-(d / s_i)^2 / 2) for the neighbours of row i and 0
-elsewhere, whose width s_i is the median distance of row i to its neighbours (Zelnik-Manor and Perona, "Self-tuning
-spectral clustering", NIPS 2004): the weights of a graph tell distances up to the scale of each row, which is then all
-that is needed. w_i = 1 - the largest share that a model gives row i: what is decided needs no cover. Without a model
-shares are even, w_i = 1 - 1 / |S_i|.
+Here k is defined on the graph of nearest neighbours: k(x_i, x) = exp(-(d / s_i)^2 / 2) for the neighbours of row i, 0
+elsewhere. The width s_i is the median distance of row i to its neighbours (Zelnik-Manor and Perona, "Self-tuning
+spectral clustering", NIPS 2004), so distances are needed only up to the scale of each row, and these follow from the
+weights of the graph. w_i is 1 minus the largest share that a model gives row i: decided rows need no cover. Without a
+model shares are even, w_i = 1 - 1 / |S_i|.
 """
 
 from __future__ import annotations
@@ -46,21 +46,22 @@ from plcore.query.uncertainty import BLOCK_CELLS, learner_shares
 CONCERN_UNIT = 2**16
 """The integer for w = 1. Gains are sums of integers below 2**40, exact in any order."""
 ANSWERS_PER_CLASS, LEAST_GAIN = 2, 0.01
-"""When coverage ends; see `MaxHerding.lasts`."""
+"""Limits at which coverage ends; see `MaxHerding.lasts`."""
 BLOCK = 50_000  # rows whose neighbours are processed at a time
 
 OfRows = Callable[[IntArray], FloatArray]
 
 
 class MaxHerding(Baseline):
-    """Greedy coverage of the neighbour graph, kept up to date while answers come in; an updated one has the gains of a
-    fresh one to the last bit.
+    """Greedy coverage of the neighbour graph, updated with each answer; the updated gains equal those of a fresh fit
+    bit for bit.
 
-    unsure : gives for training rows (r,) their w (r,) in [0, 1]; None: 1 - 1 / |S|, or by the learner that
-        `learner_changed` brings
-    n_neighbors : K of the graph that `fit` finds, the row itself counted      scaling, search : as `EffectRanker`
-    Scores are gains: in how many rows, as if all w were 1 and k were 0 or 1, the row would stand for. Rows with one
-    candidate are labelled, rows without any neither cover nor need it.
+    unsure : returns w (r,) in [0, 1] for training rows (r,); None: 1 - 1 / |S|, or by the learner given to
+        `learner_changed`
+    n_neighbors : K of the graph that `fit` finds, including the row itself      scaling, search : as for `EffectRanker`
+
+    Scores are gains: the number of rows that the row would represent, if all w were 1 and k were 0 or 1. Rows with one
+    candidate are labelled. Rows without candidates neither cover others nor need cover.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class MaxHerding(Baseline):
         self.search = search
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
-        """Find the neighbours of X (n, d), dense or CSR, and start on candidates as `check_candidates`.
+        """Find the neighbours of X (n, d), dense or CSR, and start with candidates as for `check_candidates`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
@@ -91,11 +92,13 @@ class MaxHerding(Baseline):
         return self.fit_graph(*graph.own_neighbors(), known)
 
     def fit_graph(self, neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> Self:
-        """Start on a neighbour graph made elsewhere: neighbors, weights (n, K) of all rows, each its own first
-        neighbour, weights as `neighbor_weights` gives them; candidates bool (n, m).
+        """Start on a neighbour graph made elsewhere.
 
-        Of "uniform" weights, which tell no distances, all neighbours are equally near. Raises ValueError and
-        CandidateError as `check_graph` says.
+        neighbors, weights : (n, K) for all rows, each its own first neighbour, with weights from `neighbor_weights`
+        candidates : bool (n, m)
+
+        With "uniform" weights, which contain no distances, all neighbours are equally near. Raises ValueError and
+        CandidateError as `check_graph`.
         """
         rows, fixed, known = check_graph(neighbors, weights, candidates)
         if not np.array_equal(rows[:, 0], np.arange(len(known))):
@@ -129,7 +132,7 @@ class MaxHerding(Baseline):
         self._stale[row] = True
 
     def _refresh(self) -> None:
-        """Count what has changed since the gains were last asked for."""
+        """Update the gains for all changes since they were last needed."""
         stale = np.flatnonzero(self._stale)
         if not len(stale):
             return
@@ -153,7 +156,7 @@ class MaxHerding(Baseline):
         self._stale[stale] = False
 
     def _add(self, rows: IntArray, labelled: BoolArray, gains: IntArray, sign: int) -> None:
-        """Add to gains (n,), or take from them, what these rows (r,) give each of their neighbours."""
+        """Add to gains (n,), or subtract, the contributions of these rows (r,) to each of their neighbours."""
         for begin in range(0, len(rows), BLOCK):
             part = rows[begin : begin + BLOCK]
             others, near = self._neighbors[part], self._near[part]
@@ -173,7 +176,7 @@ class MaxHerding(Baseline):
         return self._gains[rows] / float(CONCERN_UNIT * WEIGHT_UNIT)
 
     def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
-        """Return up to n rows to ask, each chosen as if the previous ones were labelled; ties by row number.
+        """Return up to n rows to ask about, each chosen as if the previous ones were labelled; ties by row number.
 
         among : as for all strategies      claimed : rows that others are being asked about now; they count as labelled,
             and are not returned
@@ -196,8 +199,8 @@ class MaxHerding(Baseline):
         return np.array(chosen, dtype=np.int64)
 
     def lasts(self, answered: int) -> bool:
-        """Whether coverage continues: fewer rows are answered than twice the number of classes, and the largest gain is
-        at least 1% of the largest at `fit`, by even shares and as if no row were labelled."""
+        """Return whether coverage continues: fewer rows are answered than twice the number of classes, and the largest
+        gain is at least 1% of the largest at `fit`, with even shares and no labelled rows."""
         self._check_fitted()
         if answered >= ANSWERS_PER_CLASS * self.candidates_.shape[1]:
             return False
@@ -207,16 +210,17 @@ class MaxHerding(Baseline):
 
 
 def _fixed(concern: FloatArray) -> IntArray:
-    """Shares in [0, 1] as integers."""
+    """Return shares in [0, 1] as integers."""
     fixed: IntArray = np.rint(np.clip(concern, 0.0, 1.0) * CONCERN_UNIT).astype(np.int64)
     return fixed
 
 
 def nearness(weights: IntArray) -> IntArray:
-    """(n, K) exp(-(d / s)^2 / 2) in units of 2**-24, from the weights w = 1 - d / sum d of each row's neighbours.
+    """Return (n, K) exp(-(d / s)^2 / 2) in units of 2**-24, from the weights w = 1 - d / sum d of each row's
+    neighbours.
 
-    The row itself is the first of them; s is the median of d over the others. If all distances of a row are 0, or
-    not told, it is 1 throughout.
+    The row itself is the first neighbour; s is the median of d over the others. If all distances of a row are 0 or
+    unknown, the result is 1 for all of them.
     """
     far: FloatArray = np.maximum(1.0 - weights / WEIGHT_UNIT, 0.0)
     if far.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""Possible labels: exact (Eq. 5) by greedy placement, maximum flow and search, or their approximation (Def. 2)."""
+"""Possible labels: exact (Eq. 5), by greedy placement, maximum flow and search, or approximate (Def. 2)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LabelSets(NamedTuple):
 def sets_of_targets(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: Kept, n_classes: int
 ) -> LabelSets:
-    """Return the sets of some targets int64 (B,) of a graph, masks in its form. Inputs are not checked."""
+    """Return the label sets of some targets int64 (B,) of a graph, with masks in its form. Inputs are not checked."""
     sets = LabelSets(*(np.empty((len(targets), n_classes), dtype=bool) for _ in range(3)))
     for places, near in near_graphs(targets, neighbors, weights, masks, n_classes):
         found = near_sets(near)
@@ -43,7 +43,7 @@ def sets_of_targets(
 
 
 def near_sets(near: NearGraph) -> LabelSets:
-    """The sets of its targets, over their own labels."""
+    """Return the label sets of the targets of a near graph, over their own labels."""
     sets = LabelSets(*(np.zeros((len(near.targets), near.n_classes), dtype=bool) for _ in range(3)))
     find_sets(near.targets, near.neighbors, near.weights, near.masks, *sets)
     return sets
@@ -53,14 +53,14 @@ def winners(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) ->
     """Return h(t) of Eq. 1, the *set* of labels with the most weighted votes; ties are common and matter.
 
     neighbors : int (T, K) row numbers      candidates : bool (n, m)
-    weights : (T, K), integers as they are, floats as `rint(w * 2**24)`; ties are judged on those integers
-    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
+    weights : (T, K), integers unchanged, floats as `rint(w * 2**24)`; ties are judged on these integers
+    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph`.
     """
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "winners")
 
 
 def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
-    """Return NL_t of Prop. 1: labels that win whatever the true labels of the neighbours are. Arguments as
+    """Return NL_t of Prop. 1: labels that win whatever the true labels of the neighbours are. Arguments as for
     `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "necessary")
 
@@ -68,12 +68,12 @@ def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: Label
 def approximate_possible_labels(
     neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike
 ) -> BoolArray:
-    """Return APL_t of Def. 2, an outer approximation of the possible labels. Arguments as `winners`."""
+    """Return APL_t of Def. 2, an outer approximation of the possible labels. Arguments as for `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "possible")
 
 
 def sets_in_blocks(neighbors: AnyArray, weights: IntArray, candidates: BoolArray, name: str) -> BoolArray:
-    """One kind of set, "winners", "necessary" or "possible", for all targets; inputs are already valid."""
+    """Return one kind of label set ("winners", "necessary" or "possible") for all targets; inputs must be valid."""
     rows, fixed = np.ascontiguousarray(neighbors, np.int32), np.ascontiguousarray(weights, np.int64)
     sets = sets_of_targets(np.arange(len(rows)), rows, fixed, kept_form(candidates), candidates.shape[1])
     result: BoolArray = getattr(sets, name)
@@ -81,11 +81,11 @@ def sets_in_blocks(neighbors: AnyArray, weights: IntArray, candidates: BoolArray
 
 
 def necessary_of(votes: VoteTable, targets: IntArray) -> BoolArray:
-    """NL (B, m) of some targets of a table of votes, as its candidates stand."""
+    """Return NL (B, m) of some targets of a table of votes, for its current candidates."""
     return sets_of_targets(targets, votes.neighbors, votes.weights, votes.masks, votes.n_classes).necessary
 
 
-MAX_NODES = 100_000  # placements tried for one label of one target before it counts as undecided
+MAX_NODES = 100_000  # placements tried for a label of a target before it counts as undecided
 NO_STATE: IntArray = np.zeros(0, dtype=np.int64)
 NO_EFFECTS: BoolArray = np.zeros((0, 0), dtype=bool)
 
@@ -99,9 +99,9 @@ def exact_possible(
     max_nodes: int,
     plain_search: bool = False,
 ) -> tuple[BoolArray, BoolArray]:
-    """(PL, undecided) bool (B, m) of some targets; undecided labels are in PL too. Inputs are already valid.
+    """Return (PL, undecided), bool (B, m), of some targets; undecided labels are also in PL. Inputs must be valid.
 
-    plain_search : leave out greedy placement and maximum flow (a test compares the ways).
+    plain_search : leave out greedy placement and maximum flow (for a test that compares the ways).
     """
     possible = np.empty((len(targets), n_classes), dtype=bool)
     undecided = np.empty_like(possible)
@@ -112,7 +112,7 @@ def exact_possible(
 
 
 def near_possible(near: NearGraph, max_nodes: int, plain_search: bool = False) -> tuple[BoolArray, BoolArray]:
-    """As `exact_possible`, over the targets' own labels."""
+    """Return the same as `exact_possible`, over the targets' own labels."""
     possible = np.zeros((len(near.targets), near.n_classes), dtype=bool)
     undecided = np.zeros_like(possible)
     search_effects(
@@ -152,11 +152,11 @@ def possible_labels(
     """Return PL_t of Eq. 5 (exact) or APL_t of Def. 2 (exact=False): labels that win for some true labels of
     the neighbours.
 
-    neighbors, weights, candidates : as `plcore.query.winners`
-    max_nodes : placements the search may try for each label of each target. A label on which it runs out is
-        *undecided*: it counts as possible, with a RuntimeWarning, or `return_undecided=True` returns
-        (possible, undecided), both bool (T, m). With equal weights nothing is ever undecided: a maximum flow answers.
-    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
+    neighbors, weights, candidates : as for `plcore.query.winners`
+    max_nodes : placements the search may try for each label of each target. Beyond, the label is *undecided*: it counts
+        as possible, with a RuntimeWarning, or `return_undecided=True` returns (possible, undecided), both bool (T, m).
+        With equal weights nothing is ever undecided, since a maximum flow decides.
+    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph`.
     """
     check_count("max_nodes", max_nodes)
     if not exact:

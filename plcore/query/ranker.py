@@ -1,7 +1,8 @@
 """EffectRanker: effect scores, updated after each answer.
 
-After an answer about a row only the targets that have it among their neighbours are scored again. Scores are
-sums of integer shares, so an updated ranker equals a freshly fitted one bit for bit; undo is an update back.
+After an answer about a row, only the targets that have it among their neighbours are scored again. Scores are sums of
+integer shares, so an updated ranker equals a freshly fitted one bit for bit. An undo is an update with the previous
+candidates.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ from plcore.query.effects import DECISIONS, RULES, Rule, add_all_scores, in_bloc
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
-# Loss of effect scores when rows with the same targets are asked.
+# Loss of effect scores when other rows with the same targets are being asked about.
 
 
 def lost_by_claims(
     claimed: IntArray, index: SlotIndex, rule: Rule, counted: BoolArray, power: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """(rows, lost) int64, rows ascending: what these rows lose by the claims, in shares, as `pick_batch` damps them;
-    all others lose nothing.
+    """Return (rows, lost), int64, rows ascending: the loss of each row by the claims, in shares, damped as by
+    `pick_batch`. Other rows lose nothing.
 
-    claimed : (c,) rows that others are asked about, one at least      counted : bool (T, K), what is in the scores
-    power : a target that c of them count has power[c] of its shares, the last of power where c is larger; power[0] is 1
-    It takes as long as the claims have neighbours, however many rows there are.
+    claimed : (c,) rows that others are being asked about, at least one      counted : bool (T, K), the places that are
+        in the scores
+    power : a target counted by c claims keeps power[c] of its shares, or the last of power if c is larger; power[0] is
+        1
+
+    The time depends on the claims' neighbours, not on the number of rows.
     """
     places = np.concatenate([index.of(row) for row in claimed]).astype(np.int64)
     among, _ = np.divmod(places[counted.reshape(-1)[places]], rule.neighbors.shape[1])
@@ -53,7 +57,7 @@ def lost_by_claims(
     return rows.astype(np.int64), lost
 
 
-# The targets of a ranking: which of them count now, and which are settled.
+# Targets of a ranking: those that count now, and those that are settled.
 
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -67,8 +71,8 @@ class Targets:
 
     Attributes
     ----------
-    ambiguous : bool (n,), rows with two candidates or more now.
-    settled : bool (T,), targets that no answer can change any more; None while no one has asked for it.
+    ambiguous : bool (n,), rows with at least two candidates now.
+    settled : bool (T,), targets that no answer can change any more; None until they are needed.
     """
 
     def __init__(
@@ -87,23 +91,23 @@ class Targets:
         self._n_initial = int(self._initial[self._rows].sum()) if self._with_rows else n_targets
 
     def active(self, targets: IntArray) -> BoolArray:
-        """Which of these targets count now: unless they are fixed, those whose own row is answered do not."""
+        """Return which of these targets count now: unless targets are fixed, those whose own row is answered do not."""
         if not self._with_rows:
             return np.ones(len(targets), dtype=bool)
         return np.asarray(self._counts[self._rows[targets]])
 
     def counting(self) -> IntArray:
-        """All targets that count now."""
+        """Return all targets that count now."""
         everyone = np.arange(self.n_targets)
         return everyone[self.active(everyone)]
 
     def with_own(self, row: int, targets: IntArray) -> IntArray:
-        """These targets, and the row's own: it may have the row with weight 0 only."""
+        """Return these targets, and the row's own target, in which the row may have weight 0."""
         own = self._of_row[row] if self._with_rows else -1
         return targets if own < 0 or (targets == own).any() else np.union1d(targets, [own])
 
     def openness(self, rule: Rule, n_jobs: int) -> tuple[int, int]:
-        """(initially ambiguous targets still open, targets that count and are not settled)."""
+        """Return (initially ambiguous targets still open, targets that count and are not settled)."""
         if self._open is None:
             if self.settled is None:
                 self.settled = settled = np.zeros(self.n_targets, dtype=bool)
@@ -112,18 +116,18 @@ class Targets:
         return self._open
 
     def share_settled(self, rule: Rule, n_jobs: int) -> float:
-        """Share of settled targets among the initially ambiguous ones; 1 if there were none."""
+        """Return the share of settled targets among the initially ambiguous ones; 1 if there were none."""
         still_open, _ = self.openness(rule, n_jobs)
         return (self._n_initial - still_open) / self._n_initial if self._n_initial else 1.0
 
     def open_among(self, targets: IntArray) -> tuple[int, int] | None:
-        """As `openness`, of these targets alone; None while it is not known of all."""
+        """Return `openness` of these targets only; None while it is unknown for all targets."""
         if self._open is None or self.settled is None:
             return None
         return self._count_open(targets, self.settled)
 
     def recount(self, targets: IntArray, before: tuple[int, int] | None) -> None:
-        """Bring `openness` up to date after these targets have changed, `open_among` having been `before`."""
+        """Update `openness` after these targets have changed. before : their `open_among` before"""
         if before is not None and self._open is not None and self.settled is not None:
             now = self._count_open(targets, self.settled)
             self._open = self._open[0] + now[0] - before[0], self._open[1] + now[1] - before[1]
@@ -138,15 +142,15 @@ class EffectRanker:
     rule : "mw" | "apl" | "pl"      decision : "set" | "incumbent", both as `effect_scores`
     n_neighbors : K, clipped to the number of rows. A target that is a training row is its own first neighbour
         and counts.
-    targets : "ambiguous": the rows with two candidates or more *now*; "fixed": those at `fit` (the paper);
-        array (T, d): any points, scaled like X
+    targets : "ambiguous": the rows with at least two candidates *now*; "fixed": those at `fit` (as in the paper); array
+        (T, d): any points, scaled like X
     weights : "linear" (w = 1 - d / sum d) | "uniform"      scaling : "minmax" | "standard" | None
     search : "auto" | "exact" | "approximate", as `PLKNeighborsClassifier`
     random_state : None: ties go to the lower row number; a seed: ties follow a seeded permutation
     max_nodes : search budget of rule "pl"
     n_jobs : threads of `fit`; the scores are the same with any number
-    damping : in a batch a target that c rows of the batch already count has its shares multiplied by damping**c;
-        between 0 (no two rows of a batch for the same targets, as far as possible) and 1 (the top n)
+    damping : in a batch, the shares of a target that c rows of the batch already count are multiplied by damping**c;
+        between 0 (no two rows of a batch with the same targets, if possible) and 1 (the top n)
 
     After `fit`: `scores_` (n,), `settled_`, `candidates_` bool (n, m), `n_targets_`. Parameters are checked
     in `fit`.
@@ -180,7 +184,7 @@ class EffectRanker:
         self.search = search
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> EffectRanker:
-        """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as
+        """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as for
         `check_candidates`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
@@ -191,7 +195,7 @@ class EffectRanker:
         check_consistent_length(features, known)
         graph = NeighborGraph(features, self.n_neighbors, self.weights, self.scaling, self.search)
         if isinstance(self.targets, str):
-            # "ambiguous" may come to include any row by an update, so all rows get their neighbours.
+            # With "ambiguous", an update may make any row a target, so all rows get their neighbours.
             chosen = (
                 np.flatnonzero(known.sum(axis=1) >= 2) if self.targets == "fixed" else np.arange(len(known))
             )
@@ -217,12 +221,13 @@ class EffectRanker:
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
-        neighbors, weights : (T, K), candidates : bool (n, m), all as `effect_scores`; int32
-            neighbors and int64 weights are kept without a copy: leave them unchanged
-        target_rows : int (T,) distinct, the training row each target stands for, needed for "ambiguous" and
-            "fixed" to tell targets apart; None: targets are points of their own, and all of them count.
-        now : bool (n, m), not copied: where updates have come to since, for a ranker as if it had seen them; None: none
-        Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
+        neighbors, weights : (T, K), candidates : bool (n, m), all as for `effect_scores`; int32 neighbors and int64
+            weights are not copied: do not change them
+        target_rows : int (T,) distinct, the training row of each target, needed for "ambiguous" and "fixed" to tell
+            targets apart; None: targets are points of their own, and all of them count
+        now : bool (n, m), not copied: the current candidates, for a ranker as if it had seen all updates; None: no
+            updates
+        Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph`.
         """
         self._check_parameters()
         rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
@@ -232,7 +237,7 @@ class EffectRanker:
         return self._start(rows, fixed, known, own, now)
 
     def _check_parameters(self) -> None:
-        """Raise ValueError, naming the parameter, unless it is legal."""
+        """Raise ValueError naming the parameter if one is invalid."""
         check_choice("rule", self.rule, RULES)
         check_choice("decision", self.decision, DECISIONS)
         check_choice("weights", self.weights, WEIGHTS)
@@ -273,14 +278,14 @@ class EffectRanker:
             self.max_nodes, lanes_for(votes.weights),
         )  # fmt: skip
         self._counted = large_array(votes.neighbors.shape, bool)
-        # "mw" has no use for what is settled: found when it is requested.
+        # "mw" does not use settled targets: find them only when requested.
         settled = None if self.rule == "mw" else np.zeros(len(neighbors), dtype=bool)
         self._targets.settled = settled
         self._scores, undecided = add_all_scores(
             self._rule, self._targets.counting(), self._counted, int(self.n_jobs), settled
         )
         warn_undecided(undecided, self.max_nodes)
-        # Lower comes first among equal scores; by default the lower row number.
+        # Among equal scores, the lower value comes first; by default the row number.
         self._tie_order: IntArray = np.arange(len(candidates))
         if self.random_state is not None:
             self._tie_order = np.random.default_rng(self.random_state).permutation(len(candidates))
@@ -289,7 +294,7 @@ class EffectRanker:
 
     @property
     def scores_(self) -> FloatArray:
-        """(n,) effect scores, a new array; 0 for rows with one candidate left."""
+        """Effect scores (n,), a new array; 0 for rows with one candidate left."""
         self._check_fitted()
         return self._scores / float(SHARE_UNIT)
 
@@ -299,10 +304,11 @@ class EffectRanker:
 
     @property
     def settled_(self) -> float:
-        """Share of settled targets among the initially ambiguous rows; answered = settled, none = 1.0.
+        """Share of settled targets among the initially ambiguous rows. Answered rows are settled; 1.0 if there were no
+        such rows.
 
-        A target is settled when NL is not empty and APL = NL. When the targets are points of their own: the
-        share of them. Zero scores alone do not prove that everything is settled.
+        A target is settled if NL is not empty and APL = NL. For targets that are points of their own, it is the share
+        of all. Zero scores alone do not prove that everything is settled.
         """
         self._check_fitted()
         return self._targets.share_settled(self._rule, int(self.n_jobs))
@@ -316,11 +322,12 @@ class EffectRanker:
     def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
         """Return the rows to ask about now, best first: up to n of those with two candidates or more.
 
-        One row: the highest score, ties by row number (or the seeded permutation). A batch: one after the
-        other, each with the shares of targets that earlier rows count damped, so that its questions do not
-        decide the same targets twice; equal damped scores use score, then as above.
-        among: bool (n,), rows that may be returned; None for all. claimed: rows that others are being asked
-        about now; their targets are damped as well, and they are not returned.
+        A single row is the one with the highest score, ties by row number (or the seeded permutation). In a batch rows
+        are chosen one after the other, with the shares of targets that earlier rows count damped, so that its questions
+        do not decide the same targets twice; ties in damped scores use the score, then as above.
+
+        among : bool (n,), rows that may be returned; None: all
+        claimed : rows that others are being asked about now; their targets are damped too, and they are not returned
         """
         self._check_fitted()
         n = strategies.check_number(n)
@@ -338,9 +345,8 @@ class EffectRanker:
         )  # fmt: skip
 
     def _best_beside(self, claimed: IntArray, allowed: BoolArray, power: FloatArray) -> int:
-        """The first of a batch next to these claims, -1 for none: the best of the rows that lose nothing by them, or
-        one
-        of those that do."""
+        """Return the first row of a batch given these claims, or -1: the best of the rows that lose nothing by them, or
+        a better one of those that do."""
         if self._order is None:
             keys = np.where(self._targets.ambiguous, self._scores, -1)
             self._order = QuestionOrder(keys, self._tie_order)
@@ -356,10 +362,10 @@ class EffectRanker:
         return int(rows[first[0]]) if len(first) else -1
 
     def top(self, n: int | None = None, among: BoolArray | None = None) -> IntArray:
-        """Return up to n rows (None: all) with two candidates or more, by score alone, best first, as `next`
-        would one by one.
+        """Return up to n rows (None: all) with at least two candidates, by score alone, best first, as `next` would one
+        by one.
 
-        For lists people read; to ask several people at once use `next(n)`.
+        Use it for lists that people read; to ask several people at once, use `next(n)`.
         """
         self._check_fitted()
         rows = np.flatnonzero(strategies.allowed_rows(self._targets.ambiguous, among))
@@ -369,9 +375,9 @@ class EffectRanker:
     def update(self, row: int, candidates_row: ArrayLike) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
 
-        A row without any candidate is an excluded item: it casts no vote and is not asked.
-        Returns the targets scored again, ascending. Raises ValueError for a row out of range, CandidateError
-        for values that are not m times True/False or 1/0.
+        A row without any candidate is an excluded item: it casts no vote and is not asked about. Returns the targets
+        scored again, ascending. Raises ValueError for a row out of range, CandidateError for values that are not m
+        times True/False or 1/0.
         """
         row = self._check_row(row)
         new = strategies.check_candidates_row(candidates_row, row, self.votes_.n_classes)
@@ -406,18 +412,20 @@ class EffectRanker:
         return targets
 
     def explain(self, row: int, answers: bool = True) -> Explanation:
-        """Explain the row's score: the targets that count it, which of them one answer could change, and how.
+        """Explain the row's score: the targets that count it, those that one answer could change, and how.
 
-        answers : also list what each answer would change (winners, necessary, possible labels); leave it out
-        where only the counts are needed. Targets are row numbers with "ambiguous"; with "fixed" they are places
-        among the rows ambiguous at `fit`, with an array rows of it. Under rule "mw" `changes` are those of rule "apl".
+        answers : also list the changes by each answer (winners, necessary, possible labels); leave it out if only the
+            counts are needed
+
+        Targets are row numbers with "ambiguous". With "fixed" they are places among the rows ambiguous at `fit`, with
+        an array its row numbers. Under rule "mw", `changes` are those of rule "apl".
         """
         row = self._check_row(row)
         targets, slots = self.votes_.index.places(row)
         kept = self._targets.active(targets)
         targets, slots = targets[kept], slots[kept]
         rule = self._rule
-        if rule.rule == "mw":  # this rule counts decisions whether they can change or not
+        if rule.rule == "mw":  # this rule counts decisions even if they cannot change
             rule = rule._replace(rule="apl")
         changing, _ = rule.changing(targets)
         decided = changing[np.arange(len(targets)), slots]

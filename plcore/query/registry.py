@@ -22,15 +22,14 @@ class StrategyKind(StrEnum):
     """The inputs of a strategy."""
 
     RULE = "effect rule"
-    """A rule of `effect_scores`: made with its own name as `rule`."""
+    """A rule of `effect_scores`: created with its own name as `rule`."""
     BASELINE = "baseline"
-    """Neither neighbours nor a model: made with `random_state`, and with `scaling` where it needs features."""
+    """A strategy without neighbours or model: created with `random_state`, and with `scaling` if it needs features."""
     MODEL = "model"
-    """Uses the model: made with a function that returns its margins or effect scores, as the strategy
-    needs."""
+    """A strategy that uses the model: created with a function that returns the model's margins or effect scores."""
     OPENING = "opening"
-    """A strategy for the first questions only; the one that suits the model follows. Made with a function that returns
-    the model's uncertainty of rows, and fitted on their neighbours."""
+    """A strategy for the first questions only; the one that suits the model follows. It is created with a function that
+    returns the model's uncertainty about rows, and fitted on their neighbours."""
 
 
 class Need(StrEnum):
@@ -41,18 +40,18 @@ class Need(StrEnum):
     FEATURES = "features"
     """The features of every row."""
     MODEL = "model"
-    """A model that gives each row its shares of the candidates."""
+    """A model that predicts shares of each row's candidates."""
     EFFECTS = "effects"
-    """A model with effect scores: how far an answer about each row would move the others."""
+    """A model with effect scores: how much an answer about each row would change the others."""
 
 
 @dataclass(frozen=True)
 class StrategyEntry:
     """A strategy: its name in stored settings, its description for users, and its needs.
 
-    words : what it asks first      why : as a sentence without its full stop, why a row is asked. It is left out where
-        counts can be told that say the same (`counts_say_why`)
-    strategy : its class      draws : whether its order is drawn by a seed; ties of the others use row number
+    words : what it asks first      why : the reason for asking about a row, as a sentence without its full stop. It is
+        not shown if counts say the same (`counts_say_why`)
+    strategy : its class      draws : whether its order is drawn with a seed; ties of the others use the row number
     """
 
     name: str
@@ -166,8 +165,8 @@ def make_strategy(
 ) -> Strategy:
     """Return an unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
 
-    The other arguments are those of `EffectRanker`; all baselines use `random_state`, "act" also uses
-    `scaling`. Raises ValueError for another name.
+    The other arguments are those of `EffectRanker`; all baselines use `random_state`, "act" also uses `scaling`. Raises
+    ValueError for an unknown name.
     """
     check_choice("strategy", name, STRATEGIES)
     entry = STRATEGY_ENTRIES[name]

@@ -1,7 +1,7 @@
 """First effect scores of more rows than a process can hold, and the queue they make: from neighbours in parts.
 
-The same integers as `plcore.query.EffectRanker` of rule "apl" adds up on the same neighbours, in another order; all
-rows that have two candidates or more are targets.
+The scores are the same integers that `plcore.query.EffectRanker` with rule "apl" sums over the same neighbours, in
+another order. All rows with at least two candidates are targets.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Shares(BlockJob):
 
 @dataclass(frozen=True)
 class FirstOfRange(BlockJob):
-    """The best `most` rows first..end - 1 that have two candidates or more: (row, score) int64 (2, t), best first."""
+    """The best `most` rows among first..end - 1 with at least two candidates: (row, score) int64 (2, t), best first."""
 
     shares: str
     candidates: str
@@ -57,7 +57,8 @@ class FirstOfRange(BlockJob):
 
 
 def kept_of(packed: AnyArray, n_classes: int) -> Kept:
-    """Candidates as the compiled loops take them, of uint8 (n, bytes): bit l % 8 of byte l // 8 is label l."""
+    """Return the candidates in the form for the compiled loops, from uint8 (n, bytes): bit l % 8 of byte l // 8 is
+    label l."""
     n, width = packed.shape
     if n_classes <= FEW_CLASSES:
         word = np.zeros((n, 8), dtype=np.uint8)
@@ -74,7 +75,7 @@ def kept_of(packed: AnyArray, n_classes: int) -> Kept:
 
 
 def ambiguous_of(packed: AnyArray) -> BoolArray:
-    """(n,) whether there are two candidates or more."""
+    """Return (n,) the rows with at least two candidates."""
     return np.asarray(np.bitwise_count(packed).sum(axis=1) >= 2)
 
 
@@ -107,7 +108,7 @@ def order_range(job: FirstOfRange) -> WrittenPart:
     scores = np.zeros(job.end - job.first, dtype=np.int64)
     for part in job.read_each(job.shares):
         rows, shares = within(part, job.first, job.end)
-        scores[rows - job.first] += shares  # each row once in a part
+        scores[rows - job.first] += shares  # each row occurs once in a part
     ambiguous = np.flatnonzero(ambiguous_of(job.read(job.candidates)[job.first : job.end]))
     best = ambiguous[np.lexsort((ambiguous, -scores[ambiguous]))[: job.most]]
     return job.write(np.stack([best + job.first, scores[best]]))
@@ -122,9 +123,9 @@ def first_ranking(
     weights: str = "linear",
     progress: BlockProgress | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """The `most` rows to ask about first, best first, and their scores; ties use row number.
+    """Return the `most` best rows to ask about first, and their scores; ties by row number.
 
-    candidates : as `Shares`      weights : as `EffectRanker`
+    candidates : as for `Shares`      weights : as for `EffectRanker`
     Raises BlockError, RunnerError.
     """
     folder = found.folder

@@ -1,16 +1,16 @@
 """The cost of a question in seconds, by annotator, form of the question, and number of labels it names.
 
-People pay with seconds, not with answers. Of a person w, a form f and n labels to read
+The cost of labelling is time, not the number of answers. For a person w, a form f and n labels to read, the model
 
     log seconds = mean + person_w + form_f + slope log n + noise
 
-is fitted by ridge regression around a prior: the maximum a posteriori of a Gaussian model, in which a person's own mean
-is shrunk to that of all. Forms: "which" (which of these n is it?), "is" (is it k?, n = 1) and "group" (is it one of
-these n?). That time grows with the logarithm of the number of choices is Hick's law (Hick, "On the rate of gain of
-information", 1952); on the logarithm of seconds it is a power of n, which also grows slowly and cannot fall below 0.
+is fitted by ridge regression around a prior: the maximum a posteriori of a Gaussian model, in which each person's mean
+is shrunk towards the overall mean. Forms: "which" (which of these n is it?), "is" (is it k?, n = 1) and "group" (is it
+one of these n?). By Hick's law, time grows with the logarithm of the number of choices (Hick, "On the rate of gain of
+information", 1952). With the logarithm of seconds it is a power of n, which also grows slowly and cannot fall below 0.
 
-The effect of the form can only be told from answers if it was not chosen for the row: where "is it k?" is asked of
-easy rows alone, easy rows look as if the form had made them quick. Callers put some questions in a random form.
+The effect of the form can be estimated only if the form does not depend on the row: if "is it k?" is asked only about
+easy rows, the form looks fast. So callers ask some questions in a random form.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ N_COMMON = 4  # columns of the mean, "is", "group" and the slope
 class SecondsPrior:
     """The prior of seconds before any answer, with standard deviations of log seconds.
 
-    which : "which of these four?" takes 4 s. An assumption: it moves with the first answers, and cancels where forms
-        are compared
+    which : "which of these four?" takes 4 s. This is an assumption: it changes with the first answers, and cancels when
+        forms are compared
     yes_no : a yes or no about one class takes 0.55 of that. Russakovsky, Li and Fei-Fei (CVPR 2015) found a little more
-        than half for pictures: to verify a class against naming one of many
-    slope : seconds grow as n ** 0.3. Hick's own times, 0.38 s among two and 0.72 s among ten, make 0.4; some of the
-    time
-        goes into looking at the row, whatever the choices, so that 0.3 is assumed
-    noise : of one answer around its mean, 0.6: two in three within a factor of 1.8      person : of people around the
-        project, 0.5      project, form, change : of the mean, of a form's effect and of the slope around the above.
-        All assumed; their ratios to the noise are the ridge's penalties
-    noise_answers : with this many answers the noise that was seen counts as much as the one assumed
+        than half for pictures: verifying a class against naming one of many
+    slope : seconds grow as n ** 0.3. Hick's own times, 0.38 s for two and 0.72 s for ten, give 0.4; some of the time is
+        spent on the row, whatever the choices, so 0.3 is assumed
+    noise : of one answer around its mean, 0.6: two in three are within a factor of 1.8      person : of people around
+        the project's mean, 0.5
+    project, form, change : of the mean, of a form's effect and of the slope around the values above. All are assumed;
+        their ratios to the noise are the penalties of the ridge
+    noise_answers : number of answers at which the observed noise counts as much as the assumed one
     """
 
     which: float = 4.0
@@ -62,21 +62,21 @@ class SecondsPrior:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            flat = name == "slope" and value == 0  # more choices may take no longer, but not less long
+            flat = name == "slope" and value == 0  # the time may stay the same, but not shrink
             if not np.isfinite(value) or (value <= 0 and not flat):
                 least = "of at least 0" if name == "slope" else "above 0"
                 raise ValueError(f"{name} of SecondsPrior must be a number {least}. Got {value!r}.")
 
     @property
     def common(self) -> FloatArray:
-        """(4,) log seconds of "which" with one choice, effects of "is" and "group", slope."""
+        """Return (4,) log seconds of "which" with one choice, the effects of "is" and "group", and the slope."""
         mean = np.log(self.which) - self.slope * np.log(4)
         yes_no = np.log(self.which * self.yes_no) - mean
         return np.array([mean, yes_no, yes_no, self.slope])
 
     @property
     def penalties(self) -> FloatArray:
-        """(4,) of the common effects: noise variance over that of the prior."""
+        """Return (4,) the penalties of the common effects: the noise variance over their prior variance."""
         return self.noise**2 / np.array([self.project, self.form, self.form, self.change]) ** 2
 
 
@@ -86,10 +86,10 @@ class SecondsModel:
 
     Attributes
     ----------
-    mean_ : log seconds of "which" with one choice, of a person like all      slope_ : as above
-    forms_ : {form: effect}, 0 of "which"      people_ : {person: effect}, shrunk to 0
+    mean_ : log seconds of "which" with one choice for an average person      slope_ : as above
+    forms_ : {form: effect}, 0 for "which"      people_ : {person: effect}, shrunk to 0
     noise_ : standard deviation of log seconds around their mean
-    n_used_, n_dropped_ : answers that were learnt from, and breaks and times of 0 that were not
+    n_used_, n_dropped_ : number of answers used, and of breaks and times of 0 that were dropped
     """
 
     def __init__(self, prior: SecondsPrior | None = None) -> None:
@@ -101,9 +101,9 @@ class SecondsModel:
     ) -> SecondsModel:
         """Fit from scratch on answers, four sequences of one length.
 
-        seconds : (k,) floats; 0, NaN and more than 300 are dropped      people : whose answer
-        forms : of `FORMS`      shown : (k,) how many labels the question named, at least 1
-        Raises ValueError for other forms, fewer labels, negative seconds, or other lengths.
+        seconds : (k,) floats; 0, NaN and more than 300 are dropped      people : the annotator of each answer
+        forms : each one of `FORMS`      shown : (k,) number of labels the question named, at least 1
+        Raises ValueError for other forms, fewer labels, negative seconds, or different lengths.
         """
         taken, places, n = np.asarray(seconds, dtype=np.float64), _places(forms), _numbers(shown)
         if taken.ndim != 1 or not len(taken) == len(people) == len(places) == len(n):
@@ -113,7 +113,7 @@ class SecondsModel:
             )
         if (taken < 0).any():
             raise ValueError(f"seconds must be at least 0. Got {taken[taken < 0][0]}.")
-        kept: BoolArray = (taken > 0) & (taken <= LONGEST)  # NaN fails it too
+        kept: BoolArray = (taken > 0) & (taken <= LONGEST)  # also drops NaN
         self.n_used_, self.n_dropped_ = int(kept.sum()), int((~kept).sum())
         names = list(dict.fromkeys(name for name, one in zip(people, kept.tolist(), strict=True) if one))
         place_of = {name: place for place, name in enumerate(names)}
@@ -133,15 +133,15 @@ class SecondsModel:
     def _solve(
         self, design: FloatArray, who: IntArray, n_people: int, y: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Common effects (4,) and people's (p,), which minimise
+        """Return the common effects (4,) and people's effects (p,), which minimise
 
             |y - A b - u[who]|^2 + sum_j penalty_j (b_j - prior_j)^2 + penalty |u|^2
 
-        People are eliminated first: their block is diagonal, and n times p numbers are never made.
+        People are eliminated first: their block is diagonal, so no n x p matrix is needed.
         """
         penalty = (self.prior.noise / self.prior.person) ** 2
         prior, penalties = self.prior.common, self.prior.penalties
-        y = y - design @ prior  # the change against the prior is what is solved for
+        y = y - design @ prior  # solve for the change against the prior
         weights = 1.0 / (np.bincount(who, minlength=n_people) + penalty)
         sums = np.array([np.bincount(who, column, n_people) for column in design.T]).reshape(
             N_COMMON, n_people
@@ -155,10 +155,10 @@ class SecondsModel:
         """Return the mean seconds of questions to one person; forms and shown are single values, or sequences
         of one length.
 
-        person : unknown persons and None are average      forms : of `FORMS`
-        shown : how many labels the question names, at least 1
-        The mean of a log-normal variable, exp(mean of logs + noise_ ** 2 / 2): times add up to it, not to the median.
-        Raises ValueError for other forms, or fewer labels.
+        person : unknown persons and None are average      forms : each one of `FORMS`
+        shown : number of labels the question names, at least 1
+        It is the mean of a log-normal variable, exp(mean of logs + noise_ ** 2 / 2): total times follow it, not the
+        median. Raises ValueError for other forms, or fewer labels.
         """
         effects = np.array([*self.forms_.values()])[
             _places([forms])[0] if isinstance(forms, str) else _places(forms)
@@ -169,7 +169,7 @@ class SecondsModel:
 
 
 def _places(forms: Sequence[str]) -> IntArray:
-    """(k,) places of forms in `FORMS`; ValueError for another."""
+    """Return (k,) the places of forms in `FORMS`. Raises ValueError for another form."""
     if unknown := set(forms) - set(FORMS):
         raise ValueError(
             f"forms must be of {', '.join(map(repr, FORMS))}. Got {sorted(map(repr, unknown))[0]}."
@@ -178,13 +178,13 @@ def _places(forms: Sequence[str]) -> IntArray:
 
 
 def _numbers(shown: ArrayLike) -> FloatArray:
-    """Numbers of labels as floats; ValueError for fewer than 1."""
+    """Return the numbers of labels as floats. Raises ValueError for fewer than 1."""
     n: AnyArray = np.asarray(shown, dtype=np.float64)
-    if not (n >= 1).all():  # NaN fails it too
+    if not (n >= 1).all():  # also catches NaN
         raise ValueError(f"shown must be numbers of labels, at least 1. Got {n[~(n >= 1)].flat[0]}.")
     return n
 
 
 def _design(places: IntArray, shown: FloatArray) -> FloatArray:
-    """(k, 4) columns of the common effects."""
+    """Return (k, 4) the columns of the common effects."""
     return np.column_stack([np.ones(len(places)), places == 1, places == 2, np.log(shown)])

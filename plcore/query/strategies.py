@@ -36,7 +36,7 @@ from plcore.neighbors.search.rows import ready
 
 
 def check_number(n: object) -> int:
-    """`n`, a number of rows to return. Raises ValueError unless it is one."""
+    """Return `n`, a number of rows to return. Raises ValueError if it is none."""
     if not isinstance(n, Integral) or n < 0:
         raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
     return int(n)
@@ -54,7 +54,8 @@ def check_candidates_row(candidates_row: ArrayLike, row: int, n_classes: int) ->
 
 
 def allowed_rows(ambiguous: BoolArray, among: ArrayLike | None) -> BoolArray:
-    """A new bool (n,): the ambiguous rows, of those in among if it is given. ValueError unless that is bool (n,)."""
+    """Return a new bool (n,): the ambiguous rows, within `among` if it is given. Raises ValueError unless that is bool
+    (n,)."""
     if among is None:
         return ambiguous.copy()
     mask = np.asarray(among)
@@ -67,7 +68,8 @@ def allowed_rows(ambiguous: BoolArray, among: ArrayLike | None) -> BoolArray:
 
 
 def check_target_rows(target_rows: ArrayLike, n_targets: int, n_rows: int) -> IntArray:
-    """The rows that targets stand for as int64 (n_targets,); ValueError unless distinct and in 0..n_rows-1."""
+    """Return the rows that targets stand for as int64 (n_targets,). Raises ValueError unless they are distinct and in
+    0..n_rows-1."""
     own = np.asarray(target_rows)
     fits = own.shape == (n_targets,) and own.dtype.kind in "iu"
     if not fits or not ((own[1:] > own[:-1]).all() or len(np.unique(own)) == len(own)):
@@ -78,22 +80,23 @@ def check_target_rows(target_rows: ArrayLike, n_targets: int, n_rows: int) -> In
 
 
 class Strategy(Protocol):
-    """Interface of a strategy for learner, replay and benchmarks. Rows with one candidate or none are never asked."""
+    """Interface of a strategy for learner, replay and benchmarks. Rows with at most one candidate are never asked
+    about."""
 
-    candidates_: BoolArray  # (n, m) as they are after the updates
+    candidates_: BoolArray  # (n, m) after the updates
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
-        """Start on features X (n, d), dense or CSR, and candidates (n, m)."""
+        """Start with features X (n, d), dense or CSR, and candidates (n, m)."""
 
     @property
     def scores_(self) -> FloatArray:
-        """(n,) a new array, higher = ask sooner; 0 for rows that are never asked."""
+        """Scores (n,), a new array, higher = ask sooner; 0 for rows that are never asked about."""
 
     def score_of(self, row: int) -> float:
-        """The score of one row."""
+        """Return the score of one row."""
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
-        """Return up to n rows to ask, best first; ties by row number. among: bool (n,), rows that may be
+        """Return up to n rows to ask about, best first; ties by row number. among: bool (n,), rows that may be
         returned."""
 
     def update(self, row: int, candidates_row: ArrayLike) -> object:
@@ -104,7 +107,7 @@ class ModelStrategy(Strategy, Protocol):
     """A strategy that uses the model's predictions for the rows."""
 
     def model_changed(self) -> None:
-        """The model may say something else of any row now."""
+        """Handle a change of the model, which may affect any row."""
 
 
 class LearnerStrategy(Strategy, Protocol):
@@ -116,7 +119,7 @@ class LearnerStrategy(Strategy, Protocol):
 
 
 class Baseline:
-    """The interface of a strategy around one method, `_values`.
+    """Base class of strategies that need only one method, `_values`.
 
     random_state : None: ties go to the lower row number; a seed: ties follow a seeded permutation
     """
@@ -125,7 +128,7 @@ class Baseline:
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
-        """Start on X (n, d), dense or CSR, and candidates as `check_candidates`, or `CandidateSets`.
+        """Start with X (n, d), dense or CSR, and candidates as for `check_candidates`, or `CandidateSets`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
@@ -142,18 +145,18 @@ class Baseline:
         return self
 
     def _start(self, features: FeatureMatrix) -> None:
-        """Prepare what `_values` needs; candidates and sizes are set."""
+        """Prepare the data for `_values`; candidates and sizes are set already."""
 
     def _changed(self, row: int, old_size: int) -> None:
         """Handle new candidates of a row, which are already stored."""
 
     def _values(self, rows: IntArray) -> FloatArray:
-        """Scores of these rows, which have two candidates or more."""
+        """Return the scores of these rows, which have at least two candidates."""
         raise NotImplementedError
 
     @property
     def scores_(self) -> FloatArray:
-        """(n,) scores, a new array; 0 for rows with one candidate or none."""
+        """Scores (n,), a new array; 0 for rows with at most one candidate."""
         self._check_fitted()
         scores = np.zeros(len(self._sizes))
         rows = np.flatnonzero(self._sizes >= 2)
@@ -166,7 +169,7 @@ class Baseline:
         return float(self._values(np.array([row]))[0]) if self._sizes[row] >= 2 else 0.0
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
-        """Return up to n rows with two candidates or more, best first. among: bool (n,), None for all."""
+        """Return up to n rows with at least two candidates, best first. among: bool (n,), None for all."""
         self._check_fitted()
         return self._best(np.flatnonzero(allowed_rows(self._sizes >= 2, among)), check_number(n))
 
@@ -178,7 +181,7 @@ class Baseline:
         return rows[np.lexsort((self._tie_order[rows], -values))[:n]]
 
     def update(self, row: int, candidates_row: ArrayLike) -> None:
-        """Replace the candidates of a row (m,); all False: an excluded item, which is not asked.
+        """Replace the candidates of a row (m,); all False: an excluded item, which is not asked about.
 
         Raises ValueError for a row out of range, CandidateError for values that are not m times True/False or
         1/0.
@@ -200,9 +203,11 @@ class Baseline:
 class RandomOrder(Baseline):
     """RD: rows in a random order that is drawn once.
 
-    random_state : seed of the order, None counts as 0. The order is a permutation of all rows, so the same rows
-    with the same seed are asked in the same order live, in a replay and after an undo; at every step each
-    row still unclear is equally likely. Scores are places in that order, in (0, 1].
+    random_state : seed of the order, None counts as 0
+
+    The order is a permutation of all rows. So the same rows with the same seed are asked in the same order live, in a
+    replay and after an undo, and at every step each open row is equally likely. Scores are places in that order, in (0,
+    1].
     """
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
@@ -216,7 +221,7 @@ class RandomOrder(Baseline):
 
 
 class LargestSet(Baseline):
-    """MP: the row with the most candidates first. Scores are numbers of candidates."""
+    """MP: rows with the most candidates first. Scores are numbers of candidates."""
 
     def _values(self, rows: IntArray) -> FloatArray:
         sizes: FloatArray = self._sizes[rows].astype(np.float64)
@@ -227,11 +232,11 @@ class FarthestFirst(Baseline):
     """ACT: the row farthest from its nearest labelled row first; rows with one candidate left are labelled.
 
     The paper's ACT is ModFF (Joshi, Porikli and Papanikolopoulos, "Coverage optimized active learning for k-nn
-    classifiers", ICRA 2012), "in such a way that all target data have labelled samples at a bounded maximum
-    distance". Its full text was not at hand: this is greedy farthest-first traversal, which has that bound.
-    Partially labelled rows count as unlabelled. Nothing labelled: farthest from the mean of all rows.
-    Scores are Euclidean distances of the scaled features, all measured by `plcore.neighbors.search`, so that after any
-    updates they equal those of a fresh fit bit for bit. A batch is chosen as if its earlier rows were labelled.
+    classifiers", ICRA 2012), "in such a way that all target data have labelled samples at a bounded maximum distance".
+    Its full text was not available: this is greedy farthest-first traversal, which has that bound. Partially labelled
+    rows count as unlabelled. If nothing is labelled, it takes the row farthest from the mean of all rows. Scores are
+    Euclidean distances of the scaled features, all measured by `plcore.neighbors.search`, so that after any updates
+    they equal those of a fresh fit bit for bit. A batch is chosen as if its earlier rows were labelled.
 
     scaling : "minmax" | "standard" | None
     """
@@ -258,12 +263,12 @@ class FarthestFirst(Baseline):
         self._find_labelled(everyone)
 
     def _nearest_of(self, rows: IntArray, points: FeatureMatrix) -> tuple[IntArray, FloatArray]:
-        """(places, distances) (r,): the nearest of these points to each of these rows."""
+        """Return (places, distances) (r,): the nearest of these points to each of these rows."""
         places, distances = make_search(points, 1, "exact").nearest(self._X[rows], 1)
         return places[:, 0], distances[:, 0]
 
     def _find_labelled(self, rows: IntArray) -> None:
-        """Search the nearest labelled row of these rows again."""
+        """Find the nearest labelled row of these rows again."""
         labelled = np.flatnonzero(self._sizes == 1)
         self._nearest[rows], self._distance[rows] = -1, np.inf
         if len(labelled) and len(rows):

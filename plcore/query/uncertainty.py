@@ -1,5 +1,5 @@
-"""Uncertainty sampling and related strategies: rows where the model is least certain, or where an answer
-would move it most."""
+"""Uncertainty sampling and related strategies: rows about which the model is least certain, or whose answer would
+change it most."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plcore.kernels.scores import margins, softmax_rows
 from plcore.labels.weights import score_columns
 from plcore.query.strategies import Baseline
 
-# Strategies by any function of a fitted learner, and learners' shares for their training rows.
+# Strategies from any function of a fitted learner, and learners' shares for their training rows.
 
 LearnerScore = Callable[[BaseEstimator, FeatureMatrix, BoolArray], ArrayLike]
 
@@ -24,9 +24,9 @@ LearnerScore = Callable[[BaseEstimator, FeatureMatrix, BoolArray], ArrayLike]
 class LearnerScores(Baseline):
     """Order rows by any function of a fitted learner, such as entropy or expected change.
 
-    score : score(learner, X, candidates) gives (n,) finite numbers, higher = ask sooner, for the training rows X (n, d)
-        with candidates bool (n, m). It may read all that the learner has: `predict_proba(X)`, `label_distributions_`,
-        `effect_scores()`. It is called each time the learner has learnt; rows with one candidate are never asked.
+    score : score(learner, X, candidates) returns (n,) finite numbers, higher = ask sooner, for the training rows X (n,
+        d) with candidates bool (n, m). It may use anything of the learner: `predict_proba(X)`, `label_distributions_`,
+        `effect_scores()`. It is called each time the learner has learnt. Rows with one candidate are never asked about.
 
         >>> import scipy.stats
         >>> def entropy(learner, X, candidates):
@@ -62,8 +62,8 @@ def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> 
     """Return (n, m) a fitted learner's shares for its training rows X (n, d) inside their candidates, rows
     summing to 1.
 
-    Its `label_distributions_` if it has some, else `predict_proba`, else the softmax of `decision_function`; even
-    if nothing inside the candidates is likely. Raises ValueError for a learner with none of these.
+    They are its `label_distributions_` if it has them, else `predict_proba`, else the softmax of `decision_function`.
+    They are even if no candidate is likely. Raises ValueError for a learner with none of these.
     """
     if hasattr(learner, "label_distributions_"):
         return np.array(learner.label_distributions_)  # copy, because an update changes them in place
@@ -80,7 +80,7 @@ def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> 
 
 
 def no_learner(strategy: Baseline) -> NotFittedError:
-    """Return the error of a strategy that was asked before it had a learner."""
+    """Return the error for a strategy that was used before it had a learner."""
     return NotFittedError(
         f"This {type(strategy).__name__} knows no learner yet: call learner_changed(learner, X) after fit."
     )
@@ -91,15 +91,14 @@ OfRows = Callable[[IntArray], FloatArray]
 
 
 class ByModel(Baseline):
-    """Base of strategies that use a model: rows are scored again only when the model, or the row, has
-    changed."""
+    """Base class of strategies that use a model: rows are scored again only when the model or the row has changed."""
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
         self._stale: BoolArray = np.ones(len(self._sizes), dtype=bool)
 
     def model_changed(self) -> None:
-        """The model may say something else of any row now."""
+        """Handle a change of the model, which may affect any row."""
         self._stale[:] = True
 
     def _changed(self, row: int, old_size: int) -> None:  # noqa: ARG002
@@ -116,15 +115,15 @@ class ByModel(Baseline):
 
     @abstractmethod
     def _by_model(self, rows: IntArray) -> FloatArray:
-        """(r,) scores of these rows by the model as it is now."""
+        """Return (r,) the scores of these rows under the current model."""
 
 
 class SmallestMargin(ByModel):
     """Margin sampling (Scheffer, Decomain and Wrobel, "Active hidden Markov models", IDA 2001) inside the candidates.
 
-    margins : gives for training rows (r,) the model's p1 - p2 (r,); None: those of the learner that `learner_changed`
-        brings
-    Scores are 1 - (p1 - p2), p1 and p2 the two largest shares of the row; 1 if the model is torn.
+    margins : returns the model's p1 - p2 (r,) for training rows (r,); None: those of the learner given to
+        `learner_changed`
+    Scores are 1 - (p1 - p2), with p1 and p2 the two largest shares of the row; 1 if these are equal.
     """
 
     def __init__(self, margins: OfRows | None = None, *, random_state: int | None = None) -> None:
@@ -132,7 +131,7 @@ class SmallestMargin(ByModel):
         self.margins = margins
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
-        """Go by what this fitted learner says of its training rows X (n, d) (`learner_shares`)."""
+        """Use this fitted learner's shares for its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
         self.margins = lambda rows: margins(shares[rows])
         self.model_changed()
@@ -144,11 +143,11 @@ class SmallestMargin(ByModel):
 
 
 class LargestEffect(ByModel):
-    """Ask first about the row whose answer would move the model most, by the model's own effect scores.
+    """Asks first about the row whose answer would change the model most, by the model's own effect scores.
 
-    effects : gives for training rows (r,) the scores (r,), such as `PLKernelRidge.effect_scores` has them; None: those
-        of the learner that `learner_changed` brings. They are those of the effect rules (Nguyen, Destercke and Masson,
-        AAAI 2017) in spirit, on the model's own neighbourhoods.
+    effects : returns the scores (r,) for training rows (r,), such as those of `PLKernelRidge.effect_scores`; None:
+        those of the learner given to `learner_changed`. They are similar to the effect rules (Nguyen, Destercke and
+        Masson, AAAI 2017), on the model's own neighbourhoods
     """
 
     def __init__(self, effects: OfRows | None = None, *, random_state: int | None = None) -> None:
@@ -156,8 +155,8 @@ class LargestEffect(ByModel):
         self.effects = effects
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:  # noqa: ARG002
-        """Go by the effect scores of this fitted learner about its training rows (n,). Raises ValueError for a learner
-        without `effect_scores`."""
+        """Use this fitted learner's effect scores (n,) for its training rows. Raises ValueError for a learner without
+        `effect_scores`."""
         if not hasattr(learner, "effect_scores"):
             raise ValueError(
                 f"The learner must have effect_scores, as PLKernelRidge has. Got {type(learner).__name__}. "

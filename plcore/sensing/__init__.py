@@ -1,4 +1,4 @@
-"""Label vectors with missing entries: BML-CS, its baselines, and the learner that asks about single cells."""
+"""Label vectors with missing entries: BML-CS, its baselines, and a learner that asks about single cells."""
 
 from __future__ import annotations
 

@@ -25,22 +25,21 @@ from plcore.sensing.metrics import AUTO, best_threshold, drawn_rows, precision_a
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the multi-label learners, which add `_fit` and `_values`, the values that labels are ranked by.
+    """Base class of the multi-label learners, which define `_fit` and `_values`, the values for ranking labels.
 
     y of `fit` is (n, L): 1 yes, 0 no, -1 or NaN not asked; or a plain label vector (n,), one-hot encoded.
 
     Parameters
     ----------
     threshold : value above which a label is a yes. "auto": the one with the highest F1 on the known cells,
-        all labels together, each row by values it had no part in (how, the learner says); 0.5 if no known
-        cell is a yes. Or a number: 0.5 is halfway between no and yes. A label vector needs none: the highest
-        counts.
+        all labels together, using values of each row from a fit without it (see the learner); 0.5 if no known cell is a
+        yes. Or a number: 0.5 is halfway between no and yes. A label vector needs none: the highest counts.
 
     Attributes
     ----------
     classes_ (L,), n_features_in_
     transduction_ : (n, L) int8 labels of the training rows, observed cells kept; for a label vector (n,) itself.
-    threshold_ : the one in use; nan after a label vector.
+    threshold_ : the threshold in use; nan after a label vector.
     """
 
     threshold: float | str
@@ -68,16 +67,17 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         raise NotImplementedError
 
     def _values(self, X: FeatureMatrix) -> FloatArray:
-        """(n, L) what labels are ranked by, of checked features."""
+        """Return (n, L) the values for ranking labels, from checked features."""
         raise NotImplementedError
 
     def _check(self, X: MatrixLike) -> FeatureMatrix:
-        """Features of new rows."""
+        """Return the checked features of new rows."""
         check_is_fitted(self)
         return check_features(self, X, reset=False)
 
     def _find_threshold(self, vectors: LabelVectors, left_out: Callable[[IntArray], FloatArray]) -> None:
-        """left_out(rows) -> (r, L) values of the labels of these training rows, had the row not been there."""
+        """Find the threshold. left_out(rows) : returns (r, L) values of these training rows' labels, as if the row had
+        been left out"""
         if self._single:
             self.threshold_ = float("nan")
         elif self.threshold != AUTO:
@@ -88,7 +88,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.threshold_ = best_threshold(left_out(rows)[known], vectors.values[rows][known] == 1)
 
     def _finish(self, vectors: LabelVectors, mean: FloatArray) -> None:
-        """mean (n, L) : `_values` of the cells of the training rows, yes above the threshold."""
+        """Set the attributes of the fit. mean (n, L) : `_values` of the training cells; a label is yes above the
+        threshold"""
         if self._single:
             self.transduction_ = self.classes_[vectors.values.argmax(axis=1)]
         elif vectors.known.all():
@@ -97,16 +98,16 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.transduction_ = np.where(vectors.known, vectors.values, mean > self._cut).astype(np.int8)
 
     def _from_single(self, scores: FloatArray) -> FloatArray:
-        """Scores (n, m) as scikit-learn wants them of a label vector: (n,) = s1 - s0 for two classes."""
+        """Return scores (n, m) of a label vector in scikit-learn's form: (n,) = s1 - s0 for two classes."""
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     @property
     def _cut(self) -> float:
-        """The threshold in units of `_values`; there is none after a label vector."""
+        """Return the threshold in units of `_values`; there is none after a label vector."""
         return self.threshold_
 
     def _decided(self, values: FloatArray) -> FloatArray:
-        """For (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
+        """Return the distances of values (n, L) from the threshold; after a label vector as `_from_single`."""
         return self._from_single(values) if self._single else values - self._cut
 
     def predict(self, X: MatrixLike) -> AnyArray:
@@ -126,17 +127,18 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(self.classes_[top_columns(values, t)])
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy for a label vector; for a label matrix the precision of the first label: the
-        share of rows whose highest ranked known label is a yes. Rows without a known label do not count. A
-        DataFrame may have its columns in any order. Raises NotFittedError before `fit`, CandidateError for
-        columns that are not the labels."""
+        """Return the accuracy for a label vector, or for a label matrix the precision of the first label: the share of
+        rows whose highest ranked known label is a yes. Rows without a known label do not count. A DataFrame may have
+        its columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the
+        labels."""
         check_is_fitted(self)
         if self._single:
             return score_of(self.predict(X), y, self.classes_, sample_weight)
         return precision_at(self._cells(y), self._values(self._check(X)), 1, sample_weight=sample_weight)
 
     def _cells(self, y: LabelsLike) -> AnyArray:
-        """(n, L) int8 cells of y, its columns in the order of `classes_`; by name if they have names."""
+        """Return (n, L) int8 the cells of y, with the columns in the order of `classes_`, by name if they have
+        names."""
         vectors = check_label_vectors(y, matrix=True)
         place: IntArray = np.arange(len(self.classes_))
         if isinstance(y, pd.DataFrame):
@@ -150,13 +152,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return vectors.cells[:, place]
 
     def __sklearn_tags__(self) -> Tags:
-        # `multi_label` stays off: its check wants `predict` in the type of y, and ours is int8. The other checks
-        # of that tag are in tests/plcore/sensing/test_estimators.py.
+        # `multi_label` stays off: its check requires `predict` to return the type of y, and ours is int8. The other
+        # checks of that tag are in tests/plcore/sensing/test_estimators.py.
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
 def top_columns(values: FloatArray, t: int) -> IntArray:
-    """(n, t) the columns with the highest values, best first; ties to the first column."""
+    """Return (n, t) the columns with the highest values, best first; ties to the first column."""
     return np.argsort(-values, axis=1, kind="stable")[:, :t]

@@ -34,15 +34,17 @@ from plcore.sensing.recovery import Recovered, recover
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
 from plcore.sensing.rows import RowInference, label_entropy
 
-# Training with holes: the rows' factors and q(W) in turn. Without holes there is nothing to iterate.
+# Training with missing labels: the factors of the rows and q(W) in turn. Without missing labels there is nothing to
+# iterate.
 
 
 class HoleTraining:
     """One fit: the rows of `regression`, their labels, and the noise.
 
-    values, known (n, L) : labels, 0 if not known      targets (n, K) : Phi values, if they are at hand
-    Attributes: coefficients, of E[W], at first the closed form for holes as 0; targets (n, K), what they are fitted
-    to; at, the regressions at the ridge t2 / tau2.
+    values, known (n, L) : labels, 0 if unknown      targets (n, K) : values times Phi', if already computed
+
+    Attributes: coefficients of E[W], at first the closed form with missing labels as 0; targets (n, K), the values they
+    are fitted to; at, the regressions at the ridge t2 / tau2.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class HoleTraining:
 
     @cached_property
     def rows(self) -> RowInference:
-        """Made when first needed: with nothing missing it is not."""
+        """Return the inference of the rows, created when first needed; without missing labels it is not."""
         values, known, a0, b0 = self._start
         fitted = self.at.fitted(self.targets, self.coefficients)
         rows = RowInference(self.projection, self.noise, values, known, fitted, a0, b0)
@@ -73,12 +75,12 @@ class HoleTraining:
 
     @cached_property
     def at_latent(self) -> RegressionAt:
-        """The regressions at the ridge s2 / tau2: the paper's q(W), with z for its targets."""
+        """Return the regressions at the ridge s2 / tau2: the paper's q(W), with z as its targets."""
         return self.regression.at(self.noise.regression / self.noise.prior)
 
     @cached_property
     def spread(self) -> FloatArray:
-        """(n,) x' S_W x of the paper's q(W)."""
+        """Return (n,) x' S_W x of the paper's q(W)."""
         return self.at_latent.spread() * self.noise.regression
 
     @cached_property
@@ -86,11 +88,11 @@ class HoleTraining:
         return self.at_latent.covariance_cost()
 
     def update_weights(self) -> None:
-        """q(W) given q(z)."""
+        """Update q(W) given q(z)."""
         self._set(self.at_latent, self.rows.latent)
 
     def update_weights_and_latent(self) -> None:
-        """The means of q(W) and q(z) together, given q(y): E[W] = (X'X + t2/tau2)^-1 X' E[Y] Phi'."""
+        """Update the means of q(W) and q(z) together, given q(y): E[W] = (X'X + t2/tau2)^-1 X' E[Y] Phi'."""
         self._set(self.at, self.rows.compressed)
         self.rows.update_latent()
 
@@ -99,7 +101,7 @@ class HoleTraining:
         self.rows.fitted = at.fitted(targets, self.coefficients)
 
     def round(self, schedule: str) -> None:
-        """One round of "paper" (y, alpha, z, W) or "block" ((y, z), alpha, (W, z))."""
+        """Make one round of "paper" (y, alpha, z, W) or "block" ((y, z), alpha, (W, z))."""
         self.rows.iterate(1, schedule)
         if schedule == "paper":
             self.update_weights()
@@ -107,14 +109,14 @@ class HoleTraining:
             self.update_weights_and_latent()
 
     def bound(self) -> float:
-        """The bound on the log evidence of all rows, in nats; defined once q(y) has been updated."""
+        """Return the bound on the log evidence of all rows, in nats; defined once q(y) has been updated."""
         norm = self.at_latent.squared_norm(self.coefficients) / self.noise.prior
         divergence: float = 0.5 * (self.rows.fitted.shape[1] * self._covariance_cost + norm)
         return float(self.rows.bound(self.spread).sum() - divergence)
 
 
 FEWEST = (
-    8  # components a share gives at least, if there are as many labels: fewer save nothing and lose labels
+    8  # minimum of components from a share, if there are as many labels: fewer save nothing and lose labels
 )
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COMPONENTS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
@@ -128,13 +130,14 @@ KERNEL_PARAMETERS: dict[str, list[object]] = {
 
 
 class BMLCSClassifier(MultiLabelClassifier):
-    """Label vectors y (L) are compressed by a random Phi (K, L) to Phi y, which K regressions predict from x; the
-    labels are recovered from the prediction under a sparse prior, y_j ~ N(0, 1/alpha_j), alpha_j ~ Gamma(a0, b0).
+    """Multi-label classifier by Bayesian compressed sensing. Label vectors y (L) are compressed by a random Phi (K, L)
+    to Phi y, which K regressions predict from x. The labels are recovered from the prediction under a sparse prior, y_j
+    ~ N(0, 1/alpha_j), alpha_j ~ Gamma(a0, b0).
 
     Parameters
     ----------
-    n_components : K, an int, or a share of the L labels, which gives at least 8 components, or L if that is less.
-    max_iter : iterations of the recovery in mode "paper", and of training where labels are missing.
+    n_components : K, an int, or a share of the L labels, with at least 8 components, or L if that is less.
+    max_iter : iterations of the recovery in mode "paper", and of training if labels are missing.
     mode : "paper": variational recovery (section 2.2). "fast": sequential sparse Bayesian learning, the same
         model with a0 = b0 = 0 run to convergence; most labels come out as exactly 0.
     missing : "block": labels not asked are marginalised (EM, with the bound in `bound_`). "zero": taken for no
@@ -144,13 +147,14 @@ class BMLCSClassifier(MultiLabelClassifier):
     noise, prior_variance : t2, variance of Phi y around its prediction, and tau2 of each weight; None: by marginal
         likelihood (rows with holes: what is not asked as 0), with a ridge t2 / tau2 of at least 0.1 mean x.x'.
     split : share of t2 between z and the prediction, in (0, 1); the data do not determine it.
-    threshold : as `MultiLabelClassifier`, of posterior means; 0.5 as in the paper. "auto": each row by the regressions
-        without it, in closed form; what they are fitted to in other rows, Phi and noise stay as fitted with it.
+    threshold : as in `MultiLabelClassifier`, for posterior means; 0.5 as in the paper. "auto": each row by the
+        regressions without it, in closed form; what they are fitted to in other rows, Phi and noise stay as fitted with
+        it.
     random_state : seed of Phi.
 
     Attributes
     ----------
-    classes_, n_features_in_, transduction_ : as `MultiLabelClassifier`
+    classes_, n_features_in_, transduction_ : as in `MultiLabelClassifier`
     label_mean_, label_variance_ : (n, L) posterior of the training cells; known cells keep their value, variance 0.
     label_gamma_ : (n, L) 1 / E alpha, the prior variance found for each training cell; 0 if known.
     bound_ : (n_iter_,) the bound after each iteration of training, in nats; empty if nothing was missing or
@@ -256,8 +260,8 @@ class BMLCSClassifier(MultiLabelClassifier):
         self._believe(X, vectors, asked, training)
 
     def _believe(self, X: Matrix, vectors: LabelVectors, asked: BoolArray, training: HoleTraining) -> None:
-        """Posterior of the training cells."""
-        self.label_mean_ = vectors.values  # made by us; nothing else holds it
+        """Compute the posterior of the training cells."""
+        self.label_mean_ = vectors.values  # created here; nothing else refers to it
         self.label_variance_, self.label_gamma_ = np.zeros((2, *vectors.values.shape))
         holes = ~vectors.known.all(axis=1)
         if holes.any():
@@ -292,9 +296,9 @@ class BMLCSClassifier(MultiLabelClassifier):
     def posterior(self, X: MatrixLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean (n, L), variance (n, L) and joint entropy (n,), in nats, of the labels of new rows.
 
-        The variance counts what is not known of W, t2 + x' S_W x for the noise of x; the paper's does not, and
-        stays the same far away from the data. Training rows count for S_W as if all their labels were known.
-        Mode "fast": labels left out have mean and variance 0, and the entropy is that of the others.
+        The variance includes the uncertainty of W: t2 + x' S_W x is the noise of x. The paper's variance does not, and
+        stays the same far away from the data. Training rows count for S_W as if all their labels were known. In mode
+        "fast", labels left out have mean and variance 0, and the entropy is that of the others.
         """
         found, q, noise = self._posterior(self._check(X))
         return found.mean, q.variance, label_entropy(found.gamma, q, noise, self.n_components_)
@@ -305,7 +309,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         return self._recover(X).mean
 
     def _log_odds(self, X: FeatureMatrix) -> FloatArray:
-        """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) up to terms that are the same for all k: exactly one label."""
+        """Return (n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) up to terms equal for all k, for exactly one label."""
         fitted = self._at.predict(X, self._coefficients)
         noise = self._noise.total * (1.0 + self._at.spread(X))
         return np.asarray(
@@ -325,16 +329,17 @@ class BMLCSClassifier(MultiLabelClassifier):
         if self._single:
             return np.asarray(softmax(self._log_odds(X), axis=1))
         found, q, _ = self._posterior(X)
-        # Kept inside (0, 1): no finite data make sure.
+        # Keep it inside (0, 1): finite data give no certainty.
         deviation = np.sqrt(np.maximum(q.variance, 1e-12))
         return np.asarray(np.clip(ndtr((found.mean - self.threshold_) / deviation), 1e-9, 1.0 - 1e-9))
 
 
 def draw_projection(n_components: float, L: int, random: np.random.RandomState) -> FloatArray:
-    """Phi (K, L) for a number or a share of components (see `BMLCSClassifier`), columns of length 1 on average.
+    """Return Phi (K, L) for a number or a share of components (see `BMLCSClassifier`), with columns of length 1 on
+    average.
 
-    Entries are N(0, 1/K). With K >= L nothing needs compressing, and the columns are made orthonormal: recovery is
-    then no harder than the regression, where L Gaussian columns can be nearly dependent.
+    Entries are N(0, 1/K). With K >= L nothing needs compressing, and the columns are made orthonormal: recovery is then
+    no harder than the regression, while L Gaussian columns can be nearly dependent.
     """
     share = max(int(n_components * L), min(L, FEWEST))
     K = int(n_components) if isinstance(n_components, Integral) else share

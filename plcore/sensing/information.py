@@ -1,8 +1,8 @@
-"""Information gained by an answer about a label, in closed form; and batches that do not ask the same thing twice.
+"""Information gain of an answer about a label, in closed form, and batches without redundant questions.
 
-For fixed precisions alpha all of BML-CS is jointly Gaussian: the covariance after an answer does not depend on the
-answer, so that no expectation and no repeated inference is needed. With g = 1/alpha, S the covariance of a row's
-unknown labels at noise c, and v = x' S_W x:
+For fixed precisions alpha, BML-CS is jointly Gaussian: the covariance after an answer does not depend on the answer, so
+no expectation and no repeated inference is needed. With g = 1/alpha, S the covariance of a row's unknown labels at
+noise c, and v = x' S_W x:
 
     about the rest of the row   I(y_j; y_rest) = 1/2 log(S_jj Lambda_jj),  Lambda_jj = 1/g_j + |phi_j|^2 / c
     about the regressions W     I(y_j; W)      = 1/2 log(S_jj[t2 + v] / S_jj[t2])
@@ -31,7 +31,7 @@ DEFAULTS = {"instance": "variance", "label": "information", "pair": "information
 def gain_within_row(
     variance: FloatArray, gamma: FloatArray, lengths: FloatArray, noise: FloatArray | float
 ) -> FloatArray:
-    """(n, L) what the answer of a label tells about the other unknown labels of its row; -inf where known.
+    """Return (n, L) the information of a label's answer about the other unknown labels of its row; -inf if known.
 
     variance (n, L) : S_jj at `noise`      gamma (n, L) : 1/alpha, 0 if known      lengths (L,) : |phi_j|^2
     noise : (n,) or one number
@@ -43,7 +43,7 @@ def gain_within_row(
 
 
 def gain_about_weights(wide: FloatArray, narrow: FloatArray, unknown: BoolArray) -> FloatArray:
-    """(n, L) what the answer of a label tells about W, so about all other rows; -inf where not unknown.
+    """Return (n, L) the information of a label's answer about W, and so about all other rows; -inf unless unknown.
 
     wide, narrow (n, L) : S_jj at noise t2 + x' S_W x, and at t2
     """
@@ -54,7 +54,7 @@ def gain_about_weights(wide: FloatArray, narrow: FloatArray, unknown: BoolArray)
 def gain_of_rows(
     logdet_wide: FloatArray, logdet_narrow: FloatArray, wide: FloatArray, narrow: float, K: int
 ) -> FloatArray:
-    """(n,) what all unknown labels of a row tell about W.
+    """Return (n,) the information of all unknown labels of a row about W.
 
     logdet_wide, logdet_narrow (n,) : logdet S0, S0 = c I + Phi diag(g) Phi', at noise c = wide (n,) and narrow
     """
@@ -62,17 +62,18 @@ def gain_of_rows(
 
 
 def margin_scores(decision: FloatArray, unknown: BoolArray) -> FloatArray:
-    """(n, L) how close to the margin: -|decision|, -inf where not unknown."""
+    """Return (n, L) the closeness to the margin: -|decision|, -inf unless unknown."""
     return np.where(unknown, -np.abs(decision), -np.inf)
 
 
 def random_scores(shape: tuple[int, ...], unknown: BoolArray, seed: int) -> FloatArray:
-    """Uniform numbers of one seed, -inf where not unknown: the same cells in the same order whatever is known."""
+    """Return uniform random numbers of one seed, -inf unless unknown: the order of the cells does not depend on the
+    known ones."""
     return np.where(unknown, np.random.default_rng(seed).random(shape), -np.inf)
 
 
 def best_first(scores: FloatArray, n: int) -> IntArray:
-    """At most n positions of the (flattened) scores, best first, ties to the first; those of -inf never."""
+    """Return at most n positions of the (flattened) scores, best first, ties to the first; never those with -inf."""
     flat = scores.ravel()
     count = min(n, int((flat > -np.inf).sum()))
     return np.argsort(-flat, kind="stable")[:count]
@@ -81,9 +82,9 @@ def best_first(scores: FloatArray, n: int) -> IntArray:
 def greedy_rows(
     variances: FloatArray, column: Callable[[int], FloatArray], noise: float, n: int, among: BoolArray
 ) -> IntArray:
-    """At most n rows, each the best given those before: greedy log det(I + V_BB / noise), V = X S_W X'.
+    """Return at most n rows, each the best given the previous ones: greedy log det(I + V_BB / noise), V = X S_W X'.
 
-    Within 1 - 1/e of the best batch (monotone and submodular). Costs O(rows n) for each row chosen.
+    It is within 1 - 1/e of the best batch (monotone and submodular). Costs O(rows n) for each row chosen.
 
     variances (N,) : the diagonal of V      column(i) -> (N,) : a column of V      among (N,) : rows to choose from
     """
@@ -110,15 +111,17 @@ def greedy_cells(
     n: int,
     most: int | None = None,
 ) -> IntArray:
-    """At most n of m cells, one in each row, each telling most about W given those before.
+    """Return at most n of m cells, at most one per row, each with the most information about W given the previous ones.
 
-    Given W, the answer of cell (i, j) is a measurement of a' W' x_i, a = g_j S0_i^-1 phi_j, with variance
-    S_jj[t2]; two cells share V_ii' a.a', V = X S_W X'. Greedy log det of the answers' covariance over their own
-    noise: what a label has told on one row makes it worth less on the rows alike.
+    Given W, the answer of cell (i, j) is a measurement of a' W' x_i, a = g_j S0_i^-1 phi_j, with variance S_jj[t2]; two
+    cells share V_ii' a.a', V = X S_W X'. It maximises greedily the log det of the answers' covariance over their own
+    noise: after an answer about a label on one row, the label is worth less on similar rows.
 
     cells (m, 2) : row and label      directions (m, K) : a      noise (m,) : S_jj at t2
-    column(i) -> (N,) : a column of V      most : how often a label may be chosen, while another is left to choose:
-        rows that have little in common would else all be asked the same label; None: as often as it is best
+    column(i) -> (N,) : a column of V
+    most : how often a label may be chosen while others are left; without it, rows with little in common would all be
+        asked about the same label. None: no limit
+
     Returns positions in the m cells, in the order chosen; ties to the first.
     """
     rows, labels = cells[:, 0], cells[:, 1]
@@ -150,21 +153,19 @@ def _half_log(ratio: FloatArray, unknown: BoolArray) -> FloatArray:
     return np.where(unknown, 0.5 * np.log(np.maximum(np.where(unknown, ratio, 1.0), 1e-300)), -np.inf)
 
 
-# Scores of the cells and rows of a table from the posterior of its labels, kept from one answer to the next.
+# Scores of the cells and rows of a table from the posterior of its labels, stored between answers.
 
-FEWEST_LABELS, MOST_CELLS = 16, 50_000  # labels of a row, and cells in all, that a joint batch chooses from
-EVEN_SHARES = (
-    2  # a joint batch asks a label at most this many times as often as if all labels were asked alike
-)
-DRIFT = 0.01  # a row's covariance is rebuilt where its noise has moved by more than this share
+FEWEST_LABELS, MOST_CELLS = 16, 50_000  # labels of a row, and total cells, that a joint batch chooses from
+EVEN_SHARES = 2  # a joint batch asks about a label at most this many times as often as with equal frequencies
+DRIFT = 0.01  # change of a row's noise beyond which its covariance is rebuilt, as a share
 
 
 class CellPosteriors:
     """Covariances of the unknown labels of n rows at three noises: "paper" c2, "narrow" t2, "wide" t2 + x' S_W x.
 
-    They depend on the precisions, not on what is predicted: an answer makes those of its own row again, and the wide
-    ones of rows whose noise has moved by more than 1%. Which those are is settled when the answer comes; they are
-    made when they are requested, each row by itself, so that looking changes nothing, not even by rounding.
+    They depend on the precisions, not on the predictions. An answer changes those of its own row, and the wide ones of
+    rows whose noise has changed by more than 1%. These rows are determined when the answer comes. Their covariances are
+    computed when requested, each row by itself, so that reading changes nothing, not even by rounding.
 
     gamma (n, L) : 1 / E alpha, 0 if known; change it by `replace`      spread (n,) : x' S_W x
     """
@@ -184,7 +185,7 @@ class CellPosteriors:
 
     @property
     def spread(self) -> FloatArray:
-        """(n,) x' S_W x; to be set after every answer."""
+        """Return (n,) x' S_W x; set it after every answer."""
         return self._spread
 
     @spread.setter
@@ -196,13 +197,13 @@ class CellPosteriors:
         self._stale["wide"][moved] = True
 
     def replace(self, row: int, gamma: FloatArray) -> None:
-        """New precisions of a row (L,)."""
+        """Set new precisions (L,) of a row."""
         self.gamma[row] = gamma
         for stale in self._stale.values():
             stale[row] = True
 
     def at(self, name: str) -> tuple[LabelPosterior, FloatArray]:
-        """The posteriors (means are 0) of all rows at a noise, and that noise (n,)."""
+        """Return the posteriors (means are 0) of all rows at a noise, and that noise (n,)."""
         noise, stale = self._noises[name], self._stale[name]
         nothing = np.zeros((len(noise), len(self.projection.Phi)))
         with one_thread():
@@ -221,9 +222,10 @@ class CellPosteriors:
         return kept, noise
 
     def directions(self, rows: IntArray, labels: IntArray) -> FloatArray:
-        """(m, K) a = g_j S0_i^-1 phi_j of cells at noise t2: what an answer about (i, j) measures of W' x_i.
+        """Return (m, K) a = g_j S0_i^-1 phi_j of cells at noise t2: the direction of W' x_i that an answer about (i, j)
+        measures.
 
-        rows, labels (m,) int : cells, those of one row side by side
+        rows, labels (m,) int : cells, those of one row next to each other
         """
         Phi = self.projection.Phi
         found = np.empty((len(rows), len(Phi)))
@@ -235,7 +237,7 @@ class CellPosteriors:
         return found
 
     def row_scores(self, criterion: str, mean: FloatArray, unknown: BoolArray) -> FloatArray:
-        """(n,) scores of whole rows by "entropy", "variance", "information" or "margin"."""
+        """Return (n,) scores of whole rows by "entropy", "variance", "information" or "margin"."""
         asked = unknown.any(axis=1)
         K = len(self.projection.Phi)
         if criterion == "variance":
@@ -251,7 +253,7 @@ class CellPosteriors:
         return np.where(asked, scores, -np.inf)
 
     def cell_scores(self, kind: str, criterion: str, mean: FloatArray, unknown: BoolArray) -> FloatArray:
-        """(n, L) scores of single labels; "information" is about the row (kind "label") or about W ("pair")."""
+        """Return (n, L) scores of single labels; "information" is about the row (kind "label") or about W ("pair")."""
         if criterion == "margin":
             return margin_scores(mean - 0.5, unknown)
         if criterion == "entropy":
@@ -270,9 +272,10 @@ class CellPosteriors:
 def cell_batch(
     cells: CellPosteriors, scores: FloatArray, column: Callable[[int], FloatArray], count: int
 ) -> IntArray:
-    """At most `count` (row, label) pairs (m, 2) chosen together by what they tell about W, one of each row.
+    """Return at most `count` (row, label) pairs (m, 2), at most one per row, chosen together by their information about
+    W.
 
-    scores (n, L) : -inf where not to be asked; of each row the labels with the best scores compete
+    scores (n, L) : -inf for cells not to ask about; of each row the labels with the best scores compete
     column(i) -> (n,) : a column of X S_W X' in units of the prior variance
     """
     rows = np.flatnonzero((scores > -np.inf).any(axis=1))

@@ -1,4 +1,5 @@
-"""Label vectors learned one answer at a time, and the cell to ask about next. No I/O, no clock, no hidden chance."""
+"""Label vectors learned one answer at a time, and the cell to ask about next. No I/O, no clock, no hidden
+randomness."""
 
 from __future__ import annotations
 
@@ -46,18 +47,18 @@ from plcore.sensing.recovery import recover
 from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
 
-# BML-CS fitted to a table with holes: what is believed of every label of every row, before further answers.
+# BML-CS fitted to a table with missing labels: beliefs about every label of every row, before further answers.
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """A fit to n rows of L labels, squeezed into K numbers.
+    """A fit to n rows of L labels, compressed to K numbers.
 
-    inside (n,) bool : rows that train, those of which something is known
-    fitted (n, K) : what the regressions say of each row      mean, gamma (n, L) : of the labels
-    prior : (a0, b0) of the labels' precisions      rounds : of inference in a row
-    threshold : above which mean a label of a new row is a yes
-    marginal : whether labels that are not known count with what is believed of them; else as no
+    inside (n,) bool : training rows, which have a known label
+    fitted (n, K) : the regressions' predictions for each row      mean, gamma (n, L) : of the labels
+    prior : (a0, b0) of the labels' precisions      rounds : rounds of inference for a row
+    threshold : mean above which a label of a new row is a yes
+    marginal : whether unknown labels count with their beliefs; otherwise as no
     """
 
     projection: Projection
@@ -74,9 +75,9 @@ class Belief:
 
 
 def fit_belief(classifier: BMLCSClassifier, X: Matrix, cells: AnyArray, classes: AnyArray) -> Belief:
-    """Fit a clone of the classifier to features X (n, d) and cells (n, L), of which all may be unknown.
+    """Fit a clone of the classifier to features X (n, d) and cells (n, L), which may all be unknown.
 
-    Rows of which nothing is known do not train; what is believed of them follows from the rows that do.
+    Rows without a known label are not used for training; the beliefs about them follow from the other rows.
     """
     known = cells != UNKNOWN
     inside = known.any(axis=1)
@@ -93,7 +94,7 @@ def fit_belief(classifier: BMLCSClassifier, X: Matrix, cells: AnyArray, classes:
         mean, gamma = np.zeros((2, *known.shape))
         threshold = EVEN if model.threshold == AUTO else float(model.threshold)
     out = ~inside
-    if out.any():  # by the block schedule whatever the mode: questions need all the precisions
+    if out.any():  # use the block schedule in any mode: questions need all the precisions
         rows = RowInference(
             projection, noise, np.zeros((int(out.sum()), known.shape[1])), known[out], fitted[out], *prior
         ).iterate(model.max_iter, "block")
@@ -105,17 +106,17 @@ def fit_belief(classifier: BMLCSClassifier, X: Matrix, cells: AnyArray, classes:
 
 
 def _of_all_rows(model: BMLCSClassifier, X: Matrix, inside: BoolArray) -> tuple[Regression, FloatArray]:
-    """The regression over all rows, and what the fitted coefficients say of each (n, K)."""
+    """Return the regression over all rows, and the predictions (n, K) of the fitted coefficients for each row."""
     at, everywhere = model._at, inside.all()
     regression = at.parent if everywhere else Regression(at.parent.kernel, X)
-    if at.parent.dual and regression.dual:  # the kernel is at hand
+    if at.parent.dual and regression.dual:  # the kernel is already computed
         between = regression.moments
         return regression, (between if everywhere else between[:, inside]) @ model._coefficients
     return regression, at.predict(X, model._coefficients)
 
 
 def _without_labels(model: BMLCSClassifier, X: Matrix, L: int) -> tuple[Projection, Noise, Regression]:
-    """Phi as it will be; noise as if every row had one yes, half of it told by the features."""
+    """Return the final Phi, and the noise as if every row had one yes, half of it explained by the features."""
     draw = check_random_state(model.random_state)
     projection = Projection(draw_projection(model.n_components, L, draw))
     kernel = make_kernel(model.kernel, X, model.gamma, model.degree, model.coef0, model.fit_intercept)
@@ -126,15 +127,16 @@ def _without_labels(model: BMLCSClassifier, X: Matrix, L: int) -> tuple[Projecti
     return projection, Noise(total, prior, model.split), Regression(kernel, X)
 
 
-# The covariance of the regressions over a table of rows, at rank one for each answer.
+# The covariance of the regressions over a table of rows, with a rank-one update per answer.
 #
-# V = X C X', C = (X' diag(w) X / ridge + I)^-1: how unsure W' x is on every row, in units of the prior variance tau2,
-# when row i has been measured with noise ridge / w_i. Measuring a row again is Sherman-Morrison, and so is taking it
-# back. Kept as C (d, d) or as V (n, n), whichever is smaller.
+# V = X C X', C = (X' diag(w) X / ridge + I)^-1: the uncertainty of W' x for every row, in units of the prior variance
+# tau2, when row i has been measured with noise ridge / w_i. Measuring a row again, or withdrawing a measurement, is a
+# Sherman-Morrison update. Stored as C (d, d) or V (n, n), whichever is smaller.
 
 
 class RowCovariance:
-    """weights (n,) : w of each row, 0 for rows not measured. Attribute: variances (n,), the diagonal of V."""
+    """The covariance for rows with these weights. weights (n,) : w of each row, 0 for rows not measured. Attribute:
+    variances (n,), the diagonal of V."""
 
     def __init__(self, regression: Regression, ridge: float, weights: FloatArray) -> None:
         self.ridge, self.dual = ridge, regression.dual
@@ -154,17 +156,17 @@ class RowCovariance:
         self.variances = np.asarray(product.sum(axis=1)).ravel()
 
     def column(self, row: int) -> FloatArray:
-        """(n,) V_:i."""
+        """Return (n,) V_:i."""
         if self.dual:
             return np.asarray(self._matrix[row])
         return np.asarray(self._features @ (self._matrix @ self._row(row)))
 
     def measure(self, row: int, weight: float) -> FloatArray:
-        """Add `weight` to that of a row; negative: take it back. Returns V_:i as it was before, (n,)."""
+        """Add `weight` to that of a row; a negative one withdraws it. Returns the previous V_:i, (n,)."""
         column = self.column(row).copy()
         scale = 1.0 / (self.ridge / weight + column[row])
         image = column if self.dual else self._matrix @ self._row(row)
-        # In place, of the transposed matrix, which is the same and in Fortran's order.
+        # Update in place the transposed matrix, which is equal and in Fortran order.
         blas.dger(-scale, image, image, a=self._matrix.T, overwrite_a=1, overwrite_x=0, overwrite_y=0)
         self.variances = self.variances - scale * column**2
         return column
@@ -175,35 +177,35 @@ class RowCovariance:
 
 
 def _given(prior: FloatArray, inside: IntArray, ridge: float, weights: FloatArray) -> FloatArray:
-    """(n, n) the covariance `prior` after the rows inside were measured. Holds four such matrices at most."""
+    """Return (n, n) the covariance `prior` after the rows inside were measured. Holds at most four such matrices."""
     if not len(inside):
         return prior.copy()
     shifted = prior[np.ix_(inside, inside)]
     shifted.flat[:: len(inside) + 1] += ridge / weights[inside]
     lower = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
-    # half = lower^-1 prior[inside], made in place: columns of the transposed matrix are its rows.
+    # half = lower^-1 prior[inside], computed in place: columns of the transposed matrix are its rows.
     half = blas.dtrsm(1.0, lower, prior[inside].T, side=1, lower=1, trans_a=1, overwrite_b=1)
     given: FloatArray = half @ half.T
     return np.subtract(prior, given, out=given)
 
 
 def _scaled(features: FeatureMatrix, factors: FloatArray) -> FeatureMatrix:
-    """Rows times factors."""
+    """Return the rows times factors."""
     if is_sparse(features):
         return features.multiply(factors[:, None]).tocsr()
     return features * factors[:, None]
 
 
 class SensingLearner:
-    """BML-CS over a table with missing labels: it learns answers by rank-one updates, and ranks questions.
+    """BML-CS over a table with missing labels. It learns answers by rank-one updates, and ranks questions.
 
     classifier : the `BMLCSClassifier` to fit, None for its defaults      random_state : seed of "random" scores
 
-    `fit`, then `answer` and `next` in any order; `refresh` fits again on all that is known. The same table and the
+    Call `fit`, then `answer` and `next` in any order; `refresh` fits again on all known labels. The same table and the
     same answers in the same order give the same state, and after `refresh` their order does not matter. Between
-    refreshes Phi, the noise, and the label posteriors of other rows stay as they are; what the regressions predict
-    (`predict_mean`, `row_variance_`) is up to date. A row of which nothing is known does not train: its first answer
-    adds it, and the withdrawal of its last one takes it away.
+    refreshes, Phi, the noise, and the label posteriors of other rows do not change; the predictions of the regressions
+    (`predict_mean`, `row_variance_`) are up to date. A row without a known label is not used for training: its first
+    answer adds it, and withdrawing its last answer removes it.
 
     Attributes
     ----------
@@ -223,15 +225,15 @@ class SensingLearner:
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
-        """Start on features X (n, d), dense or CSR, and label vectors y (n, L) as `BMLCSClassifier.fit`; here all
+        """Start with features X (n, d), dense or CSR, and label vectors y (n, L) as for `BMLCSClassifier.fit`; here all
         cells may be unknown. Raises CandidateError, naming row and column, for wrong cells."""
         self._start(X, y)
         return self.refresh()
 
     @classmethod
     def means(cls, classifier: BMLCSClassifier, X: Matrix, y: LabelsLike) -> FloatArray:
-        """(n, L) `label_mean_` after `fit`, without the two matrices of the size of the smaller of rows and features,
-        squared, that answers need."""
+        """Return (n, L) `label_mean_` after `fit`, without the two square matrices, as large as the smaller of rows and
+        features, that answers need."""
         learner = cls(classifier)
         learner._start(X, y)
         with one_thread():
@@ -258,7 +260,7 @@ class SensingLearner:
         known = self.cells_ != UNKNOWN
         self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
         self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
-        # Targets of the regressions, without rows that do not train.
+        # Targets of the regressions, without rows not used for training.
         values = self.label_mean_ if self._marginal else np.where(known, self.cells_, 0.0)
         self._targets = values @ self._projection.Phi.T
         self._targets[~self._inside] = 0.0
@@ -266,19 +268,20 @@ class SensingLearner:
 
     @property
     def row_variance_(self) -> FloatArray:
-        """(n,) x' S_W x: how unsure each entry of W' x is, a row counting with the share of its labels known."""
+        """Return (n,) x' S_W x: the uncertainty of each entry of W' x, with rows weighted by the share of their known
+        labels."""
         return np.asarray(np.maximum(self._unsure.variances, 0.0) * self._noise.prior)
 
     @property
     def label_variance_(self) -> FloatArray:
-        """(n, L) variance of each label, that of W included up to 1% of its noise; 0 if known."""
+        """Return (n, L) the variance of each label, including that of W up to 1% of its noise; 0 if known."""
         return self._cells.at("wide")[0].variance.copy()
 
     def answer(self, row: int, label: int, value: int | None) -> Self:
         """Learn one answer: 1 yes, 0 no, None or -1 to withdraw it. label : column number.
 
-        Costs O(size^2), size the smaller of rows and features, and the recovery of one row.
-        Raises ValueError for a row, a label or a value that does not exist.
+        Costs O(size^2), with size the smaller of rows and features, and the recovery of one row. Raises ValueError for
+        a row, a label or a value that does not exist.
         """
         self._check_number("row", row, len(self.cells_))
         self._check_number("label", label, len(self.classes_))
@@ -290,8 +293,8 @@ class SensingLearner:
         return self._take(row, cells)
 
     def answer_row(self, row: int, cells: ArrayLike) -> Self:
-        """Take in a whole instance: (L,) of 1, 0 and -1 or NaN in place of the row's cells, at the cost of one
-        answer. Raises ValueError for a row that does not exist, CandidateError for other cells."""
+        """Learn a whole row: (L,) of 1, 0 and -1 or NaN in place of its cells, at the cost of one answer. Raises
+        ValueError for a row that does not exist, CandidateError for other cells."""
         self._check_number("row", row, len(self.cells_))
         vectors = check_label_vectors(np.asarray(cells)[None], matrix=True)
         if vectors.values.shape[1] != len(self.classes_):
@@ -303,7 +306,7 @@ class SensingLearner:
             raise ValueError(f"{name} must be an int from 0 to {size - 1}. Got {number!r}.")
 
     def _take(self, row: int, cells: AnyArray) -> Self:
-        """Replace the cells of a row; inputs are valid."""
+        """Replace the cells of a row. Inputs must be valid."""
         before, known = self.cells_[row] != UNKNOWN, cells != UNKNOWN
         if (cells == self.cells_[row]).all():
             return self
@@ -315,7 +318,7 @@ class SensingLearner:
             if not known.any():
                 self._leave(row)
             elif not self._inside[row]:
-                # The row joins with what is predicted for it, which changes no prediction yet.
+                # The row joins with its prediction as target, which changes no prediction yet.
                 self._means.measure(row, 1.0)
                 self._targets[row], self._inside[row] = self._fitted[row], True
             self._infer_row(row, known, np.where(before, 1.0, self._cells.gamma[row]))
@@ -323,14 +326,14 @@ class SensingLearner:
         return self
 
     def _leave(self, row: int) -> None:
-        """Take a row out of the regressions: one measurement withdrawn."""
+        """Remove a row from the regressions by withdrawing one measurement."""
         column = self._means.measure(row, -1.0)
         gain = column / (column[row] - self._noise.ridge)
         self._fitted += np.outer(gain, self._targets[row] - self._fitted[row])
         self._targets[row], self._inside[row] = 0.0, False
 
     def _infer_row(self, row: int, known: BoolArray, gamma: FloatArray) -> None:
-        """Labels of one row, and what they change in the regressions. Its own fitted value feeds back."""
+        """Infer the labels of one row, and their effect on the regressions, including its own fitted value."""
         feeding = self._inside[row]
         column = self._means.column(row) / self._noise.ridge if feeding else np.zeros(len(self._fitted))
         values = np.where(known, self.cells_[row], 0).astype(np.float64)
@@ -344,7 +347,7 @@ class SensingLearner:
             *self._prior,
             gamma[None],
         )
-        # With the answer in its place before anything is recovered: else it ends in another optimum.
+        # Put the answer in place before recovery; otherwise it ends in another optimum.
         one.mean = np.where(known, values, self.label_mean_[row])[None]
         for _ in range(self._rounds):
             target = one.compressed[0] if self._marginal else one.observed[0]
@@ -366,7 +369,7 @@ class SensingLearner:
         """Return (len(X), L) posterior means for new rows with all answers so far, by the mode of the
         classifier."""
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        # E[W] = X' (T - F) / ridge over the rows that train.
+        # E[W] = X' (T - F) / ridge over the training rows.
         duals = np.where(self._inside[:, None], self._targets - self._fitted, 0.0) / self._noise.ridge
         parent = self._regression
         if parent.dual:
@@ -383,11 +386,11 @@ class SensingLearner:
     def scores(self, kind: str = "pair", criterion: str | None = None) -> FloatArray:
         """Return the value of each question, higher = ask sooner; -inf if nothing is left to ask.
 
-        kind : "instance", all labels of a row, scores (n,); "label", one label of each row, and "pair", one label
-            of one row anywhere, scores (n, L)
-        criterion : "entropy", of q(y) as in the paper; "variance", x' S_W x of a row, S_jj of a label;
-            "information", about W for instances and pairs, about the rest of its row for labels; "margin", how
-            close the mean is to 0.5; "random". None: variance for instances, else information.
+        kind : "instance", all labels of a row, scores (n,); "label", one label of each row, or "pair", one label of any
+            row, scores (n, L)
+        criterion : "entropy" of q(y), as in the paper; "variance", x' S_W x of a row or S_jj of a label; "information"
+            about W for instances and pairs, about the rest of its row for labels; "margin", the closeness of the mean
+            to 0.5; "random". None: variance for instances, else information.
         """
         check_choice("kind", kind, KINDS)
         criterion = DEFAULTS[kind] if criterion is None else criterion
@@ -412,11 +415,11 @@ class SensingLearner:
     ) -> IntArray:
         """Return up to n questions, best first: rows (m,) for "instance", else (row, label) pairs (m, 2).
 
-        n : None for as many as there are; for "label" at most one for each row
-        rows (n,), cells (n, L) bool : what may be asked; None: all. Of instances, rows alone counts.
-        joint : choose a batch together, each question given those before it, so that rows alike are not all asked
-            the same: for instances by variance or information, and for labels and pairs by information about W,
-            at most one cell of a row, a label at most twice as often as all alike.
+        n : None: all; for "label" at most one per row
+        rows (n,), cells (n, L) bool : allowed questions; None: all. For instances, only rows counts.
+        joint : choose a batch together, each question given the previous ones, so that similar rows do not all get the
+            same question: for instances by variance or information; for labels and pairs by information about W, with
+            at most one cell of a row, and each label at most twice as often as with equal frequencies.
         """
         scores = self.scores(kind, criterion)
         criterion = DEFAULTS[kind] if criterion is None else criterion

@@ -20,7 +20,7 @@ def precision_at(
     weight has a known cell. Raises ValueError if all weights are 0.
 
     y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
-    Cells not asked are left out of the ranking; rows with fewer than t known cells count with those they have.
+    Unasked cells are left out of the ranking; rows with fewer than t known cells count with these.
     """
     vectors, values = _checked(y, scores)
     if not isinstance(t, Integral) or isinstance(t, bool) or t < 1:
@@ -39,7 +39,7 @@ def precision_at(
 def f1_scores(y: LabelsLike, predicted: ArrayLike) -> tuple[float, float]:
     """Return (macro, micro) F1 of predicted labels on the known cells of y, both (n, L).
 
-    Macro: the mean over labels with a known yes or a predicted yes; 0 if there is none.
+    Macro is the mean over labels with a known yes or a predicted yes; 0 if there is none.
     """
     vectors, values = _checked(y, predicted)
     yes = (values > 0.5) & vectors.known
@@ -59,16 +59,16 @@ def _checked(y: LabelsLike, scores: ArrayLike) -> tuple[LabelVectors, FloatArray
     return vectors, values
 
 
-# Above which score a label is a yes: the cut that is best for the F1 of known cells.
+# Threshold on the scores for yes: the one with the best F1 on known cells.
 #
-# Posterior means and coefficients are drawn to 0, the more the fewer cells are known, so that one half is above
-# nearly all of them. Of scores that the cells themselves had no part in, the cut with the highest F1 is a cut for new
+# Posterior means and coefficients are pulled to 0, more so the fewer cells are known, so one half is above nearly all
+# of them. From scores that the cells themselves had no part in, the threshold with the highest F1 also works for new
 # rows.
 
-EVEN = 0.5  # halfway from no, 0, to yes, 1: the threshold of the paper, and where no yes is known
+EVEN = 0.5  # halfway from no, 0, to yes, 1: the threshold of the paper, and if no yes is known
 AUTO = "auto"
-# Limit of the rows that a threshold is fitted to; above it, a sample. On 25,000 to 100,000 cells of three sets micro F1
-# is the same within 0.005 (draws of Phi change it by more); the cost of a fit follows the cells.
+# Maximum number of cells that a threshold is fitted to; above it, a sample is used. On 25,000 to 100,000 cells of three
+# sets micro F1 is the same within 0.005 (draws of Phi change it by more); the cost of a fit follows the cells.
 MOST_CELLS = 30_000
 THRESHOLD: dict[str, list[object]] = {
     "threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]
@@ -76,7 +76,8 @@ THRESHOLD: dict[str, list[object]] = {
 
 
 def best_threshold(scores: FloatArray, yes: BoolArray) -> float:
-    """The t for which yes where score > t has the highest F1; of several the highest t. EVEN if no cell is yes.
+    """Return the t for which "yes if score > t" has the highest F1; among several, the highest t. EVEN if no cell is
+    yes.
 
     scores (k,), yes (k,) : of known cells. t lies halfway between two neighbouring scores, or 1 below the lowest.
     """
@@ -86,7 +87,7 @@ def best_threshold(scores: FloatArray, yes: BoolArray) -> float:
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     hits = np.cumsum(yes[order])
-    ends = np.append(np.flatnonzero(ordered[1:] < ordered[:-1]), len(ordered) - 1)  # last of each score
+    ends = np.append(np.flatnonzero(ordered[1:] < ordered[:-1]), len(ordered) - 1)  # last place of each score
     f1 = 2.0 * hits[ends] / (ends + 1 + found)
     last = ends[f1.argmax()]
     if last == len(ordered) - 1:
@@ -97,7 +98,7 @@ def best_threshold(scores: FloatArray, yes: BoolArray) -> float:
 
 
 def drawn_rows(known: BoolArray) -> IntArray:
-    """Rows of `known` (n, L) of which something is known, in order; a seeded sample if they have more cells than
+    """Return the rows of `known` (n, L) with a known cell, in order; a seeded sample if they have more cells than
     MOST_CELLS."""
     rows = np.flatnonzero(known.any(axis=1))
     most = max(1, MOST_CELLS // known.shape[1])

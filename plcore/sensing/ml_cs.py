@@ -20,14 +20,15 @@ from plcore.sensing.regression import Regression, RegressionAt, make_kernel
 # CoSaMP: sparse label vectors from their random projections (Needell and Tropp, 2009), many rows at once.
 
 ROUNDS = 20
-BLOCK = 1024  # rows at a time
+BLOCK = 1024  # rows processed at a time
 
 
 def cosamp(Phi: FloatArray, Z: FloatArray, sparsity: int) -> FloatArray:
-    """(n, L) coefficients with at most `sparsity` entries that are not 0, such that Phi y is near to Z (n, K).
+    """Return (n, L) coefficients with at most `sparsity` nonzero entries, such that Phi y is close to Z (n, K).
 
-    Per round: the columns most correlated with the residual join the support, least squares on 3 * sparsity
-    columns (at most K), the largest `sparsity` of them stay. A row ends when its residual does not fall.
+    In each round, the columns most correlated with the residual join the support, a least-squares fit is made on 3 *
+    sparsity columns (at most K), and the largest `sparsity` of them stay. A row ends when its residual does not
+    decrease.
     """
     gram = Phi.T @ Phi
     found = np.zeros((len(Z), Phi.shape[1]))
@@ -38,7 +39,7 @@ def cosamp(Phi: FloatArray, Z: FloatArray, sparsity: int) -> FloatArray:
 
 
 def _block(gram: FloatArray, projected: FloatArray, energy: FloatArray, sparsity: int, K: int) -> FloatArray:
-    """projected = Phi' z of each row, energy = |z|^2: the residual itself is never needed."""
+    """Process a block of rows. projected = Phi' z of each row, energy = |z|^2: the residual itself is never needed."""
     n, L = projected.shape
     merged = min(3 * sparsity, K, L)
     kept = min(sparsity, merged)
@@ -52,7 +53,7 @@ def _block(gram: FloatArray, projected: FloatArray, energy: FloatArray, sparsity
         columns = np.sort(_largest(proxy, merged), axis=1)
         right = np.take_along_axis(projected[active], columns, axis=1)
         square = gram[columns[:, :, None], columns[:, None, :]]
-        # Nearly dependent columns of an unlucky projection shall not end the whole fit.
+        # Nearly dependent columns of an unlucky projection must not end the whole fit.
         square = square + 1e-10 * np.eye(merged)
         values = np.linalg.solve(square, right[:, :, None])[:, :, 0]
         chosen = _largest(np.abs(values), kept)
@@ -70,15 +71,16 @@ def _block(gram: FloatArray, projected: FloatArray, energy: FloatArray, sparsity
 
 
 def _largest(values: FloatArray, count: int) -> IntArray:
-    """(n, count) the columns of the largest values, ties to the first."""
+    """Return (n, count) the columns of the largest values, ties to the first."""
     return np.argsort(-values, axis=1, kind="stable")[:, :count]
 
 
-LEAST_RIDGE = 1e-8  # of least squares, as a share of the mean x.x'
+LEAST_RIDGE = 1e-8  # ridge of least squares, as a share of the mean x.x'
 
 
 class MLCSClassifier(MultiLabelClassifier):
-    """K regressions predict Phi y; CoSaMP finds the `sparsity` labels that explain the prediction.
+    """Multi-label baseline: K regressions predict Phi y, and CoSaMP finds the `sparsity` labels that explain the
+    prediction.
 
     Parameters
     ----------
@@ -87,11 +89,11 @@ class MLCSClassifier(MultiLabelClassifier):
     sparsity : labels found for each row.
     regression : "ridge", with the ridge of `BMLCSClassifier`, or "least_squares", as in the paper.
     ridge : t2 / tau2; None: by marginal likelihood.
-    threshold : as `MultiLabelClassifier`, of coefficients; 0.5 as in the paper. "auto": each row by the regressions
+    threshold : as in `MultiLabelClassifier`, for coefficients; 0.5 as in the paper. "auto": each row by the regressions
         without it, in closed form.
 
-    Labels not asked are taken for no; rows of which nothing is known do not train.
-    Attributes: as `MultiLabelClassifier`, and projection_ (K, L), ridge_, n_components_.
+    Unasked labels count as no; rows without a known label are not used for training. Attributes: as in
+    `MultiLabelClassifier`, and projection_ (K, L), ridge_, n_components_.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

@@ -1,7 +1,7 @@
 """Noise and prior variance of the regressions, by the marginal likelihood of a Gaussian process.
 
 Phi y of a fully known row is N(0, tau2 x.x' + t2) in each of its K entries: only t2 = sigma^2 + chi^2 is identified,
-and its split is a choice. For a fixed ridge t2 / tau2 the best tau2 is known, which leaves a search in one variable.
+and its split is a choice. For a fixed ridge t2 / tau2 the best tau2 is known, so only one variable is searched.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from scipy.optimize import minimize_scalar
 from plcore.arrays.types import FloatArray, Matrix
 from plcore.sensing.regression import Kernel, Regression
 
-FLOOR = 0.1  # least ridge, as a share of the mean x.x': with fewer rows than features the likelihood wants 0
+FLOOR = (
+    0.1  # minimum ridge, as a share of the mean x.x': with fewer rows than features the likelihood prefers 0
+)
 CEILING = 1e4
-LARGEST = 1500  # rows or features of the eigenvalues searched; more rows than that are sampled
+LARGEST = 1500  # maximum rows or features for the eigenvalues; more rows are sampled
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Noise:
 
 
 def scale_of(kernel: Kernel, X: Matrix) -> float:
-    """Mean x.x' of the rows, which a ridge is measured in; 1 if all are 0, and any ridge will do."""
+    """Return the mean x.x' of the rows, the unit of the ridge; 1 if all are 0, since any ridge will do."""
     mean = float(kernel.own(X).mean())
     return mean if mean > 1e-300 else 1.0
 
@@ -56,7 +58,7 @@ def find_noise(
     prior: float | None,
     random: np.random.Generator,
 ) -> Noise:
-    """The noise of targets T (n, K) on rows X; a value given is kept, and the other is found with it."""
+    """Return the noise of targets T (n, K) on rows X. A given value is not changed, and the other is found with it."""
     if noise is not None and prior is not None:
         return Noise(float(noise), float(prior), split)
     n, d = X.shape
@@ -72,13 +74,13 @@ def find_noise(
         energy = ((vectors.T @ T) ** 2).sum(axis=1)
         rest = 0.0
     else:
-        # Targets in the n-space directions Z u / sqrt(e); what is outside of them is noise alone.
+        # Targets in the n-space directions Z u / sqrt(e); outside of them there is only noise.
         images = vectors.T @ np.asarray(regression.features(X).T @ T)
         sure = values > 1e-10 * values[-1]
         energy = np.where(sure, (images**2).sum(axis=1) / np.where(sure, values, 1.0), 0.0)
         rest = max(float((T * T).sum() - energy.sum()), 0.0)
     scale = scale_of(kernel, X)
-    silent = not T.any()  # no yes at all: any noise explains it, and the result is all no
+    silent = not T.any()  # no yes at all: any noise explains it, and the result is always no
 
     def tau2(ridge: float) -> float:
         if prior is not None:

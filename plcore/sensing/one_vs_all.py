@@ -1,4 +1,4 @@
-"""One linear SVM for each label: the baseline without compression."""
+"""One linear SVM per label: the baseline without compression."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import POSITIVE
 from plcore.sensing.metrics import AUTO, THRESHOLD
 
-FOLDS = 3  # of the rows, for values that a row had no part in: an SVM has them in no closed form
+FOLDS = 3  # folds of rows, for values of rows left out: SVMs have no closed form for them
 
 
 class OneVsAllSVC(MultiLabelClassifier):
     """scikit-learn's `LinearSVC` for each label.
 
-    C : penalty of an error; choose it by cross-validation, `score` is the precision of the first label.
-    missing : "skip": each label is learned from the rows that know it; "zero": labels not asked are taken for no, as
-        in the paper. A label of which only one answer is known is always answered so, one of which nothing is known
-        with no: its distance from the margin is 1 or -1.
-    threshold : as `MultiLabelClassifier`, of the value (1 + distance from the margin) / 2, 0 and 1 at the margins of no
-        and yes; 0.5 is where `LinearSVC` decides. "auto": each row by SVMs fitted to the other two of three seeded
-        folds of rows, which makes a fit three times as long.
-    Attributes: as `MultiLabelClassifier`, and coef_ (L, d), intercept_ (L,).
+    C : penalty of an error; choose it by cross-validation: `score` is the precision of the first label.
+    missing : "skip": each label is learnt from the rows where it is known; "zero": unasked labels count as no, as in
+        the paper. A label with only one known answer is always predicted so, an unknown label as no: its distance from
+        the margin is 1 or -1.
+    threshold : as in `MultiLabelClassifier`, for the value (1 + distance from the margin) / 2, which is 0 and 1 at the
+        margins of no and yes; 0.5 is the threshold of `LinearSVC`. "auto": values of each row from SVMs fitted to the
+        other two of three seeded folds of rows, so a fit takes three times as long.
+    Attributes: as in `MultiLabelClassifier`, and coef_ (L, d), intercept_ (L,).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -58,8 +58,8 @@ class OneVsAllSVC(MultiLabelClassifier):
         self._finish(vectors, vectors.values if vectors.known.all() else self._values(X))
 
     def _machines(self, X: Matrix, vectors: LabelVectors, inside: IntArray) -> tuple[FloatArray, FloatArray]:
-        """coef (L, d) and intercept (L,) of SVMs fitted to these rows."""
-        from sklearn.svm import LinearSVC  # 4 MB in every process that loads it
+        """Return coef (L, d) and intercept (L,) of SVMs fitted to these rows."""
+        from sklearn.svm import LinearSVC  # costs 4 MB in every process that loads it
 
         L = vectors.values.shape[1]
         coef, intercept = np.zeros((L, X.shape[1])), np.full(L, -1.0)
@@ -69,7 +69,7 @@ class OneVsAllSVC(MultiLabelClassifier):
             if len(np.unique(y)) < 2:
                 intercept[label] = 1.0 if len(y) and y[0] else -1.0
                 continue
-            # The primal solver draws nothing: liblinear's generator is one for all threads of a process.
+            # The primal solver uses no random numbers: all threads of a process share liblinear's generator.
             svm = LinearSVC(C=self.C, dual=False, max_iter=10_000).fit(X[rows], y)
             coef[label], intercept[label] = svm.coef_[0], svm.intercept_[0]
         return coef, intercept
@@ -88,5 +88,5 @@ class OneVsAllSVC(MultiLabelClassifier):
 
 
 def _distances(X: Matrix, coef: FloatArray, intercept: FloatArray) -> FloatArray:
-    """(n, L) from the margins."""
+    """Return (n, L) distances from the margins."""
     return np.asarray(X @ coef.T + intercept)

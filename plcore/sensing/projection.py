@@ -1,4 +1,4 @@
-"""The random projection Phi (K, L), and q(y) of many rows at once through it.
+"""The random projection Phi (K, L), and q(y) of many rows at once.
 
 With precisions alpha of one row, g = 1 / E alpha (0 if a label is known), and noise c,
 
@@ -9,9 +9,9 @@ are an L x L inverse. By Woodbury, S0 = c I + Phi diag(g) Phi' (K, K) suffices:
     mu = g * Phi' S0^-1 r,   S_jj = g_j - g_j^2 phi_j' S0^-1 phi_j,
     tr(Phi S Phi') = c K - c^2 tr S0^-1,   logdet S = sum log g_u - logdet S0 + K log c.
 
-Both heavy steps are one matrix product over all rows (Khatri-Rao): with P the packed columns phi_j phi_j', the
-packed S0 are g P, and phi_j' S0^-1 phi_j are the packed inverses times P'. Packed as LAPACK's rectangular full
-packed format (Gustavson et al., 2010), which its blocked Cholesky reads without unpacking.
+Both heavy steps are one matrix product over all rows (Khatri-Rao): with P the packed columns phi_j phi_j', the packed
+S0 are g P, and phi_j' S0^-1 phi_j are the packed inverses times P'. They are in LAPACK's rectangular full packed format
+(Gustavson et al., 2010), which its blocked Cholesky reads without unpacking.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from plcore.arrays.types import FloatArray
 
-BLOCK_BYTES = 32 << 20  # packed matrices held at a time
+BLOCK_BYTES = 32 << 20  # packed matrices in memory at a time
 
 
 @dataclass(frozen=True)
@@ -38,25 +38,25 @@ class LabelPosterior:
 
 
 class Projection:
-    """Phi (K, L) and what is derived from it once."""
+    """Phi (K, L) and the values derived from it once."""
 
     def __init__(self, Phi: FloatArray) -> None:
         self.Phi = np.ascontiguousarray(Phi, dtype=np.float64)
         K = len(Phi)
         numbers = np.arange(K * K, dtype=np.float64).reshape(K, K)
-        packed = lapack.dtrttf(numbers, uplo="L")[0].astype(np.int64)  # which entry of K x K lies where
+        packed = lapack.dtrttf(numbers, uplo="L")[0].astype(np.int64)  # place of each entry of K x K
         self._row, self._column = packed // K, packed % K
         self._diagonal = np.flatnonzero(self._row == self._column)
         self._products: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(K, L)."""
+        """Return (K, L)."""
         return self.Phi.shape[0], self.Phi.shape[1]
 
     @property
     def products(self) -> FloatArray:
-        """P (L, K (K + 1) / 2): phi_j phi_j', packed."""
+        """Return P (L, K (K + 1) / 2): phi_j phi_j', packed."""
         if self._products is None:
             columns = self.Phi.T
             self._products = columns[:, self._row] * columns[:, self._column]
@@ -69,7 +69,7 @@ class Projection:
         noise: FloatArray | float,
         mean_noise: FloatArray | float | None = None,
     ) -> LabelPosterior:
-        """q(y) of rows.
+        """Return q(y) of rows.
 
         gamma (n, L) : g, 0 if the label is known      residual (n, K) : r
         noise : c of the covariance, (n,) or one number      mean_noise : c of the mean, None for the same
@@ -98,7 +98,7 @@ class Projection:
         rows: slice,
         out: LabelPosterior,
     ) -> None:
-        """One block of rows into `out`."""
+        """Compute one block of rows into `out`."""
         K = len(self.Phi)
         base = gamma @ self.products  # Phi diag(g) Phi', packed
         solved = np.empty(residual.shape)
@@ -116,7 +116,7 @@ class Projection:
             out.logdet[rows.start + i] = 2.0 * np.log(factor[self._diagonal]).sum()
             inverse = lapack.dpftri(K, factor, uplo="L", overwrite_a=1)[0]
             out.trace[rows.start + i] = K * noise[i] - noise[i] ** 2 * inverse[self._diagonal].sum()
-            inverse *= 2.0  # each entry off the diagonal stands for two
+            inverse *= 2.0  # each entry off the diagonal counts twice
             inverse[self._diagonal] *= 0.5
             base[i] = inverse
         quadratic = base @ self.products.T  # phi_j' S0^-1 phi_j
@@ -124,7 +124,7 @@ class Projection:
         out.variance[rows] = np.maximum(gamma - gamma**2 * quadratic, 0.0)
 
     def _shared(self, gamma: FloatArray, residual: FloatArray, noise: float, other: float) -> LabelPosterior:
-        """The same precisions in all rows, as before the first iteration: one factor serves all."""
+        """Return the same for equal precisions in all rows, as before the first iteration: one factor is enough."""
         n, K = residual.shape
         one = LabelPosterior(*(np.empty((1, gamma.size)) for _ in range(2)), *(np.empty(1) for _ in range(2)))
         self._block(gamma[None], np.zeros((1, K)), np.array([noise]), np.array([noise]), slice(0, 1), one)
@@ -136,7 +136,7 @@ class Projection:
 
 
 def _factor(K: int, packed: FloatArray) -> FloatArray:
-    """The Cholesky factor of a packed matrix, in its place."""
+    """Return the Cholesky factor of a packed matrix, computed in place."""
     factor, info = lapack.dpftrf(K, packed, uplo="L", overwrite_a=1)
     if info:
         raise ValueError(

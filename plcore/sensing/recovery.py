@@ -1,4 +1,4 @@
-"""Label vectors of new rows from the predicted Phi y, one of two ways to the same model."""
+"""Recover label vectors of new rows from the predicted Phi y, in one of two ways for the same model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.rows import RowInference
 
-STEPS_PER_LABEL = 4  # the sequential recovery may cycle; it then ends after this many steps for each label
-LEAST_GAIN = 1e-3  # nats
-BLOCK_CELLS = 1 << 21  # labels recovered at a time: 16 MB for each of a handful of matrices
+STEPS_PER_LABEL = 4  # limit of steps per label, as the sequential recovery may cycle
+LEAST_GAIN = 1e-3  # in nats
+BLOCK_CELLS = 1 << 21  # cells recovered at a time: 16 MB for each of a few matrices
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Recovered:
 def recover(
     projection: Projection, noise: Noise, fitted: FloatArray, mode: str, max_iter: int, a0: float, b0: float
 ) -> Recovered:
-    """q(y) of rows of which no label is known; mode "paper" or "fast"."""
+    """Return q(y) of rows without known labels; mode "paper" or "fast"."""
     n, L = len(fitted), projection.shape[1]
     if mode == "fast":
         free = np.ones((n, L), dtype=bool)
@@ -48,9 +48,9 @@ def recover(
 def recover_fast(
     projection: Projection, residual: FloatArray, free: BoolArray, noise: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Tipping and Faul (2003) for each row: gamma, mean, variance (n, L) and steps (n,).
+    """Return gamma, mean, variance (n, L) and steps (n,) for each row, by Tipping and Faul (2003).
 
-    residual (n, K) : W'x less the known part      free (n, L) : the unknown labels      noise (n,)
+    residual (n, K) : W'x minus the known part      free (n, L) : the unknown labels      noise (n,)
     """
     Phi = projection.Phi
     n, L = free.shape

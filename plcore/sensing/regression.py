@@ -1,8 +1,8 @@
 """q(W): K ridge regressions that share one covariance, on d features (primal) or n rows (dual).
 
-Prior w_k ~ N(0, tau2 I), noise t2; only their ratio, the *ridge* t2 / tau2, is needed for means:
-fitted = G (G + ridge)^-1 T with G the Gram matrix of the rows. The smaller of n x n and d x d is made and
-factored, never the other: text with 47,236 features costs its 3,000 rows.
+Prior w_k ~ N(0, tau2 I), noise t2; only their ratio, the *ridge* t2 / tau2, is needed for means: fitted = G (G +
+ridge)^-1 T with G the Gram matrix of the rows. Only the smaller of n x n and d x d is computed and factored: text with
+47,236 features costs as much as its 3,000 rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from plcore.arrays.types import FeatureMatrix, FloatArray, is_sparse
 from plcore.margin.feature_maps import LinearMap, default_gamma
 
-LARGEST = 12_000  # rows or features of the one matrix made: 1.2 GB, and as much for its factor
+LARGEST = 12_000  # maximum rows or features of the only matrix: 1.2 GB, and as much for its factor
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Kernel:
     intercept: bool
 
     def between(self, A: FeatureMatrix, B: FeatureMatrix) -> FloatArray:
-        """(len(A), len(B))."""
+        """Return (len(A), len(B)) the kernel between rows."""
         if self.name == "rbf":
             return np.asarray(rbf_kernel(A, B, gamma=self.gamma))
         if self.name == "poly":
@@ -44,7 +44,7 @@ class Kernel:
         return dense
 
     def own(self, A: FeatureMatrix) -> FloatArray:
-        """(len(A),) of each row with itself."""
+        """Return (len(A),) the kernel of each row with itself."""
         if self.name == "rbf":
             return np.ones(A.shape[0])
         squares = np.asarray(A.multiply(A).sum(axis=1)).ravel() if is_sparse(A) else (A * A).sum(axis=1)
@@ -56,7 +56,7 @@ class Kernel:
 def make_kernel(
     name: str, X: FeatureMatrix, gamma: float | None, degree: int, coef0: float, intercept: bool
 ) -> Kernel:
-    """The kernel; gamma None: 1 for "poly", `default_gamma` of X for "rbf"."""
+    """Return the kernel; gamma None: 1 for "poly", `default_gamma` of X for "rbf"."""
     if gamma is None:
         gamma = default_gamma(X) if name == "rbf" else 1.0
     return Kernel(name, gamma, degree, coef0, intercept)
@@ -65,7 +65,7 @@ def make_kernel(
 class Regression:
     """Ridge regressions on the rows X.
 
-    dual : None takes the smaller matrix for a linear kernel; other kernels are always dual
+    dual : None: the smaller matrix for a linear kernel; other kernels are always dual
     Attributes: moments, G (n, n) or X'X (d, d); dual
     """
 
@@ -89,21 +89,21 @@ class Regression:
             self.moments = product.toarray() if is_sparse(product) else np.asarray(product)
 
     def features(self, X: FeatureMatrix) -> FeatureMatrix:
-        """X with the constant, for a linear kernel."""
+        """Return X with the constant, for a linear kernel."""
         return LinearMap(float(self.kernel.intercept)).fit(X)
 
     def at(self, ridge: float) -> RegressionAt:
-        """The regressions at one ridge; one Cholesky factor."""
+        """Return the regressions at one ridge, with one Cholesky factor."""
         shifted = self.moments.copy()
         shifted.flat[:: len(shifted) + 1] += ridge
-        # The transposed matrix is the same in Fortran order: nothing is copied.
+        # The transposed matrix is equal and in Fortran order, so nothing is copied.
         factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         return RegressionAt(self, ridge, factor)
 
 
 @dataclass
 class RegressionAt:
-    """One factored ridge: lower L, L L' = moments + ridge I."""
+    """Regressions at one ridge, with the factor lower L, L L' = moments + ridge I."""
 
     parent: Regression
     ridge: float
@@ -113,27 +113,27 @@ class RegressionAt:
         return np.asarray(linalg.cho_solve((self.lower, True), right, check_finite=False))
 
     def coefficients(self, T: FloatArray) -> FloatArray:
-        """For targets T (n, K): (d, K) weights of the features (primal), or (n, K) of the rows (dual)."""
+        """Return the weights for targets T (n, K): (d, K) of the features (primal), or (n, K) of the rows (dual)."""
         if self.parent.dual:
             return self._solve(T)
         return self._solve(np.asarray(self.parent.features(self.parent.rows).T @ T))
 
     def fitted(self, T: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
-        """(n, K) fitted values of the rows: G (G + ridge)^-1 T."""
+        """Return (n, K) fitted values of the rows: G (G + ridge)^-1 T."""
         coefficients = self.coefficients(T) if coefficients is None else coefficients
         if self.parent.dual:
             return np.asarray(T - self.ridge * coefficients)  # G (G + r)^-1 = I - r (G + r)^-1
         return np.asarray(self.parent.features(self.parent.rows) @ coefficients)
 
     def predict(self, X: FeatureMatrix, coefficients: FloatArray) -> FloatArray:
-        """(len(X), K) for new rows."""
+        """Return (len(X), K) predictions for new rows."""
         if self.parent.dual:
             return np.asarray(self.parent.kernel.between(X, self.parent.rows) @ coefficients)
         return np.asarray(self.parent.features(X) @ coefficients)
 
     def left_out(self, T: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
-        """(n, K) what is predicted for each row by the regressions on the others, whose targets stay as they are:
-        t - (t - fitted) / (1 - h), h the diagonal of G (G + ridge)^-1."""
+        """Return (n, K) the prediction for each row by the regressions on the others, whose targets stay the same: t -
+        (t - fitted) / (1 - h), h the diagonal of G (G + ridge)^-1."""
         coefficients = self.coefficients(T) if coefficients is None else coefficients
         if self.parent.dual:  # both are multiples of the ridge, which may be tiny
             return np.asarray(T - coefficients / self._inverse_diagonal[:, None])
@@ -142,32 +142,33 @@ class RegressionAt:
 
     @cached_property
     def _inverse_diagonal(self) -> FloatArray:
-        """For (moments + ridge I)^-1."""
+        """Return the diagonal of (moments + ridge I)^-1."""
         return np.asarray(linalg.lapack.dpotri(self.lower, lower=1)[0].diagonal())
 
     def spread(self, X: FeatureMatrix | None = None) -> FloatArray:
-        """x' (X'X + ridge)^-1 x for new rows, or None: the rows; times t2 it is the variance x' S_W x."""
+        """Return x' (X'X + ridge)^-1 x for new rows, or for the training rows if X is None; times t2 it is the variance
+        x' S_W x."""
         if not self.parent.dual:
             Z = self.parent.features(self.parent.rows if X is None else X)
             Z = Z.toarray() if is_sparse(Z) else Z
             half = linalg.solve_triangular(self.lower, Z.T, lower=True, check_finite=False)
             return np.asarray((half * half).sum(axis=0))
         if X is None:
-            return np.asarray(1.0 - self.ridge * self._inverse_diagonal)  # of G (G + r)^-1
+            return np.asarray(1.0 - self.ridge * self._inverse_diagonal)  # diagonal of G (G + r)^-1
         kernel = self.parent.kernel
         cross = kernel.between(self.parent.rows, X)
         half = linalg.solve_triangular(self.lower, cross, lower=True, check_finite=False)
         return np.asarray(np.maximum(kernel.own(X) - (half * half).sum(axis=0), 0.0) / self.ridge)
 
     def covariance_cost(self) -> float:
-        """sum_e [log(1 + e / r) - e / (e + r)] over the eigenvalues e of the moments: twice what the covariance
-        of one w_k adds to KL(q(w_k) || prior); r is the ridge."""
+        """Return sum_e [log(1 + e / r) - e / (e + r)] over the eigenvalues e of the moments, r the ridge: twice the
+        contribution of the covariance of one w_k to KL(q(w_k) || prior)."""
         size = len(self.lower)
         logdet = 2.0 * float(np.log(self.lower.diagonal()).sum()) - size * float(np.log(self.ridge))
         return logdet - (size - self.ridge * float(self._inverse_diagonal.sum()))
 
     def squared_norm(self, coefficients: FloatArray) -> float:
-        """|E[W]|^2 over all K."""
+        """Return |E[W]|^2 over all K."""
         if self.parent.dual:
             return float((coefficients * (self.parent.moments @ coefficients)).sum())
         return float((coefficients * coefficients).sum())

@@ -1,9 +1,9 @@
 """Variational inference of the labels of many rows, given the fitted values of their regressions.
 
-The factors of one row, with E[W]' x = f fixed: q(y) over its unknown labels, q(alpha), q(z). Two schedules reach
-the same bound: "paper" alternates y, alpha, z (Kapoor et al., NIPS 2012, section 2.2; for rows with known labels
-the residual z - Phi_o y_o replaces z); "block" takes the means of y and z at one time, in closed form, with the
-noise t2 = s2 + c2 in place of c2. No step of either lowers the bound.
+The factors of one row, with E[W]' x = f fixed: q(y) over its unknown labels, q(alpha), q(z). Two schedules reach the
+same bound: "paper" alternates y, alpha, z (Kapoor et al., NIPS 2012, section 2.2; for rows with known labels the
+residual z - Phi_o y_o replaces z); "block" updates the means of y and z together, in closed form, with the noise t2 =
+s2 + c2 in place of c2. No step of either lowers the bound.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 class RowInference:
     """q of n rows.
 
-    values, known (n, L) : labels, 0 if not known      fitted (n, K) : E[W]' x; may be replaced between steps
-    gamma (n, L) : 1 / E alpha to begin with, None for 1
-    Attributes: mean (n, L), the known values in their places; variance (n, L); rate (n, L), b of q(alpha), whose
-    shape is a0 + 1/2; latent (n, K), the mean of z.
+    values, known (n, L) : labels, 0 if unknown      fitted (n, K) : E[W]' x; may be replaced between steps
+    gamma (n, L) : initial 1 / E alpha, None for 1
+
+    Attributes: mean (n, L), including the known values; variance (n, L); rate (n, L), b of q(alpha), whose shape is a0
+    + 1/2; latent (n, K), the mean of z.
     """
 
     def __init__(
@@ -55,20 +56,20 @@ class RowInference:
 
     @property
     def gamma(self) -> FloatArray:
-        """(n, L) 1 / E alpha, 0 if the label is known."""
+        """Return (n, L) 1 / E alpha, 0 if the label is known."""
         return np.where(self.known, 0.0, self.rate / self.shape)
 
     @property
     def compressed(self) -> FloatArray:
-        """(n, K) Phi E[y]."""
+        """Return (n, K) Phi E[y]."""
         return np.asarray(self.mean @ self.projection.Phi.T)
 
     def update_labels(self) -> None:
-        """q(y) given q(z) and q(alpha)."""
+        """Update q(y) given q(z) and q(alpha)."""
         self._labels(self.latent, None)
 
     def update_labels_and_latent(self) -> None:
-        """q(y) and the means of q(z) together, given q(alpha)."""
+        """Update q(y) and the means of q(z) together, given q(alpha)."""
         self._labels(self.fitted, self.noise.total)
         self.update_latent()
 
@@ -86,16 +87,16 @@ class RowInference:
         self._entropy[rows] = label_entropy(gamma, q, noise, len(self.projection.Phi))
 
     def update_precisions(self) -> None:
-        """q(alpha) of the unknown labels given q(y)."""
+        """Update q(alpha) of the unknown labels given q(y)."""
         self.rate = self.b0 + 0.5 * (self.variance + self.mean**2)
 
     def update_latent(self) -> None:
-        """q(z) given q(y) and the fitted values."""
-        share = self.noise.split  # of z's precision, 1/s2 : 1/c2 = (1 - split) : split
+        """Update q(z) given q(y) and the fitted values."""
+        share = self.noise.split  # share of z's precision, 1/s2 : 1/c2 = (1 - split) : split
         self.latent = (1.0 - share) * self.fitted + share * self.compressed
 
     def iterate(self, times: int, schedule: str = "paper") -> RowInference:
-        """Rounds of one schedule with the fitted values as they are."""
+        """Make rounds of one schedule with the current fitted values."""
         for _ in range(times):
             if schedule == "paper":
                 self.update_labels()
@@ -107,7 +108,7 @@ class RowInference:
         return self
 
     def bound(self, spread: FloatArray) -> FloatArray:
-        """(n,) what each row adds to the bound on the log evidence, normalised potentials.
+        """Return (n,) the contribution of each row to the bound on the log evidence, with normalised potentials.
 
         spread (n,) : x' S_W x, the variance of each entry of W' x
         """
@@ -134,8 +135,8 @@ class RowInference:
 def label_entropy(
     gamma: FloatArray, posterior: LabelPosterior, noise: FloatArray | float, K: int
 ) -> FloatArray:
-    """(n,) joint entropy of the unknown labels of each row in nats: (logdet S + u log 2 pi e) / 2; known and
-    left out labels, gamma = 0, count for nothing."""
+    """Return (n,) the joint entropy of each row's unknown labels in nats: (logdet S + u log 2 pi e) / 2. Known labels
+    and labels left out, gamma = 0, do not count."""
     unknown = gamma > 0.0
     logs = np.log(np.where(unknown, gamma, 1.0)).sum(axis=1)
     logdet = logs - posterior.logdet + K * np.log(noise)

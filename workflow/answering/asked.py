@@ -1,4 +1,4 @@
-"""How a question was put, and what its screen showed: stored with the open question and with its entry."""
+"""The form of a question, and the contents of its screen: stored with the open question and with its entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class QuestionForm(StrEnum):
-    """How a question about a row is put. The log holds the values, which never change."""
+    """Form of a question about a row. The log stores the values, which never change."""
 
     WHICH = "which"
     """Which of these is it?"""
@@ -50,14 +50,14 @@ class FormsNow:
 
 @dataclass(frozen=True)
 class AskedAs:
-    """How a question was put.
+    """The form of a question, as it was asked.
 
-    about : the label that "is" and "batch" ask about, the candidates of the group that "group" does; () of "which"
+    about : the label that "is" and "batch" ask about, the candidates of the group for "group"; () for "which"
     drawn : the form was drawn at random, so that its cost can be measured without selection bias
-    choices : how many labels the screen offered at first
-    first : the shortlist in the order of the screen; None: there was none. The other labels were hidden behind a key,
-        unless `choices` is larger: some questions show all labels in spite of a shortlist. A yes-or-no question does
-        not show it
+    choices : number of labels shown at first
+    first : the shortlist in screen order; None: there was none. The other labels were shown on request, unless
+        `choices` is larger: some questions show all labels in spite of a shortlist. A yes-or-no question does not show
+        it
     batch : names the rows that were answered with one click; None: the row was answered alone
     """
 
@@ -75,14 +75,14 @@ class AskedAs:
         return cls(**{**stored, **lists})
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, without those that equal the defaults."""
+        """Return plain values, without those that equal the defaults."""
         values = asdict(self)
         kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
 
 def batch_of(asked: Mapping[str, Any] | None) -> str | None:
-    """The batch of an entry with this `asked`; None if its row was answered alone."""
+    """Return the batch of an entry with this `asked`; None if its row was answered alone."""
     return (asked or {}).get("batch")
 
 
@@ -94,17 +94,18 @@ _orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = We
 
 
 def stamp(parts: Sequence[str]) -> str:
-    """A short hash of these choices. A screen returns it with an answer, which shows what labels the screen had."""
+    """Return a short hash of these choices. A screen returns it with an answer, which shows the labels on the
+    screen."""
     return hashlib.blake2s("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
 def screen_order(
     learner: Learner, room: RoomSettings, person_id: int, token: str, shares: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """The labels in the order of the screen, which the answering room sets.
+    """Return the labels in screen order, by the settings of the question page.
 
-    token : of the question shown. While it is open, its order stays, whatever the model learns
-    shares : {label: what the model gives it}, in class order
+    token : of the shown question. While it is open, its order stays, whatever the model learns
+    shares : {label: the model's share}, in class order
     """
     orders = _orders.setdefault(learner, {})
     if room.order == "fixed":
@@ -117,10 +118,10 @@ def screen_order(
     return (*kept, *added)
 
 
-# Answers on their way in, and what was stored of them.
+# Incoming answers, and their stored results.
 
 MOST = 24
-"""Rows that one click confirms at most: a person cannot check more with care at once."""
+"""Maximum number of rows that one click confirms: a person cannot check more with care at once."""
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,10 @@ class Saved:
     other: bool = False
 
     def may_be(self, kind: str, labels: Sequence[str]) -> bool:
-        """Whether an answer of this kind with these labels may have stored this entry.
+        """Return whether an answer of this kind with these labels may have stored this entry.
 
         Some kinds are stored as others: `labels` as a `no` and a `yes` for the labels that change, `none` with labels
-        as `is` or `among`. An answer without labels is about the label asked.
+        as `is` or `among`. An answer without labels is about the label asked about.
         """
         given, stored = set(labels), set(self.labels)
         if kind == "labels":
@@ -160,7 +161,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Given:
-    """An answer as it came from a screen. shown : names what the screen showed, None if that is not known"""
+    """An answer from a screen. shown : stamp of the screen's contents, None if unknown"""
 
     kind: str
     labels: tuple[str, ...] = ()
@@ -170,7 +171,7 @@ class Given:
 
 
 def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
-    """A stored entry as a page says it."""
+    """Return a stored entry in the form for a page."""
     row_id = learner.table.id_of(entry.row)
     return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
 
@@ -181,7 +182,7 @@ NOTE_LENGTH = 2_000
 
 
 def checked_note(note: str | None, longest: int = NOTE_LENGTH) -> str | None:
-    """The note as it is stored, None if it is empty. longest : in characters. Raises AnswerError."""
+    """Return the note in stored form, None if it is empty. longest : in characters. Raises AnswerError."""
     note = (note or "").strip()
     if len(note) > longest:
         raise AnswerError(

@@ -1,4 +1,4 @@
-"""Batches: rows of which the model is about equally confident, confirmed with one click; one entry per row.
+"""Batches: rows that the model is about equally confident in, confirmed with one click; one entry per row.
 
 A batch is reserved for a person like a question: no one else is shown its rows meanwhile. Blind checks and held-out
 rows are never in a batch. With independent answers, neither are rows that someone has answered, since the model's
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Batches on the screen: reserving their rows, showing them again while reserved, finding them in the log.
 
 FIRST_BELOW = 2**30
-"""A person's first batch number is below this one, so that the following ones fit in a column of 32 bits."""
+"""Upper limit of a person's first batch number, so that later numbers fit in a column of 32 bits."""
 
 FOUND = "batch"
 CHOSEN = "selection"
@@ -85,7 +85,7 @@ def batching_of(opened: Opened[Learner]) -> Batching[Learner]:
 
 
 def batch_token(batch: StoredBatch) -> str:
-    """The name of one showing of a batch: each showing has its own number."""
+    """Return the token of one showing of a batch. Each showing has its own number."""
     return f"batch.{batch.person_id}.{batch.number}"
 
 
@@ -146,8 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """Return the rows of these that this person can still confirm: no one else has them open, and they are
-    unchanged since they were shown. label : that of the batch, by its present name"""
+    """Return those of these rows that this person can still confirm: no one else has them open, and they are unchanged
+    since they were shown. label : the batch's label, by its current name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
     return [
@@ -160,9 +160,10 @@ def still_open(
 
 
 def shown_again(turn: AnyTurn) -> ShownBatch | None:
-    """The open batch of this person, with the rows that can still be confirmed; None if there are none.
-    It gets a new number once rows have dropped out. Rows that were handed back are shown again, and their clock
-    starts again."""
+    """Return this person's open batch with the rows that can still be confirmed; None if there are none.
+
+    It gets a new number if rows have dropped out. Rows that were handed back are shown again, and their time starts
+    again."""
     batch = questions.get_batch(turn.session, turn.project_id, turn.person_id)
     if batch is None or not batch.rows:
         return None
@@ -197,7 +198,7 @@ def shown(turn: AnyTurn, batch: StoredBatch) -> ShownBatch:
 
 
 def label_now(turn: AnyTurn, batch: StoredBatch) -> str:
-    """The present name of the class that the batch is about."""
+    """Return the current name of the class of the batch."""
     return batching_of(turn.opened).name_now(turn.learner, batch.label)
 
 
@@ -207,7 +208,7 @@ USUAL = 12
 
 @dataclass(frozen=True)
 class NoBatch:
-    """There is nothing to confirm together. why : a sentence"""
+    """No rows can be confirmed together. why : a sentence"""
 
     why: str
 
@@ -357,8 +358,8 @@ def _write(
 
 
 def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
-    """The entries of an earlier confirmation with this token that are not withdrawn. Raises StaleQuestion if this
-    person has none."""
+    """Return the result of an earlier confirmation with this token, from its entries that are not withdrawn. Raises
+    StaleQuestion if this person has none."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
         raise StaleQuestion("Those rows are no longer before you together.")
@@ -373,7 +374,7 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
 
 
 def _may_choose(opened: Opened[Learner]) -> None:
-    """Raise NotAllowed if choosing rows would show this person which are blind checks."""
+    """Raise NotAllowed if choosing rows would reveal blind checks to this person."""
     if not opened.may(Right.OWN) and opened.learner.pool.blind_rows.any():
         raise NotAllowed(
             "In a project with blind checks the owner alone chooses rows to confirm together: those that are left out "

@@ -74,7 +74,7 @@ def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry
 
 
 def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
-    """The labels of an answer's first entry, if this is its second; () if the answer has one entry."""
+    """Return the labels of an answer's first entry, if this is its second; () if the answer has one entry."""
     if not last.token.endswith(SECOND):
         return ()
     first = entries.with_token(session, last.project_id, last.token.removesuffix(SECOND))
@@ -82,7 +82,7 @@ def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
 
 
 def keyed_token(person_id: int, key: str) -> str:
-    """The token of an answer to which a program gave this key. No key can produce another kind of token."""
+    """Return the token of an answer with a key given by a program. No key can produce another kind of token."""
     return f"key.{person_id}.{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
@@ -354,7 +354,7 @@ class AboutRow(Protocol):
 
 
 def place_of(about: AboutRow) -> Place:
-    """The place of a question or an entry; without a label that is the row as a whole."""
+    """Return the place of a question or an entry; without a label that is the row as a whole."""
     return Place(about.row, getattr(about, "label", None))
 
 
@@ -367,10 +367,10 @@ def overlaps(place: Place, others: Collection[Place]) -> bool:
 
 
 def question_token(*parts: int | str) -> str:
-    """The name of one showing. parts : person, row, the place of the label where one is asked about, revision"""
+    """Return the token of one showing. parts : person, row, the place of the label if one is asked about, revision"""
     return ".".join(map(str, parts))
 
 
 def second_token(token: str, number: int) -> str:
-    """The token of the first (number 0) or second (1) entry of one press."""
+    """Return the token of the first (number 0) or second (1) entry of one click."""
     return token + SECOND * number

@@ -1,7 +1,7 @@
-"""The answering loop: show a question, store what the person said, let the learner follow.
+"""The answering loop: show a question, store the answer, let the learner follow.
 
-Screen says saved only after commit; the learner moves only after commit. Each shown question has a token
-(person, place, revision) that the database holds unique, so a double press, a replayed rerun, a second tab
+The screen shows "saved" only after the commit; the learner also follows only after the commit. Each shown question has
+a token (person, place, revision) that is unique in the database, so a double click, a repeated request, a second tab
 and the back button are all harmless.
 """
 
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-# Pauses: a question is put away, its clock stands still, and others may have its row meanwhile.
+# Pauses: a question is put away, its clock stops, and others may get its row meanwhile.
 
 
 def pause(seat: Seat, token: str) -> None:
-    """Put the question with this token away until `go_on`. A second press changes nothing.
+    """Put the question with this token away until `go_on`. A second call changes nothing.
 
-    Raises StaleQuestion: the question is no longer before this person.
+    Raises StaleQuestion: the question is no longer this person's.
     """
     with seat.turn() as turn:
         question = turn.open_now()
@@ -68,8 +68,8 @@ def pause(seat: Seat, token: str) -> None:
 
 
 def go_on(seat: Seat) -> None:
-    """Come back: the same question, if it is still open and no one else has it, else another one. The seconds spent
-    on it continue from where they stood; the next break is counted from now."""
+    """End the pause: return the same question if it is still open and no one else has it, else another one. Its time
+    continues from where it stopped; the next break is counted from now."""
     with seat.turn() as turn:
         require_qualified(turn.opened)
         members.note_rest(turn.session, turn.project_id, turn.person_id, turn.now, BREAK_AFTER)
@@ -82,7 +82,7 @@ MOST = 5
 SAMPLE = 2_000
 """Rows that the features are fitted on, drawn with a fixed seed."""
 COMPARED = 5_000
-"""Answered rows that are compared at most; of more a drawn sample."""
+"""Maximum number of answered rows to compare; of more, a sample is drawn."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ class SimilarRow:
 
 @dataclass
 class _Kept:
-    """Features, which take a while to make, next to a learner while it is in memory. place : {row: its line in X}"""
+    """Features, which take time to compute, stored next to a learner while it is in memory. place : {row: its line in
+    X}"""
 
     features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
@@ -103,7 +104,7 @@ class _Kept:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, table: LabelTable, rows: Sequence[int]) -> Any:
-        """Features of these rows; those that were asked for before are not made again."""
+        """Return the features of these rows, computing only those not requested before."""
         assert self.features is not None  # noqa: S101 - fitted before
         new = [row for row in rows if row not in self.place]
         if new:
@@ -124,7 +125,7 @@ _kept: WeakKeyDictionary[Learner, _Kept] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class RowComparison:
-    """A row and those it is to be compared with, as they stood while the learner was open. fitted_on : rows"""
+    """A row and the rows to compare it with, as of the time when the learner was open. fitted_on : rows"""
 
     table: LabelTable
     asked: int
@@ -134,9 +135,11 @@ class RowComparison:
 
     @room_for_learner()
     def nearest(self, most: int = MOST) -> list[int]:
-        """The rows nearest to the one asked about, the nearest first, ties by row number: by the cosine of the vectors
-        of the table or, if it or the row has none, by the features that models learn from. It may take seconds the
-        first time: not while the learner is open, which others wait for. Raises NoRoomError."""
+        """Return the rows nearest to the given one, nearest first, ties by row number.
+
+        It uses the cosine of the table's vectors or, if the table or the row has none, the features that models learn
+        from. The first call may take seconds: do not call it while the learner is open, since others wait for it.
+        Raises NoRoomError."""
         if not len(self.rows):
             return []
         with suppress(NoMeaningError):
@@ -154,9 +157,8 @@ class RowComparison:
 
 
 def begin_comparison(opened: Opened[Learner], asked: int) -> RowComparison:
-    """Possible kinds of row compared with: rows whose labels people have given, and no held-out row or blind check
-    among
-    them; what a row of those is, no one is to know from here."""
+    """Return a comparison with rows whose labels people have given. Held-out rows and blind checks are excluded, since
+    their labels must not be revealed."""
     may_be_shown = opened.learner.pool.shown_to_all()
     may_be_shown[asked] = False
     rows = np.flatnonzero(may_be_shown)
@@ -166,7 +168,7 @@ def begin_comparison(opened: Opened[Learner], asked: int) -> RowComparison:
 
 
 def compare(opened: Opened[Learner], asked: int, rows: IntArray) -> RowComparison:
-    """A row with these, ascending; at most COMPARED of them, or it takes long."""
+    """Return a comparison of a row with these rows, ascending; at most COMPARED of them, since more would take long."""
     learner = opened.learner
     sample = np.random.default_rng(0).permutation(np.flatnonzero(~learner.pool.test_rows))[:SAMPLE]
     return RowComparison(learner.table, asked, rows, np.sort(sample), _kept.setdefault(learner, _Kept()))
@@ -187,26 +189,26 @@ logger = logging.getLogger("winnow")
 
 
 def next_question(seat: Seat) -> object:
-    """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
-    None when there is nothing left to ask them."""
+    """Return this person's open question, or a new one, as shown by the project's kind (`showing` in its folder); None
+    when nothing is left to ask them."""
     with seat.turn(lasting=False) as turn:
         require_qualified(turn.opened)
         return turn.show_next()
 
 
 def lease_questions(seat: Seat, count: int) -> list[object]:
-    """Lease questions to a program of this person, each as `next_question` gives it: no one, nor another program of
-    theirs, is asked about their rows for LEASED_FOR or until they are answered. Fewer than `count` if fewer are
-    left."""
+    """Lease questions to a program of this person, each as returned by `next_question`. No one else, and no other
+    program of theirs, is asked about the rows for LEASED_FOR or until they are answered. Fewer than `count` if fewer
+    are left."""
     with seat.turn(lasting=False) as turn:
         require_qualified(turn.opened)
         return list(turn.lease_next(count))
 
 
 def get_ready(seat: Seat) -> None:
-    """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
-    meanwhile, sort the open rows, and learn which words speak for a label. And now and then what anyone who opens the
-    project next would: write a checkpoint of the learner."""
+    """Do now what the person would otherwise wait for at their next click: load a model version trained meanwhile, sort
+    the open rows, and learn which words support a label. From time to time also write a checkpoint of the learner, for
+    the next person who opens the project."""
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.make_turn(opened).get_ready()
         checkpoint = take_checkpoint(opened)
@@ -215,14 +217,13 @@ def get_ready(seat: Seat) -> None:
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> object:
-    """Ask this person about this row, or this label of it, now. The question they had before them goes back to the
-    open ones. Returns the shown question.
+    """Ask this person about this row, or this label of it, now. Their previous question becomes open again. Returns the
+    shown question.
 
     row : its number, from 0      label : None: the row as a whole
-    drawn : no person chose the place; it came in the order of the draw, so that it may be a control
+    drawn : the place was not chosen by a person but comes in drawn order, so it may be a control
 
-    Raises AnswerError: the place is not open to this person, is on the screen of someone else, or is a control that
-    was not
+    Raises AnswerError: the place is not open to this person, is on someone else's screen, or is a control that was not
     drawn.
     """
     place = Place(row, label)
@@ -330,8 +331,8 @@ def _check_given(turn: AnyTurn, given: Given) -> None:
 
 
 def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
-    """Steps of `submit_answer` in its turn: what was stored, and the place that stays before the person, None if
-    none does. Raises as it."""
+    """Do the steps of `submit_answer` in its turn; return the stored answer and the place that stays on the screen, or
+    None. Raises the same errors."""
     _check_given(turn, given)
     question = turn.open_now()
     if question is None or question.token != token:
@@ -348,7 +349,7 @@ def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | N
 
 
 def _write(turn: AnyTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-    """The last entry of the answer. Raises StaleQuestion where the question is not this person's any more."""
+    """Return the last entry of the answer. Raises StaleQuestion if the question is no longer this person's."""
     place = place_of(question)
     if not turn.holds(question) and turn.is_taken(place):
         raise StaleQuestion(
@@ -360,8 +361,8 @@ def _write(turn: AnyTurn, question: questions.OpenQuestion, given: Given) -> ent
 
 
 def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
-    """Whether this may be what was stored before, by whatever name its classes had then: where a class got another one
-    between a question and its answer, the answer names it as the question did, and the entry as it is called."""
+    """Return whether this may be the answer stored before, under whatever names its classes had then. If a class was
+    renamed between a question and its answer, the answer has the name in the question, the entry the new one."""
     if saved.may_be(given.kind, given.labels):
         return True
     changes = read_class_changes(turn.session, turn.project_id)
@@ -371,9 +372,8 @@ def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
 
 
 def leave(seat: Seat) -> None:
-    """Offer the row that is on the screen of this person to others, for they look at something else now. It stays
-    theirs until
-    someone else has it."""
+    """Offer the row on this person's screen to others, since they look at something else now. It stays theirs until
+    someone else gets it."""
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
         questions.hand_back_reservations(
             leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC)
@@ -381,12 +381,12 @@ def leave(seat: Seat) -> None:
 
 
 def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
-    """The answered rows most like that of this question, the nearest first, with the labels that people gave them. On
+    """Return the answered rows most similar to that of this question, nearest first, with people's labels. Called on
     demand, never with the question.
 
-    token : of the question that is on the screen of this person
+    token : token of the question on this person's screen
 
-    Raises StaleQuestion: the question is no longer before this person.
+    Raises StaleQuestion: the question is no longer this person's.
     """
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
@@ -401,12 +401,12 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
 def show_again(seat: Seat, place: Place) -> None:
     """Ask this person about the same place again, if it is still open to them and no one else has it.
 
-    A failure is logged, not raised: what they did before is stored.
+    A failure is logged, not raised: their answer is already stored.
     """
     try:
         with seat.turn() as turn:
             if not turn.is_taken(place) and turn.may_ask(place):
                 turn.show(place)
     except (NotSaved, StaleQuestion, NotFound, NotAllowed):
-        # Their work is stored; that must not be taken for a failure of it.
+        # Their answer is stored; this must not be reported as a failure to store it.
         logger.warning("Row %d could not be shown again at once.", place.row, exc_info=True)

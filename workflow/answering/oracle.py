@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 MOST = 10_000
-"""Answers in one go, at most."""
+"""Maximum number of answers in one go."""
 
 
 class NoTruth(ValueError):  # noqa: N818 - what a page says, not a fault
@@ -29,7 +29,8 @@ class NoTruth(ValueError):  # noqa: N818 - what a page says, not a fault
 
 
 def can_answer(seat: Seat) -> bool:
-    """Whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true labels."""
+    """Return whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true
+    labels."""
     with seat.learner() as opened:
         return opened.may(Right.OWN) and _hidden_truth(opened) is not None
 
@@ -65,14 +66,14 @@ def answer_for_me(seat: Seat, n: int) -> int:
 
 
 def _hidden_truth(opened: Opened[Learner]) -> HiddenTruth[KindSettings, Learner, object] | None:
-    """The table's hidden true labels; None if it has none."""
+    """Return the table's hidden true labels; None if it has none."""
     truth = opened.kind.HIDDEN_TRUTH
     return truth if truth is not None and truth.is_hidden(opened.learner) else None
 
 
 def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
-    """The person's next question and its true answer. If its true label is unknown: the best question whose true
-    label is known, and its answer."""
+    """Return the person's next question and its true answer. If its true label is unknown, use the best question with a
+    known true label."""
     question = loop.next_question(seat)
     if question is None:
         return None

@@ -89,8 +89,9 @@ class Press:
 
 
 def wanted_of(said: object, part: str) -> str | None:
-    """Further content that the card requests, such as "history 7"; None if it requests nothing, or the value is
-    malformed: the card asks again when it is next opened."""
+    """Return further content that the card requests, such as "history 7".
+
+    None if it requests nothing, or the value is malformed: the card asks again when it is next opened."""
     wanted = said.get(part) if isinstance(said, dict) else None
     try:
         return None if wanted is None else _text(part, wanted)
@@ -152,8 +153,8 @@ class Next:
     """Reply after an answer.
 
     kind : name of the project's kind
-    question : as `workflow.answering.loop.next_question` gives it; None also during a pause
-    standing : as `workflow.projects.standing.standing` does      day : as `workflow.people.goals.day`
+    question : as returned by `workflow.answering.loop.next_question`; None also during a pause
+    standing : from `workflow.projects.standing.standing`      day : from `workflow.people.goals.day`
     """
 
     kind: str

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 def room_of(seat: Seat) -> RoomSettings:
-    """The settings of the project's question page."""
+    """Return the settings of the project's question page."""
     with seat.reading() as reading:
         return RoomSettings.from_json(reading.project.room)
 
 
 def shortlists_of(seat: Seat) -> ShortlistView | None:
-    """State of the project's shortlists; None if its questions have none.
+    """Return the state of the project's shortlists; None if its questions have none.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -56,7 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
 
 
 def forms_of(seat: Seat) -> FormsNow | None:
-    """State of the choice between forms of the project's questions; None if there is only one form.
+    """Return the state of the choice between forms of the project's questions; None if there is only one form.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -66,13 +66,14 @@ def forms_of(seat: Seat) -> FormsNow | None:
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:
-    """Every class of the project, in its order: the search under "none of these" covers them all."""
+    """Return every class of the project, in its order: the search under "none of these" covers them all."""
     with seat.learner() as opened:
         return tuple(opened.learner.classes)
 
 
 def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
-    """The groups that can be an answer, under the present names of their classes: those of two classes or more."""
+    """Return the groups that can be an answer, with the current names of their classes: those with at least two
+    classes."""
     with seat.learner() as opened:
         classes = opened.kind.CLASSES
         if classes is None or not opened.kind.TAKES_GROUPS:
@@ -82,13 +83,13 @@ def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
 
 
 def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tuple[str, ...]]:
-    """The groups that a file names, for `set_groups`. Nothing is stored.
+    """Return the groups in a file, for `set_groups`. Nothing is stored.
 
-    source, name : bytes, or path, and name of a table with a class in each row and its groups next to it, in any format
-        that tables are read from; or of an export with a taxonomy
+    source, name : bytes or path, and name, of a table with a class in each row and its groups next to it, in any table
+        format; or of an export with a taxonomy
 
     Raises
-    TableError : Something is wrong with it: every row, with its fix.
+    TableError : The file has errors; the message has every row and its fix.
     RoomError : The project takes no groups.
     NotAllowed : The person is not an owner.
     """
@@ -113,7 +114,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
 
 
 def _grouped(opened: Opened[Learner]) -> ClassMap:
-    """The classes that groups can contain. Raises RoomError if this kind of project has no groups."""
+    """Return the classes that groups can contain. Raises RoomError if this kind of project has no groups."""
     classes = opened.kind.CLASSES
     if classes is None or not opened.kind.TAKES_GROUPS:
         raise RoomError("Several labels of a row may be right in this project, so it takes no groups.")

@@ -16,9 +16,9 @@ GUIDELINES_LENGTH = 20_000
 DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
 MOST_GROUPED = 20_000
-"""Classes in all groups together at most: every question searches them."""
+"""Maximum number of classes in all groups together: every question searches them."""
 MOST_QUALIFYING = 50
-"""Rows of a qualification."""
+"""Maximum number of rows of a qualification."""
 
 Groups = Mapping[str, tuple[str, ...]]
 """Names of groups of classes, each with its classes."""
@@ -49,13 +49,13 @@ class QualificationRule:
 class RoomSettings:
     """Plain JSON values. Raises RoomError naming the setting that is wrong.
 
-    guidelines : Markdown of the owner's, shown without HTML; at most 20,000 characters
+    guidelines : the owner's Markdown, shown without HTML; at most 20,000 characters
     order : of the candidates on the screen, "probability" (the model's, highest first) or "fixed" (class order)
     descriptions : {label: one line about it}, each at most 200 characters
     groups : {name of at most 200 characters: its classes}, 20,000 classes in all; a class may be in several
-    qualification : what people answer before they start, None if they start at once
-    forms : how questions are put, "which" (of these?) or "cheapest", also in yes and no
-    drawn_forms : whether a few questions are put in a form drawn at random, so that what each costs can be told
+    qualification : rows that annotators answer before they start, or None
+    forms : form of the questions, "which" (of these?) or "cheapest", which includes yes-or-no questions
+    drawn_forms : whether a few questions have a random form, so that the cost of each form can be measured
     shortlist : how often the choices shown first must contain the true label, one of PROMISES; None: no shortlist
     """
 
@@ -108,7 +108,7 @@ class RoomSettings:
 
 
 def miss_of(promise: float) -> float:
-    """The share of shortlists that may lack the true label under a promise: 0.05 for 0.95, without rounding
+    """Return the share of shortlists that may lack the true label under a promise: 0.05 for 0.95, without rounding
     errors."""
     return round(1 - promise, 9)
 

@@ -1,4 +1,4 @@
-"""One person's turn at a project: no one else writes meanwhile, and the learner knows every entry there is."""
+"""One person's turn at a project: no one else writes meanwhile, and the learner has applied every entry."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 
 
-# A clock for lengths of time: it shows the moment, but no one sets it while the process runs.
+# A clock for durations: it shows the time, but no one sets it while the process runs.
 #
-# The wall clock may be set back or forward under a person who looks at a question. Moments of it that are stored can
-# be compared by another process, too, as far as its wall clock showed the same when it began.
+# The wall clock may be set back or forward while a person looks at a question. Stored times of this clock can be
+# compared by other processes, as far as their wall clocks agreed when they started.
 
 _BEGAN = datetime.now(UTC), time.monotonic()
 
 
 def steady() -> datetime:
-    """The moment at which the process began by the wall clock, and the time since then by one that is never set."""
+    """Return the wall-clock time at which the process started, plus the time since then by a clock that is never
+    set."""
     moment, ticks = _BEGAN
     return moment + timedelta(seconds=time.monotonic() - ticks)
 
@@ -46,16 +47,17 @@ def steady() -> datetime:
 # Stored data of an open question, and whether it still matches the screen.
 
 _WHY = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
-"""Parts of a learner's question that say why it is asked, and what the model says."""
+"""Fields of a learner's question that give the reason for asking and the model's prediction."""
 
 
 def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
-    """A learner's question as it is stored. how : it is put      where : all else of an `OpenQuestion`"""
+    """Return a learner's question in stored form. how : the form of the question      where : all other fields of an
+    `OpenQuestion`"""
     return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
 
 
 def says_the_same(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
-    """Whether the stored question still says why this one is asked, how, and by which model."""
+    """Return whether the stored question still has the current reason, form and model."""
     same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
     return same and _stored(how) == stored.asked
 
@@ -66,8 +68,8 @@ def _stored(how: AskedAs | None) -> dict[str, object] | None:
 
 # Entries about one place, written one after the other in one transaction.
 #
-# The learner takes them in only after the commit. Until then the writer keeps the row's entries itself, so that the
-# second of them is checked against what the first makes of the row.
+# The learner applies them only after the commit. Until then the writer keeps the row's entries, so that the second one
+# is checked against the result of the first.
 
 
 class FirstFacts(TypedDict):
@@ -94,7 +96,7 @@ class EntryWriter(ABC):
     """Appends entries of this turn's person about a place, each with the labels before and after it."""
 
     CHANGED: ClassVar[str]
-    """The sentence for a person who would repeat an answer after the labels of the place have changed."""
+    """Message if an answer would be repeated after the labels of the place have changed."""
 
     def __init__(self, turn: AnyTurn, place: Place) -> None:
         """turn : the `workflow.answering.turn.Turn` in which it writes"""
@@ -109,7 +111,7 @@ class EntryWriter(ABC):
 
     @abstractmethod
     def check(self, entry: Entry) -> None:
-        """Raise AnswerError where the learner, once it has taken in what was written so far, would refuse the entry."""
+        """Raise AnswerError if the learner would refuse the entry after those written so far."""
 
     @abstractmethod
     def state(self, entry: Entry) -> tuple[str, ...]:
@@ -189,9 +191,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     """
 
     ANSWERS: ClassVar[tuple[str, ...]]
-    """Kinds of answers that a person can give here. Taking back is `undo`, not an answer."""
+    """Kinds of answers that a person can give here. A withdrawal is `undo`, not an answer."""
     STAYS_AFTER: ClassVar[tuple[str, ...]] = ()
-    """Kinds of answers after which a row that is still open stays before the person."""
+    """Kinds of answers after which a row that is still open stays on the person's screen."""
 
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -232,47 +234,47 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def best(self, taken: Collection[Place], after: Place | None = None, ahead: int = 0) -> AskedT | None:
-        """The best question for this person, outside what is on the screen of other people; None if none is left.
+        """Return the best question for this person that is not on other people's screens; None if none is left.
 
-        after : a place that they answer before it      ahead : without it, how many others they answer before it
+        after : a place they answer before it      ahead : without it, the number of others they answer before it
         """
 
     @abstractmethod
     def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
-        """The question as a page shows it, put in this way."""
+        """Return the question as a page shows it, in this form."""
 
     @abstractmethod
     def token(self, place: Place, revision: int) -> str:
-        """The name of one showing: the same person, place and revision always give the same token."""
+        """Return the token of one showing: the same person, place and revision always give the same token."""
 
     @abstractmethod
     def writer(self, place: Place) -> EntryWriter:
-        """Writer of entries about the place."""
+        """Return a writer of entries about the place."""
 
     @abstractmethod
     def decided_meanwhile(self, place: Place) -> str:
-        """The sentence for a person whose answer comes when the place is not open any more."""
+        """Return the message for an answer to a place that is no longer open."""
 
     @abstractmethod
     def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-        """Write the entries of an answer; the last of them. Raises StaleQuestion, AnswerError."""
+        """Write the entries of an answer; return the last one. Raises StaleQuestion, AnswerError."""
 
     @abstractmethod
     def correct(
         self, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
     ) -> entries.LogEntry:
-        """Write the entries of a correction; the last of them. log : every entry about the row
+        """Write the entries of a correction; return the last one. log : every entry about the row
 
         Raises StaleQuestion, AnswerError.
         """
 
     @abstractmethod
     def stands_as_before(self, row: int, parts: Parts) -> bool:
-        """Whether the row's labels, before this person, are what they were before one press. parts : the entries that
-        the press stored"""
+        """Return whether the row's labels, as this person sees them, are the same as before one click. parts : the
+        entries of the click"""
 
     def get_ready(self) -> None:
-        """Do now what the next question would otherwise take longer for."""
+        """Do now the work that the next question would otherwise wait for."""
         self.learner.get_ready()
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
@@ -281,13 +283,13 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.may_ask(place)
 
     def asked_as(self, asked: AskedT, token: str, put: dict[str, object] | None) -> AskedAs | None:
-        """How the question with this token is put, as the log will have it; None if there is one way only. put : as
-        it is stored, where this very question is before the person already"""
+        """Return the form of the question with this token, as the log will store it; None if there is only one form.
+        put : the stored form, if this very question is already on the screen"""
         del asked, token, put
         return None
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
-        """Whether the row stays before the person who has just said this of it."""
+        """Return whether the row stays on the person's screen after this answer."""
         del question
         return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
 
@@ -300,19 +302,19 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return stored
 
     def open_now(self) -> questions.OpenQuestion | None:
-        """The question that is on the screen of this person."""
+        """Return the question on this person's screen, or None."""
         if not self._open:
             here, before = (self.session, self.project_id, self.person_id), self.opened.before
             self._open.append(questions.get(*here) if before is None else before.question)
         return self._open[0]
 
     def put_question(self, question: questions.OpenQuestion) -> None:
-        """Put a question before this person, in place of the one that is."""
+        """Put a question on this person's screen, replacing the current one."""
         questions.put(self.session, question, alone=self.open_now() is None)
         self._open[:] = [question]
 
     def close_question(self) -> None:
-        """Take the question that is on the screen of this person away; harmless when there is none."""
+        """Remove the question from this person's screen; harmless when there is none."""
         if self.open_now() is not None:
             questions.delete_question(self.session, self.project_id, self.person_id)
             self._open[:] = [None]
@@ -335,22 +337,22 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @cached_property
     def reserved(self) -> Mapping[tuple[int, str | None], int]:
-        """Places that are on the screen of other people, and before how many."""
+        """Places on other people's screens, with the number of screens."""
         return questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
 
     @cached_property
     def taken(self) -> frozenset[Place]:
-        """Places that are on the screen of other people, as many as they wait for."""
+        """Places on other people's screens that no further person can get."""
         left, found = self.learner.pool.places_left, self.reserved
         return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
 
     def holds(self, question: questions.OpenQuestion) -> bool:
-        """Whether its place is this person's still, so that no one else can have been given it."""
+        """Return whether the place is still reserved for this person, so that no one else can have got it."""
         lasts = question.paused_at is None and question.reserved_until > self.now
         return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
-        """Whether the place, or a part of it, is on the screen of someone else."""
+        """Return whether the place, or a part of it, is on someone else's screen."""
         return overlaps(place, self.taken)
 
     def may_ask(self, place: Place) -> bool:
@@ -358,9 +360,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.learner.may_ask(place.row, self.annotator, place.label)
 
     def unseen(self, place: Place) -> OpenQuestion:
-        """The question about a place as an answer needs it that was not asked for: no one knows how long it took.
+        """Return the question about a place for an answer to a row that was not asked about; its time is unknown.
 
-        Raises AnswerError where nothing can be asked about it.
+        Raises AnswerError if nothing can be asked about it.
         """
         long_ago = self.steady - timedelta(seconds=2 * questions.LONGEST)
         return self._to_store(self._asked(place), None, "", long_ago, timedelta())
@@ -389,20 +391,20 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return shown
 
     def take_lease(self, about: str | Place) -> OpenQuestion | None:
-        """The question that a program of this person has before it, which is answered now: it has it no more. None if
+        """Return the question leased to a program of this person and end the lease, since it is answered now; None if
         there is none. about : its token, or its place"""
         return questions.take_lease(self.session, self.project_id, self.person_id, about)
 
     def show(self, place: Place) -> ShownT:
-        """Reserve the place for this person; its question as a page shows it.
+        """Reserve the place for this person and return its question as a page shows it.
 
-        Raises AnswerError where nothing can be asked about it.
+        Raises AnswerError if nothing can be asked about it.
         """
         return self._show(self._asked(place), self.open_now())
 
     def show_next(self) -> ShownT | None:
-        """The question already before this person, where they may still answer it: so a refresh shows it again, and
-        what undo or the queue put there stays. Else the best one; None if there is nothing left to ask them."""
+        """Return this person's current question if they may still answer it, so a refresh, undo or the queue keeps it.
+        Otherwise return the best one; None if nothing is left to ask them."""
         open_now, taken = self.open_now(), self.taken
         if open_now is not None:
             place = place_of(open_now)
@@ -418,8 +420,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return None if found is None else self._show(found, open_now)
 
     def coming(self, asked: AskedT) -> RowView | None:
-        """The row that is likely to be asked after this one, so that its files can be fetched while this one is looked
-        at; None if rows have no files, or none is left."""
+        """Return the row that will probably be asked about next, so that its files can be fetched early; None if rows
+        have no files, or none is left."""
         media = self.learner.table.media
         if media.images is None and media.audio is None:
             return None
@@ -456,7 +458,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return first, every
 
     def revision(self, place: Place) -> int:
-        """How many entries this person has written about the place."""
+        """Return the number of entries by this person about the place."""
         # Most rows have no entries: the database, whose lock others wait for, need not be asked.
         untouched = not self.opened.written and self.learner.pool.fold.is_untouched(place.row)
         return 0 if untouched else entries.count_for(self.session, self.project_id, self.person_id, *place)
@@ -466,7 +468,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return asked
 
     def lease(self, rows: int = 1) -> timedelta:
-        """How long this many rows that are shown now, together, are this person's."""
+        """Return how long this many rows shown together are reserved for this person."""
         return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
 
     def _show(self, asked: AskedT, open_now: questions.OpenQuestion | None) -> ShownT:
@@ -502,4 +504,4 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
 
 AnyTurn: TypeAlias = Turn[Any, Any, Any]
-"""A turn at a project of a kind that the caller does not know: what it asks and shows goes back to it alone."""
+"""A turn at a project of any kind, whose questions are only passed back to it."""

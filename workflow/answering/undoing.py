@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:
-    """Recent answers of this person, newest first."""
+    """Return this person's recent answers, newest first."""
     return history_of(
         reversed(opened.own_log.past),
         opened.learner,
@@ -163,7 +163,7 @@ def _check_free(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
 
 
 def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
-    """This person's answer at that place of the log. Raises StaleQuestion."""
+    """Return this person's answer with this seq. Raises StaleQuestion."""
     entry = entries.get(turn.session, turn.project_id, seq)
     if entry is None or entry.person_id != turn.person_id or entry.target_seq is not None or entry.row < 0:
         raise StaleQuestion("That answer is not one of yours; nothing was changed.")

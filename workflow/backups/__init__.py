@@ -1,1 +1,1 @@
-"""Everything of a home in one file, and back: made, checked, kept, restored."""
+"""Everything of a home in one file: making, checking, storing and restoring it."""

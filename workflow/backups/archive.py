@@ -1,8 +1,8 @@
-"""The file of a backup: a zip in which every byte counts.
+"""The file of a backup: a zip in which every byte is checked.
 
-Its members are stored as they are, never compressed: a backup needs the room that it says, and no more. The last one,
-`manifest.json`, has size and SHA-256 of all others. The comment of the zip ends the file: the manifest's SHA-256, then
-that of all bytes before it. So any byte that is not as it was written is found, and mostly the member it belongs to.
+Its members are never compressed, so a backup needs exactly the reported space. The last member, `manifest.json`, has
+the size and SHA-256 of all others. The zip's comment ends the file: the manifest's SHA-256, then that of all previous
+bytes. So any changed byte is found, and in most cases the member it belongs to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workflow.backups.manifest import MANIFEST, BackupError, DamagedError, Manif
 from workflow.files.stored import whole_file
 
 MOST_OF_MANIFEST = 1 << 28
-"""Bytes at most; the manifest of a million images has a tenth of them."""
+"""Maximum bytes of a manifest; that of a million images has a tenth of them."""
 
 Tell = Callable[[int, int], None]
 """Called with the number of bytes done and the total."""
@@ -40,16 +40,18 @@ _PIECE = 1 << 20
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file of this name, from the data folder on, may be in a backup: the manifest apart."""
+    """Return whether a file with this name, relative to the data folder, may be in a backup, apart from the
+    manifest."""
     return _NAMES.fullmatch(name) is not None
 
 
 def write_archive(
     path: Path, manifest: Manifest, sources: Iterable[tuple[str, Path]], tell: Tell | None = None
 ) -> Manifest:
-    """Write the file, whole or not at all, and read it again from the disk before it has its name.
+    """Write the file completely or not at all, and read it again from the disk before it gets its name.
 
-    manifest : all but members and damaged      sources : name in the file, and where it lies now
+    manifest : all but members and damaged      sources : name in the file, and current path
+
     Raises BackupError, OSError.
     """
     if path.exists():
@@ -61,7 +63,7 @@ def write_archive(
 def write_into(
     file: BinaryIO, manifest: Manifest, sources: Iterable[tuple[str, Path]], tell: Tell | None = None
 ) -> Manifest:
-    """As `write_archive`, into a new file on the disk that is open already. Raises BackupError, OSError."""
+    """Write the backup as `write_archive`, into a new file that is already open. Raises BackupError, OSError."""
     sized = [(name, source, source.stat().st_size) for name, source in sources]
     total, done, members = sum(size for *_, size in sized), 0, []
     Path(file.name).chmod(0o600)  # it holds the hashes of passwords
@@ -82,7 +84,7 @@ def write_into(
 
 
 def _add(archive: zipfile.ZipFile, name: str, source: Path, size: int) -> PackedFile:
-    """Put a file in. It is as long as it was when the sizes were taken: these files never change."""
+    """Add a file. It still has the size taken before: these files never change."""
     found, info = hashlib.sha256(), zipfile.ZipInfo(name)
     info.file_size = size
     written = 0
@@ -95,13 +97,13 @@ def _add(archive: zipfile.ZipFile, name: str, source: Path, size: int) -> Packed
 
 
 def _is_other(member: PackedFile) -> bool:
-    """Whether a file that is called by its content has another one."""
+    """Return whether a file named by its content has other content."""
     called = Path(member.name).stem
     return len(called) == 64 and called != member.sha256
 
 
 def _seal(file: BinaryIO, path: Path) -> None:
-    """Write the last 64 bytes, the hash of all others, and have the disk alone know them."""
+    """Write the last 64 bytes, the hash of all others, and drop the file from memory caches."""
     file.flush()
     with path.open("rb") as written:
         whole = _hash(written, 0, path.stat().st_size - 64)
@@ -109,15 +111,16 @@ def _seal(file: BinaryIO, path: Path) -> None:
     file.write(whole.encode())
     file.flush()
     os.fsync(file.fileno())
-    if hasattr(os, "posix_fadvise"):  # what is read next is what the disk has
+    if hasattr(os, "posix_fadvise"):  # the next read must come from the disk
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def check_archive(path: Path, tell: Tell | None = None, called: str = "") -> Manifest:
-    """Read all of the file; its manifest, where every byte is as it was written.
+    """Read the whole file; return its manifest if every byte is unchanged.
 
-    called : how people know the file, where that is not its name
-    Raises DamagedError, which names the place; BackupError where it is no backup, or of a newer format; OSError.
+    called : the file's name for users, if it is another one
+
+    Raises DamagedError, which names the place; BackupError if it is no backup, or of a newer format; OSError.
     """
     name = called or path.name
     with path.open("rb") as file:
@@ -144,7 +147,7 @@ def check_archive(path: Path, tell: Tell | None = None, called: str = "") -> Man
 def extract_all(
     path: Path, manifest: Manifest, folder: Path, tell: Tell | None = None, called: str = ""
 ) -> None:
-    """Write all members into a folder, each at its name. Arguments and errors as in `check_archive`."""
+    """Write all members into a folder, each under its name. Arguments and errors as for `check_archive`."""
     name = called or path.name
     with path.open("rb") as file:
         places, done = _read_manifest(file, name)[1], 0
@@ -158,7 +161,8 @@ def extract_all(
 
 
 def is_of_project(name: str) -> bool:
-    """Whether a member of this name is a table of a project, or a file of one, at its place below the data folder."""
+    """Return whether a member with this name is a table of a project, or a file of one, at its place below the data
+    folder."""
     return bool(_NAMES.fullmatch(name)) and name.startswith(("tables/", "media/"))
 
 
@@ -174,7 +178,7 @@ def _copy_out(file: BinaryIO, name: str, member: PackedFile, place: tuple[int, i
 
 
 def _read_manifest(file: BinaryIO, name: str) -> tuple[Manifest, dict[str, tuple[int, int]]]:
-    """The manifest, and where the bytes of each member lie: first byte, how many."""
+    """Return the manifest, and the place of each member's bytes: first byte, number of bytes."""
     comment = _read_comment(file, name)
     places = _read_places(file, name)
     if MANIFEST not in places:
@@ -222,7 +226,8 @@ def _read_comment(file: BinaryIO, name: str) -> bytes:
 
 
 def _read_places(file: BinaryIO, name: str) -> dict[str, tuple[int, int]]:
-    """By name, where the bytes of each member lie. Only plain members under names of ours, side by side."""
+    """Return the place of each member's bytes, by name. Only plain members with valid names, stored one after another,
+    are accepted."""
     length = file.seek(0, os.SEEK_END)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -259,7 +264,7 @@ def _read_places(file: BinaryIO, name: str) -> dict[str, tuple[int, int]]:
 
 
 def _start(file: BinaryIO, info: zipfile.ZipInfo, name: str) -> int:
-    """Where the bytes of a member begin: behind its own header, which zipfile's list does not know the length of."""
+    """Return the first byte of a member: after its own header, whose length is not in zipfile's list."""
     file.seek(max(info.header_offset, 0))
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":

@@ -1,9 +1,8 @@
-"""Backups that are kept: which there are, when the next is due, how far the one is that is being made.
+"""Stored backups: the existing ones, when the next is due, and the progress of the current one.
 
-All of it is reported by files next to them, not by the database: a database that is lost takes nothing of it along.
-The name
-of a backup says when it was made. `state.json` has the work that was asked for or is under way, `checked.json` what
-came of reading each of them last.
+All of this is in files next to them, not in the database, so it survives the loss of the database. The name of a backup
+has its time. `state.json` has the requested or running work, `checked.json` the result of the latest check of each
+backup.
 """
 
 from __future__ import annotations
@@ -21,21 +20,22 @@ from workflow.server.settings import Settings
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 RETRY = timedelta(hours=1)
-"""After which a backup that failed is tried again by itself."""
+"""Time after which a failed backup is tried again."""
 STATE, CHECKED = "state.json", "checked.json"
 LATE = 2.0
 """The latest backup is too old after this many times the interval between two backups."""
 AHEAD = timedelta(hours=1)
-"""By which a clock may have been put back since a backup was made. One dated later says nothing of when it was made."""
+"""Tolerance for a clock that was set back after a backup was made. The time of a backup with a later date is
+unknown."""
 
 _NAME = re.compile(r"winnow-(\d{8}-\d{6})\.zip")
 
 
 @dataclass(frozen=True)
 class KeptBackup:
-    """A backup in the folder of backups. checked_at : when all of it was read last; None: never here
+    """A backup in the folder of backups. checked_at : when it was last read completely; None: never here
 
-    fault : what was wrong with it then, '' if nothing was
+    fault : its fault at that time, or ''
     """
 
     path: Path
@@ -46,15 +46,15 @@ class KeptBackup:
 
     @property
     def is_good(self) -> bool:
-        """Whether all of it was read, and was as it was written."""
+        """Return whether it was read completely and is unchanged."""
         return self.checked_at is not None and not self.fault
 
 
 @dataclass(frozen=True)
 class BackupWork:
-    """The backup that was asked for last, or was due. state : WAITING, RUNNING, DONE or FAILED
+    """The backup last requested or due. state : WAITING, RUNNING, DONE or FAILED
 
-    at : when it came to this state      done, total : bytes      fault : why there is none      person_id : who asked
+    at : time of this state      done, total : bytes      fault : why it failed      person_id : who requested it
     """
 
     state: str
@@ -66,12 +66,12 @@ class BackupWork:
 
     @property
     def unfinished(self) -> bool:
-        """Whether a worker has to make it."""
+        """Return whether a worker has to make it."""
         return self.state in (WAITING, RUNNING)
 
 
 def kept(folder: Path) -> tuple[KeptBackup, ...]:
-    """The backups in a folder that are called by their time, the latest first."""
+    """Return the backups in a folder that are named by their time, the latest first."""
     checked = _read(folder / CHECKED)
     found = []
     for path in folder.glob("winnow-*.zip"):
@@ -83,7 +83,7 @@ def kept(folder: Path) -> tuple[KeptBackup, ...]:
         try:
             made_at = datetime.strptime(named[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
             size = path.stat().st_size
-        except (ValueError, FileNotFoundError):  # no date at all, or a worker has removed it since
+        except (ValueError, FileNotFoundError):  # not a date, or removed by a worker meanwhile
             continue
         found.append(
             KeptBackup(
@@ -98,14 +98,14 @@ def kept(folder: Path) -> tuple[KeptBackup, ...]:
 
 
 def note_checked(folder: Path, path: Path, fault: str = "") -> None:
-    """Note that all of a backup was read now, and what was wrong with it. Raises OSError."""
+    """Record that a backup was read completely now, with its fault if any. Raises OSError."""
     checked = {name: said for name, said in _read(folder / CHECKED).items() if (folder / name).exists()}
     checked[path.name] = {"at": datetime.now(UTC).isoformat(), "fault": fault}
     _write(folder / CHECKED, checked)
 
 
 def work(folder: Path) -> BackupWork | None:
-    """The last request for a backup; None if there never was one."""
+    """Return the latest request for a backup; None if there never was one."""
     said = _read(folder / STATE)
     try:
         return BackupWork(**{**said, "at": datetime.fromisoformat(said["at"])})
@@ -114,21 +114,21 @@ def work(folder: Path) -> BackupWork | None:
 
 
 def note_work(folder: Path, now: BackupWork) -> None:
-    """Write how it stands. Raises OSError."""
+    """Write the state of the work. Raises OSError."""
     make_folder(folder)
     _write(folder / STATE, asdict(now) | {"at": now.at.isoformat()})
 
 
 def ask(folder: Path, person_id: int | None) -> None:
-    """Have a worker make a backup; where one is asked for or under way already, nothing changes. Raises OSError."""
+    """Request a backup from a worker; does nothing if one is already requested or running. Raises OSError."""
     last = work(folder)
     if last is None or not last.unfinished:
         note_work(folder, BackupWork(WAITING, datetime.now(UTC), person_id=person_id))
 
 
 def is_due(settings: Settings, now: datetime) -> bool:
-    """Whether the schedule wants a backup now, and none has failed a little before. What is damaged, or dated in times
-    to come, is no reason to wait."""
+    """Return whether the schedule requires a backup now, and none has failed recently. Damaged backups and backups with
+    future dates do not count."""
     every, folder = settings.backups.every, settings.backups_dir
     if every is None:
         return False
@@ -140,13 +140,13 @@ def is_due(settings: Settings, now: datetime) -> bool:
 
 
 def anything_to_do(settings: Settings, now: datetime) -> bool:
-    """Whether a worker is needed for a backup."""
+    """Return whether a worker is needed for a backup."""
     last = work(settings.backups_dir)
     return (last is not None and last.unfinished) or is_due(settings, now)
 
 
 def why_worried(settings: Settings, now: datetime) -> str | None:
-    """The problem with the backups, in words for owners; None if all is as the settings want it."""
+    """Return the problem with the backups, in words for owners; None if they are as the settings require."""
     folder = settings.backups_dir
     last, made = work(folder), kept(folder)
     if last is not None and last.state == FAILED:
@@ -175,7 +175,7 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
-    """Say what is wrong with a folder without any backup; None for a new Winnow, which has time for the first. The
+    """Return the problem with a folder without any backup; None for a new Winnow, which has time for the first. The
     time of its first start is that of a file that is written only once."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
@@ -188,9 +188,9 @@ def _why_none(home: Path, every: float, now: datetime) -> str | None:
 def remove_old(
     folder: Path, count: int, spared: str | None = None, now: datetime | None = None
 ) -> list[Path]:
-    """Remove the backups before the latest `count` good ones; what was removed. Raises OSError.
+    """Remove the backups before the latest `count` good ones; return the removed ones. Raises OSError.
 
-    spared : name of one that stays, because it is to be put back      now : None for the present
+    spared : name of one to keep, because it is to be restored      now : None for the current time
     """
     made, now = kept(folder), now or datetime.now(UTC)
     good = [one for one in made if one.is_good and not _is_to_come(one, now)]
@@ -204,7 +204,7 @@ def remove_old(
 
 
 def running(asked: BackupWork | None) -> BackupWork:
-    """The work as it begins. asked : what was requested; None if it was due by itself"""
+    """Return the work at its start. asked : the request; None if it was due by schedule"""
     now = datetime.now(UTC)
     if asked is None or not asked.unfinished:
         return BackupWork(RUNNING, now)
@@ -217,7 +217,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (
         OSError,
         ValueError,
-    ):  # no one has written it yet, or a disk was full: what it says can be told again
+    ):  # not written yet, or written on a full disk: it can be written again
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -1,10 +1,9 @@
-"""A backup of everything that cannot be made again: the database, the uploaded tables, their images and recordings.
+"""A backup of everything that cannot be recreated: the database, the uploaded tables, their images and recordings.
 
-It is made while others continue answering. The database first, at one moment: every file it leads to is on disk by
-then,
-for images and recordings are written before the table that names them, tables before the project that uses them, and
-none of them ever changes. Not in it: caches, versions of models, small pictures, exports, which are made again when
-they are needed, and the folder `encoders`, which was put there by hand. The database is an SQLite file in it,
+It is made while others continue answering. The database is copied first, at one moment. Every file that it names is on
+disk by then: images and recordings are written before the table that names them, tables before the project that uses
+them, and none of them ever changes. A backup does not include caches, model versions, small images and exports, which
+are recreated when needed, or the folder `encoders`, which the operator fills. The database is stored as an SQLite file,
 whatever it is here (`db.engine`).
 """
 
@@ -31,7 +30,7 @@ from workflow.files.stored import MAKING, path_of
 
 
 class Stored(Protocol):
-    """Parts of a backup, as a `Home` has it."""
+    """Contents of a backup, from a `Home`."""
 
     @property
     def database(self) -> Database: ...
@@ -42,21 +41,22 @@ class Stored(Protocol):
 
 
 def name_at(moment: datetime) -> str:
-    """The name of a backup made then."""
+    """Return the name of a backup made at this time."""
     return f"winnow-{moment:%Y%m%d-%H%M%S}.zip"
 
 
 def place_at(folder: Path, moment: datetime) -> Path:
-    """Where in this folder a backup made then is put: of two of one second the later has the name of the next."""
+    """Return the path in this folder of a backup made at this time. If the name is taken, it is that of the next
+    second."""
     while (place := folder / name_at(moment)).exists():
         moment += timedelta(seconds=1)
     return place
 
 
 def make(home: Stored, path: Path, tell: Tell | None = None) -> Manifest:
-    """Write a backup of the home to a new file, and read it again; its manifest.
+    """Write a backup of the home to a new file, and read it again; return its manifest.
 
-    Raises BackupError, in words: there is such a file, the disk is full, or the database is damaged.
+    Raises BackupError, in words: the file exists, the disk is full, or the database is damaged.
     """
     return make_of(home.database, home.tables_dir, home.media_dir, path, tell)
 
@@ -70,7 +70,7 @@ def make_of(
     *,
     alone: bool = False,
 ) -> Manifest:
-    """As `make`, of what a home is made of: it need not be up to date. alone : the database without all else"""
+    """Make a backup as `make`, from the parts of a home, which need not be up to date. alone : only the database"""
     if path.exists():
         raise BackupError(f"There is a file {path} already. Fix: name another one.")
     if not path.parent.is_dir():
@@ -93,13 +93,13 @@ def make_of(
 
 
 def strays(tables_dir: Path, media_dir: Path) -> list[str]:
-    """Names of files among the tables and what came with them that are not Winnow's: what a system or a person has left
-    there. They are in no backup."""
+    """Return the names of files among the tables and their files that are not Winnow's, left by the system or a person.
+    They are in no backup."""
     return sorted(name for name, _ in _all_files(tables_dir, media_dir) if not is_ours(name))
 
 
 def _files(tables_dir: Path, media_dir: Path) -> Iterator[tuple[str, Path]]:
-    """Name in the backup, and path, of every table and every file that came with one."""
+    """Yield the name in the backup, and the path, of every table and every file of one."""
     return ((name, path) for name, path in _all_files(tables_dir, media_dir) if is_ours(name))
 
 
@@ -111,7 +111,7 @@ def _all_files(tables_dir: Path, media_dir: Path) -> Iterator[tuple[str, Path]]:
 
 
 def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]:
-    """Files that the database's projects need."""
+    """Return the files that the database's projects need."""
     from plcore.tables import read_kept_names
 
     found = set()
@@ -119,7 +119,7 @@ def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]
         found.add(f"tables/{table_hash}.parquet")
         try:
             kept = read_kept_names(tables_dir / f"{table_hash}.parquet")
-        except (OSError, ValueError):  # not there, or damaged: which of both the manifest says
+        except (OSError, ValueError):  # missing or damaged; the manifest tells which
             continue
         found |= {f"media/{path_of(media_dir, name).relative_to(media_dir).as_posix()}" for name in kept}
     return found
@@ -127,7 +127,7 @@ def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Raises BackupError where the database or the disk fails the block."""
+    """Raise BackupError if the block fails because of the database or the disk."""
     whole = "Nothing is left of the backup that was begun."
     try:
         yield

@@ -10,18 +10,19 @@ from winnow_labels import __version__
 
 FORMAT = 1
 HOME, ALONE, PROJECT = "home", "database", "project"
-"""Owner of a file: everything, the database alone, or one project."""
+"""Contents of a file: everything, only the database, or one project."""
 DATABASE = "winnow.sqlite3"
 CONTENT = "project.json"
 MANIFEST = "manifest.json"
 
 
 class BackupError(ValueError):
-    """A backup cannot be made, or what was given is none that can be restored; in words."""
+    """A backup cannot be made, or the given file cannot be restored; in words."""
 
 
 class DamagedError(BackupError):
-    """A backup is not what was written. place : the member, or which other part      expected, came : of it"""
+    """A backup is not as it was written. place : the member or other part      expected, came : its expected and actual
+    content"""
 
     def __init__(self, name: str, place: str, expected: str, came: str) -> None:
         super().__init__(
@@ -46,8 +47,8 @@ class Manifest:
     """Manifest of a backup.
 
     kind : HOME, ALONE or PROJECT      winnow : version that made it      schema : revision of the database's tables
-    made_at : ISO 8601, UTC      counts : of what, by name, for people to read
-    missing, damaged : names of files that the tables name and that were not there, or not as they were when they came
+    made_at : ISO 8601, UTC      counts : {name: number}, for people to read
+    missing, damaged : names of files named by the tables that were missing, or had changed since their import
     """
 
     kind: str
@@ -62,7 +63,7 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        """Bytes of all members."""
+        """Return the bytes of all members."""
         return sum(one.size for one in self.members)
 
 
@@ -71,7 +72,7 @@ _SEVERAL = {"entries": "entries of their logs"}
 
 
 def counted(counts: dict[str, int]) -> str:
-    """How many of what, in words: "1 project, 2,000 entries of their logs, 1 person"."""
+    """Return the counts in words: "1 project, 2,000 entries of their logs, 1 person"."""
     return ", ".join(
         f"{count:,} {_ONE[name] if count == 1 else _SEVERAL.get(name, name)}"
         for name, count in counts.items()
@@ -79,7 +80,7 @@ def counted(counts: dict[str, int]) -> str:
 
 
 def understand(data: bytes, name: str) -> Manifest:
-    """The manifest that these bytes are. name : of the backup      Raises BackupError."""
+    """Return the manifest in these bytes. name : of the backup      Raises BackupError."""
     try:
         said: dict[str, Any] = json.loads(data)
         if said["format"] > FORMAT:

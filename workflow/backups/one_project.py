@@ -42,7 +42,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 SUFFIX = ".winnow.zip"
-"""How the name of such a file ends, where Winnow gives it one."""
+"""Suffix of the names that Winnow gives to such files."""
 PARTS = 1000
 """Parts of a file, for reporting the progress of writing it."""
 
@@ -52,7 +52,8 @@ _OF_PERSON = re.compile(r"(?P<batch>batch\.)?(?P<person>[0-9]+)\.(?P<rest>.*)", 
 
 @dataclass(frozen=True)
 class BroughtIn:
-    """known : people who were here by the same name, and are taken for the same      new : those who are here by now"""
+    """Result of an import. known : people who existed here under the same name and are taken for the same      new :
+    people who were added"""
 
     project_id: int
     name: str
@@ -61,7 +62,8 @@ class BroughtIn:
 
 
 def take_along(seat: Seat, path: Path, tell: Tell | None = None) -> Manifest:
-    """Write the project to a new file. Raises BackupError, NotAllowed unless the person is an owner of it, NotFound."""
+    """Write the project to a new file. Raises BackupError, NotAllowed unless the person is an owner of the project,
+    NotFound."""
     with seat.reading(Right.OWN):
         pass  # before anything is written
     _note_taken(seat)
@@ -79,9 +81,9 @@ def _note_taken(seat: Seat) -> None:
 
 
 def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
-    """Write the project as it is now. Raises as `take_along`."""
+    """Write the current project. Raises as `take_along`."""
     home = seat.home
-    with seat.reading(Right.OWN) as reading:  # no one who answers waits for it, however long the log is
+    with seat.reading(Right.OWN) as reading:  # no annotator has to wait for it, however long the log is
         session, project = reading.session, reading.project
         values, rows = copies.take(session, project.id)
         named = {one.id: one.name for one in people.listed(session)}
@@ -106,10 +108,12 @@ def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
 
 
 def prepare(seat: Seat, stem: str) -> str:
-    """Have the project's file written for this person, as `workflow.exporting.files.prepare` does with others; its key.
+    """Request the project's file for this person, as `workflow.exporting.files.prepare` does for other files; return
+    its key.
 
-    stem : what the name of the file begins with. Raises NotAllowed unless the person is an owner of it, NotFound,
-    NotSaved.
+    stem : first part of the file's name
+
+    Raises NotAllowed unless the person is an owner of the project, NotFound, NotSaved.
     """
     with seat.reading(Right.OWN) as reading:
         whose = Whose(reading.person.id, reading.project.id)
@@ -129,10 +133,13 @@ def prepare(seat: Seat, stem: str) -> str:
 def bring_in(
     seat: Seat, path: Path, name: str | None = None, tell: Tell | None = None, called: str = ""
 ) -> BroughtIn:
-    """Make a project of a file that `take_along` wrote. name : None for the one it had
+    """Create a project from a file that `take_along` wrote. name : None for its original name
 
-    All of it is checked before anything is stored, in a limited process of its own: every byte, every value, and
-    whether table and log fit, entry for entry. called : how people know the file, where that is not its name
+    The whole file is checked in a limited process before anything is stored: every byte, every value, and whether table
+    and log fit, entry for entry.
+
+    called : the file's name for users, if it is another one
+
     Raises BackupError, ProjectNameError, NotAllowed unless the person is an owner of this Winnow, NotSaved.
     """
     home, called = seat.home, called or path.name
@@ -166,7 +173,7 @@ def bring_in(
 
 
 def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.ProjectFileFound:
-    """Description of the file in the job. Raises BackupError."""
+    """Check the file in the limited process; return its description. Raises BackupError."""
     size = path.stat().st_size
 
     def on_step(share: float) -> None:
@@ -178,7 +185,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         found: project_content.ProjectFileFound = limited.ask(
             project_content.JOB, given, aside, project_content.bounds_of(size), on_step
         ).result
-    except TableError as error:  # a limit was passed
+    except TableError as error:  # a limit was exceeded
         raise BackupError(
             f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download "
             "the project again"
@@ -216,7 +223,7 @@ def _files_of(home: Home, hashes: set[str]) -> dict[str, Path]:
 
 
 def _put_files(home: Home, aside: Path, names: Iterable[str]) -> None:
-    """Where all tables and files lie; those that are there are the same, by their names."""
+    """Move all tables and files to their places; existing ones are identical, since names depend on the content."""
     for name in names:
         target = home.settings.home / name
         if not target.exists():
@@ -227,7 +234,7 @@ def _put_files(home: Home, aside: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def _fitting(called: str) -> Iterator[None]:
-    """Turn errors that the check missed into messages; faults of the store continue."""
+    """Turn errors that the check missed into messages; other errors of the store are raised unchanged."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:
@@ -239,7 +246,7 @@ def _fitting(called: str) -> Iterator[None]:
 def _people_here(
     session: Session, named: Mapping[int, str]
 ) -> tuple[dict[int, int], tuple[str, ...], tuple[str, ...]]:
-    """{id there: id here}, who was here by the same name, and who was not."""
+    """Return {id there: id here}, the people known here by the same name, and the others."""
     there = {one.name: one.id for one in people.listed(session)}
     here, now = {}, datetime.now(UTC)
     for number, name in named.items():
@@ -253,7 +260,7 @@ def _people_here(
 
 
 def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str, object]]:
-    """The rows of a table, as the job has left them, with the numbers that people have here."""
+    """Yield the rows of a table, as left by the job, with the ids that people have here."""
     with (aside / project_content.ROWS.format(part)).open(encoding="utf-8") as lines:
         for line in lines:
             row: dict[str, object] = json.loads(line)
@@ -261,8 +268,8 @@ def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str,
 
 
 def _renumbered(row: Mapping[str, Any], here: Mapping[int, int]) -> dict[str, Any]:
-    """An entry with the numbers that people have here, also if they are in the names of presses and of batches:
-    another person's press must never be taken for one of these."""
+    """Return an entry with the ids that people have here, also inside the names of clicks and batches: another person's
+    click must never be taken for one of these."""
 
     def press(token: str) -> str:
         named = _OF_PERSON.fullmatch(token)

@@ -1,4 +1,4 @@
-"""Backups as the owners of this Winnow see them: which there are, one more, one downloaded, one put back."""
+"""Backups for the owners of this Winnow: list them, make one, download one, restore one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from workflow.saving import saving_files
 from workflow.seat import Seat
 
 PATH = "/backup-files"
-"""Where the server gives them out."""
+"""Path at which the server offers them."""
 
 
 @dataclass(frozen=True)
 class BackupsView:
-    """kept : the latest first      work : the one that was asked for or due last      every : seconds, None: none is
+    """All about backups. kept : the latest first      work : the backup last requested or due      every : seconds,
+    None: no schedule
 
-    worried : what is wrong with them, in words      staged : the one that the next start puts back
-    restored : what came of the last one that was to be put back
+    worried : the problem with them, in words      staged : the one that the next start restores
+    restored : the result of the last restore
     """
 
     folder: Path
@@ -37,7 +38,7 @@ class BackupsView:
 
 
 def overview(seat: Seat) -> BackupsView:
-    """All there is to see. Raises NotAllowed unless the person is an owner of this Winnow."""
+    """Return all about backups. Raises NotAllowed unless the person is an owner of this Winnow."""
     _check(seat)
     settings, home = seat.home.settings, seat.home
     return BackupsView(
@@ -53,14 +54,14 @@ def overview(seat: Seat) -> BackupsView:
 
 
 def back_up_now(seat: Seat) -> None:
-    """Have a worker make a backup. Raises NotAllowed unless the person is an owner of this Winnow, NotSaved."""
+    """Request a backup from a worker. Raises NotAllowed unless the person is an owner of this Winnow, NotSaved."""
     _check(seat)
     with saving_files():
         keeping.ask(seat.home.backups_dir, seat.person_id)
 
 
 def find_backup(seat: Seat, name: str) -> Path:
-    """Where the backup of this name lies, which is noted as removed.
+    """Return the path of the backup with this name; its download is recorded.
 
     Raises NotAllowed unless the person is an owner of this Winnow, NotFound, NotSaved.
     """
@@ -72,7 +73,7 @@ def find_backup(seat: Seat, name: str) -> Path:
 
 
 def stage_restore(seat: Seat, name: str) -> None:
-    """Have the next start of the server put this backup back.
+    """Let the next start of the server restore this backup.
 
     Raises NotAllowed unless the person is an owner of this Winnow, NotFound, NotSaved.
     """
@@ -85,7 +86,7 @@ def stage_restore(seat: Seat, name: str) -> None:
 
 
 def unstage_restore(seat: Seat) -> None:
-    """Have the next start put none back after all. Raises NotAllowed unless the person is an owner of this Winnow."""
+    """Cancel the restore at the next start. Raises NotAllowed unless the person is an owner of this Winnow."""
     _check(seat)
     with saving_files():
         staging.unstage(seat.home.settings.home)
@@ -97,7 +98,7 @@ def _check(seat: Seat) -> None:
 
 
 def _find(seat: Seat, name: str) -> Path:
-    """Only what is listed is found, so that no name leads elsewhere."""
+    """Return the path of a listed backup; other names are refused, so that no name leads elsewhere."""
     for one in keeping.kept(seat.home.backups_dir):
         if one.path.name == name:
             return one.path

@@ -42,22 +42,22 @@ from workflow.projects.managing import checked_description
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""Errors that an invalid value raises where no reader gives its own message."""
+"""Errors that an invalid value raises if no reader gives its own message."""
 _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
 """Defaults for project files from before a column existed."""
 
 
 MOST_PEOPLE = 10_000
-"""Whom a file may name."""
+"""Maximum number of people in a file."""
 LONGEST = 200
-"""Characters of a token, and of the name of a strategy; those of Winnow have fewer."""
+"""Maximum characters of a token, and of the name of a strategy; those of Winnow have fewer."""
 MOST_SECONDS = 366 * 86_400.0
-"""Of an answer: a question can be open for months."""
+"""Maximum seconds of an answer: a question can be open for months."""
 
 
 def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows, dict[int, str]]:
-    """(the project, its rows by table, {id: name} of people) of the file unpacked in `aside`, each value as its column
-    holds it. called : how people know the file      Raises DamagedError."""
+    """Return (the project, its rows by table, {id: name} of people) of the file unpacked in `aside`, with values in the
+    form of their columns. called : the file's name for users      Raises DamagedError."""
     try:
         said = json.loads((aside / CONTENT).read_bytes())
         _check_storable(said)
@@ -68,23 +68,23 @@ def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows,
         named = {int(one): _name(name) for one, name in said["people"].items()}
         _check_named(named, copies.people_in(rows) | set(set_aside_in(rows)))
         return values, rows, named
-    except (*_WRONG, RecursionError) as error:  # a list in a list in a list, and so on, is the last
+    except (*_WRONG, RecursionError) as error:  # deeply nested lists
         raise DamagedError(
             called, CONTENT, "a project as Winnow writes it", f"something else ({error})"
         ) from error
 
 
 def set_aside_in(rows: copies.Rows) -> list[int]:
-    """The people whose answers were excluded: the log names them by number."""
+    """Return the people whose answers were excluded: the log names them by id."""
     return [int(one["labels"][0]) for one in rows["entries"] if one["kind"] == EntryKind.ASIDE]
 
 
 def check_content(
     called: str, path_of: Callable[[str], Path], values: Mapping[str, Any], rows: copies.Rows
 ) -> dict[str, int]:
-    """The project's counts, from its table. All else is checked: whether a learner can be made of table and log, and
-    says of each row what the log says, and whether every setting can be read. path_of : where the table of a SHA-256
-    lies      Raises BackupError."""
+    """Return the project's counts, from its table, after checking everything: whether a learner can be created from
+    table and log and agrees with the log for each row, and whether every setting can be read. path_of : returns the
+    path of the table with a SHA-256      Raises BackupError."""
     try:
         project = projects.Project(**{**_LATER, **values, **_ANEW})
         log = [_entry(one) for one in rows["entries"]]
@@ -103,7 +103,7 @@ def check_content(
 
 
 def _check_storable(said: object) -> None:
-    """Whether a database takes every text and every number. Raises ValueError."""
+    """Check that a database takes every text and number. Raises ValueError."""
     left = [said]
     while left:
         one = left.pop()
@@ -120,8 +120,11 @@ def _check_storable(said: object) -> None:
 
 
 def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
-    """named : {id: name}      spoken_of : in the rows; who made the project may be named next to them. Raises
-    ValueError."""
+    """Check that the names are those of people in the rows; the project's creator may be named too.
+
+    named : {id: name}      spoken_of : ids in the rows
+
+    Raises ValueError."""
     if len(set(named.values())) < len(named):
         raise ValueError("two people have the same name")
     if lost := spoken_of - named.keys():
@@ -204,7 +207,7 @@ def _entry(row: Mapping[str, Any]) -> LogEntry:
 
 
 def _check_typed(row: Mapping[str, Any]) -> None:
-    """The limits of answers that people and programs send. Raises ValueError."""
+    """Check the limits of answers sent by people and programs. Raises ValueError."""
     where = f"entry {row['seq']}"
     checked_note(row.get("note"))
     if not 0 <= (row.get("seconds") or 0) <= MOST_SECONDS:
@@ -232,10 +235,10 @@ def _check_asked(asked: Mapping[str, object]) -> None:
 
 JOB = f"{__name__}.look"
 ROWS = "rows-{}.jsonl"
-"""The name of the rows of a table of the database in the folder of the job: a line of JSON for each."""
+"""Name of the file with the rows of a database table in the job's folder: one line of JSON per row."""
 _LEAST_MB = 600
 _PATIENCE = 5
-"""Times the seconds that other files of this size may take: every entry of the log is folded again."""
+"""Multiple of the seconds that other files of this size may take: every log entry is folded again."""
 
 
 class ProjectFileGiven(TypedDict):
@@ -256,7 +259,7 @@ class ProjectFileFound(TypedDict, total=False):
 
 
 def bounds_of(size: int) -> Bounds:
-    """Limits for checking a file of this size."""
+    """Return the limits for checking a file of this size."""
     usual = Bounds.of_file(size, _LEAST_MB)
     return replace(usual, cpu=_PATIENCE * usual.cpu, wall=_PATIENCE * usual.wall)
 
@@ -269,12 +272,12 @@ def table_hashes(last: str, rows: Rows) -> set[str]:
 
 
 def look(given: ProjectFileGiven, folder: Path, tell: Callable[[float], None]) -> ProjectFileFound:
-    """Check all of a project's file: every byte, every value, and whether table and log fit, entry for entry.
+    """Check a whole project file: every byte, every value, and whether table and log fit, entry for entry.
 
-    given : `path`; `called`, the file's name for people
-    Leaves in the folder the members at their names, and the rows as ROWS. Gives `project`, its values; `people`,
-    {id: name}; `files`, the members that are to be kept. Or `damaged`, the parts of a DamagedError, or `refused`, in
-    words.
+    given : `path`; `called`, the file's name for users
+
+    Leaves the members in the folder under their names, and the rows as ROWS. Returns `project`, its values; `people`,
+    {id: name}; `files`, the members to store. Or `damaged`, the parts of a DamagedError, or `refused`, in words.
     """
     path, called = Path(given["path"]), str(given["called"])
     try:
@@ -310,15 +313,15 @@ def _check_kind(called: str, manifest: Manifest) -> None:
         raise BackupError(f"{called} was written by {writer_of(manifest.schema)}. Fix: {fix}.")
     for one in manifest.members:
         named = Path(one.name).stem
-        if len(named) == 64 and named != one.sha256:  # it would be kept for all projects under this name
+        if len(named) == 64 and named != one.sha256:  # it would be stored for all projects under this name
             raise DamagedError(called, one.name, f"SHA-256 {named}, which it is called by", one.sha256)
 
 
 def _check_files(
     called: str, manifest: Manifest, folder: Path, values: Mapping[str, Any], rows: Rows
 ) -> None:
-    """Whether every table that the project names is in the file, and every file that those name, and no other: no name
-    leads to another place, and nothing is kept that no one asked for."""
+    """Check that the file has every table that the project names, every file that those name, and no others: no name
+    leads to another place, and nothing unneeded is stored."""
     there = {one.name for one in manifest.members} - {CONTENT}
     tables = {f"tables/{one}.parquet" for one in map(str, table_hashes(values["table_hash"], rows))}
     for one in sorted(tables - there):

@@ -1,10 +1,10 @@
-"""Replacing a home by a backup: all of it is checked before anything is changed, then it takes effect at once.
+"""Replace a home by a backup: everything is checked before anything is changed, then it takes effect at once.
 
 Triggers, views and unique indices that others have added to the backup's database are not restored.
 
-Tables and their files are called by their content, so that those of the backup can be next to what was there. The
-database comes last, at one moment (`places`): before it everything is as it was, after it as in the backup, but that
-everyone signs in again: what has ended since the backup, sign-ins and links, must not let anyone in.
+Tables and their files are named by their content, so those of the backup can be next to the existing ones. The database
+is replaced last, at one moment (`DatabasePlace`): before it everything is unchanged, after it everything is as in the
+backup. But everyone has to sign in again: sign-ins and links that have ended since the backup must not let anyone in.
 """
 
 from __future__ import annotations
@@ -46,32 +46,33 @@ from workflow.server import running
 from workflow.server.settings import Settings
 from workflow.server.store import KEPT, NOTE, where
 
-# Where a backup's database is put: an SQLite file, or PostgreSQL. Either way all of it is there at one moment, and
-# what was there before is kept as an SQLite file.
+# Replacement of the database: an SQLite file, or PostgreSQL. In both cases it takes effect at one moment, and the
+# previous database is stored as an SQLite file.
 
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
 class DatabasePlace(Protocol):
-    """called : in words for the person at the terminal"""
+    """The place of a database. called : its name for the person at the terminal"""
 
     called: str
 
     def size(self) -> int | None:
-        """Bytes that a copy of what is there needs, or less; None if nothing is there. Raises BackupError."""
+        """Return the bytes needed for a copy of the existing database, or fewer; None if there is none. Raises
+        BackupError."""
 
     def check(self) -> None:
-        """Raises BackupError where what is there cannot be replaced."""
+        """Raise BackupError if the existing database cannot be replaced."""
 
     def put(self, home: Path, copy: Path) -> Path | None:
-        """Put the SQLite file `copy` there; where the database lies that was there, None if there was none.
+        """Put the SQLite file `copy` there; return the path of the previous database, None if there was none.
 
         Raises BackupError and OSError; nothing was changed then.
         """
 
 
 def place_of(settings: Settings) -> DatabasePlace:
-    """Where the database of these settings is. Raises BackupError."""
+    """Return the place of the database in these settings. Raises BackupError."""
     url = make_url(settings.database_url)
     if url.get_backend_name() != "sqlite":
         return PostgresPlace(settings)
@@ -81,37 +82,37 @@ def place_of(settings: Settings) -> DatabasePlace:
 
 
 class SqlitePlace:
-    """A file."""
+    """An SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.called = path.name
 
     def size(self) -> int | None:
-        """As `DatabasePlace.size`."""
+        """Return the size, as `DatabasePlace.size`."""
         if not self.path.exists():
             return None
         beside = [self.path.with_name(self.path.name + ending) for ending in _BESIDE]
         return sum(one.stat().st_size for one in (self.path, *beside) if one.exists())
 
     def check(self) -> None:
-        """As `DatabasePlace.check`: a file that is damaged is replaced, too."""
+        """Check as `DatabasePlace.check`; a damaged file can be replaced too."""
 
     def put(self, home: Path, copy: Path) -> Path | None:
-        """As `DatabasePlace.put`."""
+        """Put the copy there, as `DatabasePlace.put`."""
         new = self.path.with_name(f".{self.path.name}{RESTORED}")
         try:
             shutil.move(copy, new)
             before = self._keep(home)
-            (home / NOTE).unlink(missing_ok=True)  # an older database is meant now
+            (home / NOTE).unlink(missing_ok=True)  # the database is older now, as intended
             new.replace(self.path)
         finally:
             new.unlink(missing_ok=True)
         return before
 
     def _keep(self, home: Path) -> Path | None:
-        """Give the database that is there another name, too; where it lies then, None if there is none. Nothing is
-        left next to it, whether it is there or not: SQLite would write an old log into the one that comes."""
+        """Store the existing database under another name; return its path, None if there is none. Accompanying files
+        are removed in any case: SQLite would write an old log into the new database."""
         kept, there = _kept(home), self.path.exists()
         beside = {
             self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending)
@@ -120,9 +121,9 @@ class SqlitePlace:
         try:
             if there:
                 with suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as before:
-                    before.execute("PRAGMA journal_mode=DELETE")  # what was written is in the one file then
+                    before.execute("PRAGMA journal_mode=DELETE")  # everything is in the one file then
                 shutil.copyfile(self.path, kept)
-            for one, aside in beside.items():  # of a database that SQLite could not read, or that is deleted
+            for one, aside in beside.items():  # of a database that SQLite could not read, or that was deleted
                 if one.exists():
                     shutil.copy(one, aside)
         except BaseException:
@@ -131,7 +132,7 @@ class SqlitePlace:
             raise
         if not there:
             kept.unlink()
-        flush_all()  # what comes, and what was there, before any of it goes
+        flush_all()  # the new and the previous database must be on disk before anything is removed
         for one in beside:
             one.unlink(missing_ok=True)
         sync_folder(self.path.parent)  # they are gone before the new one has the name
@@ -139,21 +140,21 @@ class SqlitePlace:
 
 
 class PostgresPlace:
-    """A database of PostgreSQL, with nothing else in it."""
+    """A PostgreSQL database, with nothing else in it."""
 
     def __init__(self, settings: Settings) -> None:
         self.called = where(settings)
         self._url = settings.database_url
 
     def size(self) -> int | None:
-        """As `DatabasePlace.size`. Tables of someone else's count, too."""
+        """Return the size, as `DatabasePlace.size`, including tables of other programs."""
         with self._opened() as database, database.read() as session:
             if not inspect(session.connection()).get_table_names():
                 return None
             return int(session.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
 
     def check(self) -> None:
-        """As `DatabasePlace.check`: only tables that can be copied before may go."""
+        """Check as `DatabasePlace.check`: only tables that can be copied first may be dropped."""
         with self._opened() as database:
             if (found := None if database.is_new() else database.revision()) not in revisions():
                 raise BackupError(
@@ -162,7 +163,7 @@ class PostgresPlace:
                 )
 
     def put(self, home: Path, copy: Path) -> Path | None:
-        """As `DatabasePlace.put`."""
+        """Put the copy there, as `DatabasePlace.put`."""
         there = self.size() is not None
         with self._opened() as database:
             kept = _kept(home) if there else None
@@ -183,7 +184,7 @@ class PostgresPlace:
                 if kept is not None:
                     kept.unlink(missing_ok=True)
                 raise
-            (home / NOTE).unlink(missing_ok=True)  # an older database is meant now
+            (home / NOTE).unlink(missing_ok=True)  # the database is older now, as intended
             return kept
 
     @contextmanager
@@ -208,7 +209,7 @@ class PostgresPlace:
 
 
 def _kept(home: Path) -> Path:
-    """A new empty file for the database that is there: two restores of one second keep one each."""
+    """Return a new empty file for the previous database: two restores within a second get one each."""
     make_folder(home / KEPT)
     moment = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
     for again in count(1):
@@ -222,22 +223,24 @@ def _kept(home: Path) -> Path:
 logger = logging.getLogger("winnow")
 
 MADE_AGAIN = ("models", "cache", "exports")
-"""Folders of what was made of the projects that were there, under the numbers of projects."""
+"""Folders of data computed from the previous projects, under their ids."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """manifest : of the backup      before : where the database lies that was there; None if there was none"""
+    """Result of a restore. manifest : of the backup      before : path of the previous database; None if there was
+    none"""
 
     manifest: Manifest
     before: Path | None
 
 
 def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell | None = None) -> Restored:
-    """Put the backup instead of the home of these settings.
+    """Replace the home of these settings by the backup.
 
-    replace : what is there may go; its database is kept in the folder `backups`
-    Raises BackupError, which says what is wrong and where; nothing was changed then.
+    replace : existing data may be replaced; its database is stored in the folder `backups`
+
+    Raises BackupError, which names the fault and its place; nothing was changed then.
     """
     try:
         manifest = check_archive(path, tell)
@@ -245,7 +248,7 @@ def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell
         place = place_of(settings)
         make_folder(settings.home)
         with running.alone(settings.home):
-            stored.clear(settings, older=0.0)  # of a restore that was killed: no one else is here
+            stored.clear(settings, older=0.0)  # left by an interrupted restore: no other process is here
             _check_place(settings.home, place, manifest, replace=replace)
             before = _put(settings.home, place, path, manifest)
     except running.InUseError as error:
@@ -333,8 +336,8 @@ def _put(home: Path, place: DatabasePlace, path: Path, manifest: Manifest) -> Pa
 
 @contextmanager
 def _files_of(home: Path, aside: Path, manifest: Manifest) -> Iterator[None]:
-    """The files of the backup in their places, but the database. If the block fails, those that were not there before
-    go again: a home with tables and no database does not start."""
+    """Move the files of the backup to their places, without the database. If the block fails, new files are removed
+    again: a home with tables and no database does not start."""
     added = []
     try:
         for name in (one.name for one in manifest.members if one.name != DATABASE):
@@ -342,13 +345,13 @@ def _files_of(home: Path, aside: Path, manifest: Manifest) -> Iterator[None]:
             if not target.exists():
                 added.append(target)
             elif name in manifest.damaged:
-                continue  # what is there may be better
+                continue  # the existing file may be better
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             (aside / name).replace(target)
         (home / "tables").mkdir(mode=0o700, exist_ok=True)
         yield
     except BaseException as error:
-        if not isinstance(error.__cause__, CommitUnknownError):  # or else the database may be there
+        if not isinstance(error.__cause__, CommitUnknownError):  # otherwise the new database may be in place
             for target in added:
                 with suppress(OSError):
                     target.unlink()

@@ -1,5 +1,5 @@
-"""A backup that an owner wants to have put back: the next start of the server does it, before anyone has the data
-folder open."""
+"""A backup that an owner wants to restore: the next start of the server does it, before anyone opens the data
+folder."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ WANTED, BEGUN, LAST = "restore-next.json", "restore-begun.json", "restore-last.j
 
 
 def stage(home: Path, name: str) -> None:
-    """Have the backup of this name put back at the next start. Raises OSError."""
+    """Let the next start restore the backup with this name. Raises OSError."""
     with whole_file(home / WANTED) as file:
         file.write(json.dumps({"file": name}).encode())
 
 
 def staged(home: Path) -> str | None:
-    """The name of the backup that is to be put back."""
+    """Return the name of the backup to be restored, or None."""
     return _said(home / WANTED, "file")
 
 
 def unstage(home: Path) -> None:
-    """Put none back after all; harmless if none was to be."""
+    """Cancel the restore; harmless if none was requested."""
     (home / WANTED).unlink(missing_ok=True)
 
 
 def last(home: Path) -> str | None:
-    """The result of the last time, in words."""
+    """Return the result of the last restore, in words."""
     return _said(home / LAST, "said")
 
 
 def settings_at_start() -> Settings:
-    """The settings of a server that starts, when what is wanted has been put back; what came of that is said at the
-    terminal. To be called before the home is opened. Raises SettingsError as `carry_out`, and for wrong settings."""
+    """Return the settings of a starting server, after a requested restore, whose result is printed at the terminal.
+    Call it before the home is opened. Raises SettingsError as `carry_out`, and for wrong settings."""
     settings = Settings.from_environment()
     if said := carry_out(settings):
         terminal.say(said)
@@ -61,7 +61,9 @@ def carry_out(settings: Settings) -> str | None:
     Raises SettingsError if another start is restoring: no one may open the home before that has ended.
     """
     home = settings.home
-    if not ((home / WANTED).exists() or (home / BEGUN).exists()):  # in this order: the one becomes the other
+    if not (
+        (home / WANTED).exists() or (home / BEGUN).exists()
+    ):  # in this order, since one is renamed to the other
         return None
     try:
         with running.only_restore(home) as ours:
@@ -78,7 +80,7 @@ def carry_out(settings: Settings) -> str | None:
 
 
 def _carry_out(settings: Settings, home: Path) -> str | None:
-    """As `carry_out`, while no other start is restoring."""
+    """Do the work of `carry_out`, while no other start is restoring."""
     if (home / BEGUN).exists():
         return _interrupted(home)
     name = staged(home)
@@ -91,7 +93,7 @@ def _carry_out(settings: Settings, home: Path) -> str | None:
         said = f"{name} was put back. The database that was there is now {done.before}."
     except BackupError as error:
         said = f"{name} was not put back. {error}"
-    except Exception as error:  # a fault of Winnow's: the server starts anyway, and does not try again
+    except Exception as error:  # an error of Winnow's: the server starts anyway, and does not try again
         logger.exception("%s could not be put back", name)
         said = f"{name} was not put back: {type(error).__name__}: {error}. Fix: see the log."
     return _told(home, said)
@@ -113,9 +115,9 @@ def _interrupted(home: Path) -> str | None:
 
 
 def _told(home: Path, came: str) -> str:
-    """Note that it is over, and what came of it; that with the moment."""
+    """Record the end of a restore with its result and time."""
     said = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {came}"
-    with contextlib.suppress(OSError):  # it is reported at the terminal, too
+    with contextlib.suppress(OSError):  # the terminal shows it too
         unstage(home)
         (home / BEGUN).unlink(missing_ok=True)
         with whole_file(home / LAST) as file:

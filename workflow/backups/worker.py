@@ -30,7 +30,7 @@ TOLD_EVERY = 1.0
 
 
 def anything_to_do(home: Home) -> bool:
-    """Whether a worker is needed for a backup, whatever else there is to do."""
+    """Return whether a worker is needed for a backup, whatever other work there is."""
     return keeping.anything_to_do(home.settings, datetime.now(UTC))
 
 
@@ -42,7 +42,7 @@ class BackupWorker(NeighborWorker):
         self._next = 0.0
 
     def look(self) -> bool:
-        """As `NeighborWorker.look`; the backups before, for a fit may take long."""
+        """Do the work of `NeighborWorker.look`, after any backups, since a fit may take long."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LOOK_EVERY
             if anything_to_do(self.home):
@@ -50,8 +50,8 @@ class BackupWorker(NeighborWorker):
         return super().look()
 
     def back_up(self) -> None:
-        """Make the backup that is wanted, read the others again and remove those that are too many. Nothing is done
-        where another worker is about it."""
+        """Make the backup that is wanted, check the others again, and remove surplus ones. Does nothing if another
+        worker is doing it."""
         folder = self.home.backups_dir
         with ExitStack() as stack:
             try:
@@ -59,11 +59,11 @@ class BackupWorker(NeighborWorker):
                 stack.enter_context(running.alone(folder))
             except running.InUseError:
                 return
-            except OSError as error:  # there is no place to note it, either
+            except OSError as error:  # it cannot be recorded either
                 logger.error("The folder of backups cannot be written: %s", error)
                 self._next = time.monotonic() + keeping.RETRY.total_seconds()
                 return
-            if anything_to_do(self.home):  # another may have made it while this one waited
+            if anything_to_do(self.home):  # another worker may have made it meanwhile
                 self._make(folder)
 
     def _make(self, folder: Path) -> None:
@@ -95,7 +95,7 @@ class BackupWorker(NeighborWorker):
         except (BackupError, OSError) as error:
             logger.error("No backup could be made: %s", error)
             self._note_failed(folder, state, str(error))
-        except Exception as error:  # or it would be restarted at every look, and nothing be learnt any more
+        except Exception as error:  # otherwise it would be restarted at every look, and learning would stop
             logger.exception("No backup could be made")
             self._note_failed(
                 folder, state, f"{type(error).__name__}: {error}. The log of the worker says more."

@@ -1,4 +1,4 @@
-"""The columns of the log as files have it: what each holds, what an entry says in it, and back."""
+"""The columns of the log in files: their contents, and conversion of entries in both directions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from db.entries import NO_ROW, LogEntry
 
 
 class LogError(ValueError):
-    """A log is not as Winnow wrote it; the message names the line, and the column where there is one."""
+    """A log is not as Winnow wrote it; the message names the line, and the column if there is one."""
 
 
 class Form(Enum):
-    """The content of a column; the value says it in words."""
+    """The content of a column, described by its value."""
 
     WHOLE = "a whole number"
     NUMBER = "a number"
@@ -55,18 +55,18 @@ COLUMNS: Mapping[str, Form] = {
 """Every column, in order."""
 
 LATER = ("asked",)
-"""Columns at the end that came when logs had been written and sealed. What says nothing in one is sealed without it, as
-before; a file may lack it."""
+"""Columns at the end that were added after logs had been written and sealed. An empty value is left out of the seal, as
+before; a file may lack the column."""
 
 NULLABLE = frozenset(
     {"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label", "asked"}
 )
-"""Columns that may say nothing."""
+"""Columns that may be empty."""
 
 
 @dataclass(frozen=True)
 class LogLine:
-    """An entry as a file has it: people by name, its row by number and by id. The entry's own `person_id` is 0."""
+    """An entry in a file: people by name, its row by number and id. The entry's own `person_id` is 0."""
 
     entry: LogEntry
     annotator: str
@@ -138,18 +138,16 @@ def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
 # The log as CSV, and back: every column of every entry, exactly.
 #
 # Lists of labels are joined by ``|``; a bar or backslash inside a label has a backslash before it. Entries about the
-# classes have kind ``class``, no row, and as labels what was done and to which: ``rename|wren|winter wren``.
+# classes have kind ``class``, no row, and as labels the change and its classes: ``rename|wren|winter wren``.
 
 PIECE = 2**16
-"""Characters that are written at once."""
+"""Characters written at once."""
 
 
 def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> Iterator[bytes]:
-    """The entries as CSV, UTF-8, in pieces. names : {person: name}      ids : of the table's rows"""
+    """Yield the entries as CSV, UTF-8, in pieces. names : {person: name}      ids : of the table's rows"""
     text = io.StringIO(newline="")
-    writer = csv.writer(
-        text
-    )  # lines end in CR LF: both marks are then quoted where a label or note holds them
+    writer = csv.writer(text)  # lines end in CR LF, so both characters are quoted inside a label or note
     writer.writerow(COLUMNS)
     for entry in log:
         values = values_of(entry, names, ids)
@@ -194,7 +192,7 @@ def _read_object(cell: str) -> dict[str, object]:
 
 def _joined(labels: Sequence[str]) -> str:
     if list(labels) == [""]:
-        return "\\"  # one cell that is not asked, which is not no cell at all
+        return "\\"  # one cell that was not asked about, unlike no cell at all
     return "|".join(label.replace("\\", "\\\\").replace("|", "\\|") for label in labels)
 
 

@@ -49,7 +49,7 @@ class LogHeader:
     """Header of a file, before its first entry.
 
     project : its name      table_sha256 : of the table's file at import      written_at : with its time zone
-    settings : as stored; the seed is among them      version : of the form of the lines
+    settings : as stored, including the seed      version : version of the form of the lines
     """
 
     project: str
@@ -59,7 +59,7 @@ class LogHeader:
     version: int = VERSION
 
     def values(self) -> dict[str, object]:
-        """The content of the line."""
+        """Return the content of the line."""
         return {
             "winnow_log": self.version,
             "project": self.project,
@@ -71,7 +71,7 @@ class LogHeader:
 
 @dataclass(frozen=True)
 class LogFooter:
-    """Last line of a file. entries : how many      head : the seal of the last one"""
+    """Last line of a file. entries : number of entries      head : the seal of the last one"""
 
     entries: int
     head: str
@@ -80,7 +80,7 @@ class LogFooter:
 def write_log_lines(
     log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str], header: LogHeader
 ) -> Iterator[bytes]:
-    """The lines of a file, each with its newline, one after the other as they are requested.
+    """Yield the lines of a file, each with its newline, as they are requested.
 
     names : {person: name}      ids : of the table's rows
     """
@@ -95,26 +95,27 @@ def write_log_lines(
 
 
 def seal(line: bytes) -> str:
-    """The SHA-256 of a line without its newline."""
+    """Return the SHA-256 of a line without its newline."""
     return hashlib.sha256(line).hexdigest()
 
 
 def entry_line(before: str, values: Mapping[str, object]) -> bytes:
-    """The line of an entry, without its newline. before : the seal of the entry before it, or the table's SHA-256"""
+    """Return the line of an entry, without its newline. before : the seal of the previous entry, or the table's
+    SHA-256"""
     said = {name: value for name, value in values.items() if value is not None or name not in LATER}
     return _bytes({"sha256": before, **said})
 
 
 def first_table(log: Iterable[LogEntry], table_sha256: str) -> str:
-    """The SHA-256 of the project's table before any rows were added, which the chain begins with.
+    """Return the SHA-256 of the project's table before any rows were added, with which the chain begins.
 
-    table_sha256 : of its table now
+    table_sha256 : of its current table
     """
     return next((one.before[0] for one in log if one.kind == EntryKind.ROWS and one.before), table_sha256)
 
 
 def head_of(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str], table_sha256: str) -> str:
-    """The seal of the last entry, as a file of this log has it; of no entries the table's SHA-256."""
+    """Return the seal of the last entry in a file of this log; without entries the table's SHA-256."""
     head = table_sha256
     for entry in log:
         head = seal(entry_line(head, values_of(entry, names, ids)))
@@ -122,7 +123,7 @@ def head_of(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str
 
 
 def read_log_lines(lines: Iterable[bytes], project_id: int = 0) -> list[LogLine]:
-    """The entries that `write_log_lines` wrote, in order. lines : as a file opened in binary mode gives them
+    """Return the entries written by `write_log_lines`, in order. lines : of a file opened in binary mode
 
     Raises LogError as `check_log_lines`.
     """
@@ -130,11 +131,11 @@ def read_log_lines(lines: Iterable[bytes], project_id: int = 0) -> list[LogLine]
 
 
 def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[LogHeader | LogLine | LogFooter]:
-    """The header, every entry and the footer, each as soon as its line is found to be in its place.
+    """Yield the header, every entry and the footer, each once its line has passed the checks.
 
-    Whether a line was changed is known only when the one after it was read, so nothing is certain before the footer.
+    A changed line is detected only when the next one is read, so nothing is certain before the footer.
 
-    Raises LogError, naming the first line that is wrong, and how, as far as the chain can tell.
+    Raises LogError, naming the first wrong line and the fault, as far as the chain shows.
     """
     rest = iter(lines)
     first = next(rest, b"")
@@ -166,7 +167,7 @@ FIX = "Fix: take the file from where it was first kept, or export the log again.
 
 
 def _with_next(lines: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Every line with the one after it, b"" after the last."""
+    """Yield every line with the next one, b"" after the last."""
     line = next(lines, b"")
     while line:
         following = next(lines, b"")
@@ -183,7 +184,7 @@ def _footer(head: str, header: str, count: int) -> bytes:
 
 
 def _parsed(number: int, line: bytes) -> dict[str, Any]:
-    """The object of a line that is in its one form. Raises LogError."""
+    """Return the object of a line, which must be in its only valid form. Raises LogError."""
     try:
         values = json.loads(line)
         same = isinstance(values, dict) and _bytes(values) + b"\n" == line
@@ -284,8 +285,8 @@ def _out_of_order(number: int, seq: int, expected: int) -> str:
 
 
 def _changed(number: int, line: bytes, following: bytes) -> str:
-    """The sentence for a line that does not carry the seal of the one before. If the line after it carries its own
-    seal, the line is as it was written, so the one before is not."""
+    """Return the message for a line without the seal of the previous one. If the next line has its seal, the line
+    itself is unchanged, so the previous one was changed."""
     untouched = f'"sha256":"{seal(line[:-1])}"'.encode() in following
     wrong = number - 1 if untouched else number
     return f"Line {wrong} was changed: it and line {number if untouched else number - 1} do not belong together. {FIX}"

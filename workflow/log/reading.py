@@ -1,4 +1,4 @@
-"""The log that the database keeps of a project, as plcore reads it."""
+"""The log of a project in the database, in the form for plcore."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def learner_entry(entry: entries.LogEntry | events.ToldEntry) -> Entry:
 
 
 def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, ...]:
-    """The changes of the project's classes and rows, from its log."""
+    """Return the changes of the project's classes and rows, from its log."""
     return class_changes(map(learner_entry, entries.about_project(session, project_id)))
 
 
 def follow(session: Session, project_id: int, pool: AnyPool, apply: Callable[[Entry], object]) -> bool:
-    """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
-    entry itself yet.
+    """Let `apply` apply the log entries that the pool has not seen. Call it in a transaction that has not written an
+    entry yet.
 
-    Returns False if the classes or rows have changed since the pool was made. It then is before that change, and
-    a new pool must be made under the changed ones.
+    Returns False if the classes or rows have changed since the pool was created. The pool then is in the state before
+    that change, and a new pool must be created under the changed ones.
     """
     return take_in(pool, events.each(session, project_id, pool.seq), apply)
 
@@ -49,8 +49,9 @@ def follow(session: Session, project_id: int, pool: AnyPool, apply: Callable[[En
 def take_in(
     pool: AnyPool, log: Iterable[entries.LogEntry | events.ToldEntry], apply: Callable[[Entry], object]
 ) -> bool:
-    """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False if one
-    changes classes or rows otherwise than the pool was made under; the pool then is before it."""
+    """Let `apply` apply these entries, in order; the pool itself skips those about no row.
+
+    Returns False if one changes classes or rows differently from the pool; the pool then is in the state before it."""
     for entry in log:
         if entry.row != entries.NO_ROW:
             apply(learner_entry(entry))
@@ -67,9 +68,9 @@ def take_in(
 class Vote(NamedTuple):
     """Latest answer of one person about a place.
 
-    label : None if the whole row is asked about      names : the classes that they leave, by their present names
-    choices : what they could have said      predicted : what the model had said when they were asked; None: nothing
-    check : a blind check      known : what is right, by a verdict; None: there is none
+    label : None if the whole row is asked about      names : the classes they leave, by current names
+    choices : the labels they could choose      predicted : the model's prediction at that time; None: none
+    check : a blind check      known : the right labels, by a verdict; None: there is none
     """
 
     row: int
@@ -82,18 +83,18 @@ class Vote(NamedTuple):
     known: frozenset[str] | None
 
 
-# Plain values that programs are reported, whatever the kind of project: rows, numbers that may not be known, figures.
+# Plain values for programs, for projects of any kind: rows, numbers that may be unknown, figures.
 
 
 def number(value: float | None) -> float | None:
-    """The number; None if it is not known: JSON has no NaN."""
+    """Return the number, or None if it is unknown: JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def told_row(view: RowView) -> dict[str, object]:
-    """A row as programs have it: what people see of it. row : from 0
+    """Return a row for programs, with what annotators see of it. row : from 0
 
-    Files are named by their addresses below that of the interface; pictures that are in the table come as they are.
+    Files are named by their addresses below that of the interface; images in the table are included.
     """
     return {
         "row": view.row,
@@ -115,7 +116,7 @@ def _address(one: str) -> str:
 def curve_points(
     answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
 ) -> list[dict[str, object]]:
-    """A point for each number of answers: the figure with its 95% interval, None if it is not known."""
+    """Return a point for each number of answers: the figure with its 95% interval, None if it is unknown."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
         for count, value, least, most in zip(answers, values, low, high, strict=True)
@@ -123,7 +124,7 @@ def curve_points(
 
 
 def figure(name: str, by: str, points: Sequence[dict[str, object]]) -> dict[str, object] | None:
-    """The figure as it is: the last point; None if nothing has measured it yet. by : what measures it"""
+    """Return the current figure, from the last point; None if nothing has measured it yet. by : what measures it"""
     last = points[-1] if points else None
     if last is None or last["value"] is None:
         return None

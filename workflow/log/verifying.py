@@ -1,9 +1,9 @@
-"""Whether a log is what it was when it was written: a file by its seals, a project by its table.
+"""Check that a log is unchanged: a file by its seals, a project by its table.
 
-What that proves: a file whose chain holds has had no line changed, removed, added or moved since it was written,
-unless everything after the change was rewritten as well; the log of a project that holds says, entry for entry, what
-its table and the entries before it make of the row. Neither shows that no one wrote all of it again. For that, note the
-head elsewhere (in an e-mail, a paper, a colleague's folder), and compare.
+If the chain of a file holds, no line was changed, removed, added or moved since it was written, unless everything after
+the change was rewritten as well. If the log of a project holds, each entry has the labels that follow from its table
+and the previous entries. Neither proves that the whole log was not rewritten. For that, note the head elsewhere (in an
+e-mail, a paper, a colleague's folder), and compare.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from workflow.seat import Seat
 
 @dataclass(frozen=True)
 class Verified:
-    """A log that holds. entries : how many      head : the seal of the last one (`workflow.log.lines`)
+    """A log that passed. entries : number of entries      head : the seal of the last one (`workflow.log.lines`)
 
-    checked : what was checked, as a sentence names it
+    checked : what was checked, as in a sentence
     """
 
     checked: str
@@ -54,9 +54,9 @@ def header_of(project: Project, log: Iterable[LogEntry], written_at: datetime) -
 
 
 def verify_file(path: Path) -> Verified:
-    """Check the seals of a log that was written as JSON Lines.
+    """Check the seals of a log written as JSON Lines.
 
-    Raises LogError, naming the first line that is wrong, and how; OSError.
+    Raises LogError, naming the first wrong line and the fault; OSError.
     """
     with path.open("rb") as lines:
         (last,) = deque(check_log_lines(lines), maxlen=1)
@@ -65,12 +65,12 @@ def verify_file(path: Path) -> Verified:
 
 
 def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]:
-    """Fold the project's log again from its table, and compare what each entry says with what it comes to.
+    """Fold the project's log again from its table, and compare each entry with the result.
 
-    path : a file of the log: is it, entry for entry, how the project's log begins?
+    path : a file of the log, which must be the beginning of the project's log
 
     Raises
-    LogError : Something does not fit; the sentence says which entry, and how.
+    LogError : Something does not fit; the message names the entry and the fault.
     NotAllowed : The person is not an owner.
     NotFound, OSError
     """
@@ -89,11 +89,11 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     part = log[: alone.entries]
     own = head if len(part) == len(log) else head_of(part, names, ids, first)
     nameless = alone.head != own and alone.head == head_of(part, hidden, ids, first)
-    called = hidden if nameless else names  # hidden in a data set in which no one is named
+    called = hidden if nameless else names  # names are hidden in a data set without annotators
     lines = [line_of(values_of(entry, called, ids)) for entry in log]
     with path.open("rb") as file:
         beginning = _check_beginning(file, path.name, project, first, lines)
-    # Values that are equal can be written otherwise, as 0.0 and -0.0 or 1.0 and 1: with seals of their own.
+    # Equal values can be written differently, such as 0.0 and -0.0 or 1.0 and 1, with different seals.
     if not nameless and beginning.head != own:
         raise LogError(
             f"{path.name} says the same as the log of project {project.id} in another form, with a head of its own, "
@@ -121,10 +121,11 @@ def _read_table(path: Path, table_hash: str, project: Project) -> LabelTable:
 def check_fold(
     kind: AnyKind, path_of: Callable[[str], Path], project: Project, first: str, log: Sequence[LogEntry]
 ) -> list[str]:
-    """Fold the log again from the table; the ids of all rows. first : the table's SHA-256 before any rows were added
-    path_of : where the table of a SHA-256 lies
+    """Fold the log again from the table; return the ids of all rows. first : the table's SHA-256 before any rows were
+    added
+    path_of : returns the path of the table with a SHA-256
 
-    Raises LogError where an entry is not what table and entries before it allow, or says other labels than they give.
+    Raises LogError if an entry is impossible after the table and the previous entries, or has other labels.
     """
     settings = kind.read_settings(project.settings)
     changes: list[ClassChange] = []
@@ -143,7 +144,7 @@ def check_fold(
                 before = tuple(pool.classes)
                 changes += class_changes([entry])
                 if _came_with_rows(log, number):
-                    before = after = ()  # the entry of the rows says of which table
+                    before = after = ()  # the entry that adds rows names their table
                 else:
                     if stored.kind == EntryKind.ROWS:
                         before, table_hash = (table_hash,), stored.labels[-1]
@@ -180,7 +181,8 @@ def check_fold(
 
 
 def _came_with_rows(log: Sequence[LogEntry], number: int) -> bool:
-    """Whether this entry adds a class that was new in rows: the next that does not is the entry of these rows."""
+    """Return whether this entry adds a class for new rows: the next entry of another kind must be the one that adds the
+    rows."""
     kinds = (None if one.kind == EntryKind.CLASS and not one.after else one.kind for one in log[number - 1 :])
     return not log[number - 1].after and next(filter(None, kinds), None) == EntryKind.ROWS
 
@@ -188,7 +190,7 @@ def _came_with_rows(log: Sequence[LogEntry], number: int) -> bool:
 def _check_beginning(
     lines: Iterable[bytes], name: str, project: Project, first: str, log: Sequence[LogLine]
 ) -> Verified:
-    """The file as the beginning of the project's log. Raises LogError."""
+    """Check a file as the beginning of the project's log. Raises LogError."""
     whose = f"project {project.id}"
     for part in check_log_lines(lines):
         if isinstance(part, LogHeader):

@@ -1,4 +1,4 @@
-"""Finding answered rows: what to search for, the lines of the list that is found, and those of a row's history."""
+"""Search answered rows: the search options, the lines of the result, and those of a row's history."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from plcore.arrays import BoolArray, FloatArray, IntArray
 from workflow import access
 from workflow.answering.history import SAYS_SOMETHING
 
-# Text as a search compares it: without its accents, whatever its case. `pages/parts/card/folding.js` does the same.
+# Text as a search compares it: without accents and case. `pages/parts/card/folding.js` does the same.
 
 _MARKS = "[\u0300-\u036f]"
 _LETTERS = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i", "ς": "σ",
 }  # fmt: skip
-"""Lower-case letters that Unicode does not take apart, and what people type who do not have them."""
+"""Lower-case letters that Unicode does not decompose, and their replacements for people who cannot type them."""
 
 
 def folded(text: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Every text in compatibility decomposition (composed and decomposed letters alike), in lower case, without
-    accents (U+0300 to U+036F); letters such as ø and ß as o and ss.
+    """Return every text in compatibility decomposition (composed and decomposed letters alike), in lower case, without
+    accents (U+0300 to U+036F); letters such as ø and ß become o and ss.
 
-    Marks that belong to a script, such as the vowel signs of Devanagari, stay: without them words would be others.
+    Marks that belong to a script, such as the vowel signs of Devanagari, stay: without them words would change.
     """
     if isinstance(text, pa.ChunkedArray):
         text = text.combine_chunks()
@@ -69,11 +69,11 @@ class Search:
 
 @dataclass(frozen=True)
 class FoundAnswer:
-    """A line of the list: a row's latest answer, or that of the person searched for;
-    where several labels may be right, any answer that still counts.
+    """A line of the list: a row's latest answer, or that of the person searched for; if several labels may be right,
+    any answer that still counts.
 
-    labels : class names as they are now      predicted : what the model said when the row was asked about, in words
-    differs : the model said something else than the answer
+    labels : current class names      predicted : the model's prediction when the row was asked about, in words
+    differs : the model's prediction differed from the answer
     """
 
     seq: int
@@ -91,7 +91,7 @@ class FoundAnswer:
 
 @dataclass(frozen=True)
 class ReviewList:
-    """One page of what was found, newest first. page : from 0, one that exists      total : lines of all pages"""
+    """One page of the result, newest first. page : from 0, one that exists      total : lines of all pages"""
 
     rows: tuple[FoundAnswer, ...]
     total: int
@@ -104,12 +104,12 @@ class ReviewList:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """One entry about a row. Class names are as they are now.
+    """One entry about a row, with current class names.
 
-    before, after : the row's candidates;
-        where several labels may be right, the values of those that the entry is about, in words
+    before, after : the row's candidates or, if several labels may be right, the values of the labels that the entry is
+        about, in words
     taken_back : whether a later entry withdraws it
-    yes_no : the labels that were asked about in yes and no; none if it was asked which
+    yes_no : the labels asked about in a yes-or-no question; none for other questions
     """
 
     seq: int
@@ -128,12 +128,12 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Subjects of a search.
+    """Available search options.
 
-    people : (id, name) of everyone, where `everybody`: this person may see the answers of others
-    anything : whether there is any answer to find
-    scored : whether the table came with scores, of which this person may see how right they are
-    scored_by : the model that has given others since (`plcore.tables.growing`); None if they are the file's
+    people : (id, name) of everyone, if `everybody`: this person may see the answers of others
+    anything : whether there are any answers
+    scored : whether the table came with scores whose precision this person may see
+    scored_by : the model that has computed scores since (`plcore.tables.growing`); None if they are the file's
     """
 
     classes: tuple[str, ...]
@@ -145,14 +145,14 @@ class SearchOptions:
 
 
 def checked_kinds(search: Search) -> tuple[str, ...]:
-    """The kinds of entries that a search looks at. Raises ValueError."""
+    """Return the kinds of entries that a search covers. Raises ValueError."""
     if search.kind is not None and search.kind not in SAYS_SOMETHING:
         raise ValueError(f"kind must be one of {', '.join(SAYS_SOMETHING)}, or None. Got {search.kind!r}.")
     return SAYS_SOMETHING if search.kind is None else (search.kind,)
 
 
 def names_of(session: Session) -> dict[int, str]:
-    """{person: name} of everyone."""
+    """Return {person: name} of everyone."""
     return {one.id: one.name for one in people.listed(session)}
 
 
@@ -165,7 +165,8 @@ def answer_line(
     *,
     differs: bool,
 ) -> FoundAnswer:
-    """An entry as a line of the list, with these labels, what the model had said in words, and whether it differs."""
+    """Return an entry as a line of the list, with these labels, the model's prediction in words, and whether it
+    differs."""
     row_id, person = table.id_of(one.row), names.get(one.person_id, "")
     return FoundAnswer(
         one.seq, one.row, row_id, one.kind, labels, predicted, differs, person, one.at, one.flagged, one.note
@@ -183,7 +184,7 @@ def history_line(
     taken_back: bool,
     yes_no: tuple[str, ...] = (),
 ) -> HistoryLine:
-    """An entry as a line of a row's history."""
+    """Return an entry as a line of a row's history."""
     person = names.get(one.person_id, "")
     marks = one.note, one.flagged, predicted, taken_back, yes_no
     return HistoryLine(one.seq, one.at, person, one.kind, labels, before, after, *marks)
@@ -198,9 +199,9 @@ def check_row(table: LabelTable, row: int) -> None:
 def entries_about(
     session: Session, project_id: int, row: int, whose: int | None
 ) -> tuple[list[entries.LogEntry], list[entries.LogEntry]]:
-    """Every entry about the row, and those that may be seen. whose : as `workflow.access.Rights.whose`
+    """Return every entry about the row, and those that the person may see. whose : as `workflow.access.Rights.whose`
 
-    Raises NotFound where a person who may see their own alone has none.
+    Raises NotFound if the person may see only their own entries and has none.
     """
     every = answers.of_row(session, project_id, row)
     visible = [one for one in every if whose in (None, one.person_id)]
@@ -210,20 +211,20 @@ def entries_about(
 
 
 def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
-    """The seqs of the entries that a later one withdraws."""
+    """Return the seqs of the entries that a later one withdraws."""
     return {one.target_seq for one in log if one.target_seq is not None}
 
 
 def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
-    """Whether a row with these entries may be corrected: reviewers may correct any answered row, annotators those that
-    they answered; withdrawn answers do not count. whose : as `workflow.access.Rights.whose`"""
+    """Return whether a row with these entries may be corrected. Reviewers may correct any answered row, annotators the
+    rows they answered; withdrawn answers do not count. whose : as `workflow.access.Rights.whose`"""
     withdrawn = taken_back(log)
     answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return any(whose in (None, one.person_id) for one in answers)
 
 
 def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
-    """(n,) whether all words are in the row's id or text, whatever their case and accents."""
+    """Return (n,) whether all words are in the row's id or text, ignoring case and accents."""
     ids = pa.array(table.ids.astype(str), pa.large_string())
     parts = [ids]
     if table.roles.text:
@@ -236,23 +237,22 @@ def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
 
 
 def inside(page: int, total: int, size: int) -> int:
-    """The page number, or the nearest that exists. total : lines of all pages      size : lines of a page"""
+    """Return the page number, or the nearest that exists. total : lines of all pages      size : lines per page"""
     return min(max(0, page), max(0, -(-total // size) - 1))
 
 
-# Which rows of a table hold words in their text: by whole columns, and without the learner, for a table never
-# changes.
+# Rows of a table with words in their text: by whole columns, and without the learner, since a table never changes.
 #
-# A word is held whatever its case (`str.casefold`).
+# Case is ignored (`str.casefold`).
 
 
 def words_of(search: str) -> list[str]:
-    """The words that a person searches for, each once, as `rows_with` compares them."""
+    """Return the words that a person searches for, each once, in the form for `rows_with`."""
     return list(dict.fromkeys(search.casefold().split()))
 
 
 def rows_with(table: LabelTable, words: Sequence[str]) -> Mapping[str, BoolArray]:
-    """(n,) for each word: whether it is in a row's id, text or categories."""
+    """Return, for each word, (n,) whether it is in a row's id, text or categories."""
     if not words:
         return {}
     columns = [column for column in (table.roles.text, *table.roles.categories) if column]
@@ -278,7 +278,7 @@ def _ids(table: LabelTable) -> pa.Array | pa.ChunkedArray:
 
 
 def nearest_first(near: FloatArray, places: IntArray) -> IntArray:
-    """These places in `near` by its values there, the largest first, ties in their order; without NaN."""
+    """Return these places in `near` by descending value, ties in their order, without NaN."""
     places = places[~np.isnan(near[places])]
     return places[np.argsort(-near[places].round(9), kind="stable")]
 
@@ -286,4 +286,4 @@ def nearest_first(near: FloatArray, places: IntArray) -> IntArray:
 # Long lists on a page.
 
 SHOWN = 200
-"""Lines on a page; a search looks through those of all pages."""
+"""Lines per page; a search covers all pages."""

@@ -1,4 +1,4 @@
-"""The map of a project's rows: where each lies by its features, how it stands, what it is, and who answered it."""
+"""The map of a project's rows: position by features, state, label, and annotator."""
 
 from __future__ import annotations
 
@@ -37,40 +37,39 @@ from workflow.rows.queue import may_see_order
 from workflow.seat import Seat
 from workflow.server.home import Home, room_for_learner
 
-# Where rows are on the map: by the principal axes of their features, or next to those most like them (t-SNE).
+# Positions of rows on the map: by the principal axes of their features, or next to similar rows (t-SNE).
 
 MOST = 2_000
-"""Rows on the map; of more, a seeded sample. A browser draws this many in half a second
+"""Maximum number of rows on the map; larger tables are sampled with a seed. A browser draws this many in half a second
 (benchmarks/results/pages.md)."""
 LEAST = 20
-"""Rows below which the axes say all."""
+"""Minimum number of rows for t-SNE; with fewer, the axes are enough."""
 AXES = 50
-"""Principal axes that t-SNE uses, if there are more features: those after them are noise for the most part, and
-cost time."""
+"""Number of principal axes that t-SNE uses, if there are more features: later axes are mostly noise, and cost time."""
 ROUNDS = 500
-"""For gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
+"""Rounds of gradient descent; twice as many preserve neighbours no better (benchmarks/results/maps.md)."""
 NEAR = 30
-"""Perplexity: about how many rows each is to lie alongside."""
+"""Perplexity: about the number of neighbours of each row."""
 
 
 def rows_on_map(n_rows: int) -> IntArray:
-    """The rows that are drawn, ascending."""
+    """Return the rows that are drawn, ascending."""
     return np.sort(np.random.default_rng(0).permutation(n_rows)[:MOST])
 
 
 @room_for_learner()
 def features_of(table: LabelTable, rows: IntArray) -> object:
-    """(k, d) the features of these rows, dense or sparse, fitted on them. Raises NoRoomError."""
+    """Return the features (k, d) of these rows, dense or sparse, fitted on them. Raises NoRoomError."""
     return table.features().fit(table, rows).transform(table, rows)
 
 
 def principal_axes(X: Any, axes: int = 2) -> tuple[FloatArray, float]:
-    """(k, axes) float32, the first principal components of X (k, d), and the share of the variance that they hold;
-    if there are fewer, the others are 0, and of rows that are all alike all are."""
+    """Return (k, axes) float32, the first principal components of X (k, d), and their share of the variance. Missing
+    components are 0; if all rows are equal, all are 0."""
     found = np.zeros((X.shape[0], axes), dtype=np.float32)
     size = min(axes, X.shape[1], X.shape[0] - 1)
     if size < 1 or (X.max(axis=0) - X.min(axis=0)).max() == 0:
-        return found, 1.0  # one point says all
+        return found, 1.0  # one component explains everything
     if sparse.issparse(X) and min(X.shape) <= axes:
         X = X.toarray()
     pca = PCA(size, svd_solver="arpack" if sparse.issparse(X) else "auto", random_state=0)
@@ -79,14 +78,16 @@ def principal_axes(X: Any, axes: int = 2) -> tuple[FloatArray, float]:
 
 
 def more_to_show(X: Any) -> bool:
-    """Whether two axes may be too few for these rows (k, d)."""
+    """Return whether two axes may be too few for these rows (k, d)."""
     differ = bool((X.max(axis=0) - X.min(axis=0)).max() > 0)
     return X.shape[0] >= LEAST and X.shape[1] > 2 and differ
 
 
 def beside_neighbors(X: Any, rounds: int = ROUNDS) -> FloatArray:
-    """(k, 2) float32, t-SNE of X (k, d), from the principal axes on (van der Maaten and Hinton, JMLR 2008). Call it
-    if there is `more_to_show`. rounds : of gradient descent"""
+    """Return (k, 2) float32, the t-SNE of X (k, d), started from the principal axes (van der Maaten and Hinton, JMLR
+    2008).
+
+    Call it if there is `more_to_show`. rounds : of gradient descent"""
     reduced: AnyArray = principal_axes(X, AXES)[0] if X.shape[1] > AXES else _dense(X)
     near = min(NEAR, (X.shape[0] - 1) / 3)
     layout = TSNE(perplexity=near, init="pca", random_state=0, max_iter=rounds)
@@ -99,22 +100,23 @@ def _dense(X: Any) -> AnyArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-# Layouts of the map in which rows are next to those most like them: wished for by a page, made by a worker, kept.
+# Layouts of the map with similar rows next to each other: requested by a page, computed by a worker, and cached.
 #
-# A layout is of a table, whatever was answered. Both it and the wish for one are files in the folder `cache` of the
-# data folder, which may be removed at any time: a map is drawn by the principal axes if there is none.
+# A layout belongs to a table and does not depend on answers. Layouts and requests are files in the folder `cache` of
+# the data folder, which may be removed at any time. Without a layout, a map is drawn by the principal axes.
 
 logger = logging.getLogger("winnow")
 
 TASK = "map"
 """The task of the leases of layouts."""
 _MADE_AS = 1
-"""Counts the ways in which layouts were made: those of an earlier one are not shown again."""
+"""Version of the layout method: layouts of earlier versions are not shown."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """project_id : whose map someone looked at      table_hash : of its table      fault : why it cannot be made"""
+    """A request for a layout. project_id : project whose map was opened      table_hash : hash of its table      fault
+    : why it cannot be computed"""
 
     project_id: int
     table_hash: str
@@ -122,7 +124,7 @@ class Wish:
 
 
 def kept(home: Home, table_hash: str, rows: IntArray) -> FloatArray | None:
-    """(k, 2) the layout of these rows of the table; None if there is none, or only one that cannot be read."""
+    """Return (k, 2) the layout of these rows of the table; None if there is none, or it cannot be read."""
     try:
         with np.load(io.BytesIO(_layout(home, table_hash).read_bytes()), allow_pickle=False) as file:
             places, laid = file["places"], file["rows"]
@@ -134,8 +136,8 @@ def kept(home: Home, table_hash: str, rows: IntArray) -> FloatArray | None:
 
 
 def wish(home: Home, project_id: int, table_hash: str) -> Wish:
-    """The wish for a layout of this table, left for a worker if there was none. A disk that cannot be written keeps
-    no one from looking at the map."""
+    """Request a layout of this table from a worker, unless it is already requested. If the disk cannot be written, the
+    map can still be viewed."""
     found = _read(path := _wish(home, table_hash))
     if found is not None:
         return found
@@ -147,13 +149,13 @@ def wish(home: Home, project_id: int, table_hash: str) -> Wish:
 
 
 def wishes(home: Home) -> list[Wish]:
-    """Searches that a worker can do."""
+    """Return the requests for a worker."""
     found = [_read(path) for path in sorted(_folder(home).glob(f"*-{_MADE_AS}.wish"))]
     return [one for one in found if one is not None and not one.fault]
 
 
 def fulfil(home: Home, wished: Wish) -> None:
-    """Make the layout, keep it, and take the wish away. Raises what reading the table, or writing, raises."""
+    """Compute and store the layout, and remove the request. Raises errors of reading the table and of writing."""
     table = home.read_table(wished.table_hash)
     rows = rows_on_map(table.n_rows)
     places = beside_neighbors(features_of(table, rows))
@@ -165,12 +167,12 @@ def fulfil(home: Home, wished: Wish) -> None:
 
 
 def note_fault(home: Home, wished: Wish, fault: str) -> None:
-    """Note why the layout cannot be made: it is not tried again. Raises OSError."""
+    """Note why the layout cannot be computed: it is not tried again. Raises OSError."""
     _write(_wish(home, wished.table_hash), replace(wished, fault=fault))
 
 
 def drop(home: Home, wished: Wish) -> None:
-    """Take a wish away."""
+    """Remove a request."""
     _wish(home, wished.table_hash).unlink(missing_ok=True)
 
 
@@ -189,7 +191,7 @@ def _wish(home: Home, table_hash: str) -> Path:
 def _read(path: Path) -> Wish | None:
     try:
         return Wish(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # not there, or not what was written: it is wished for again
+    except (OSError, ValueError, TypeError):  # missing or damaged: it is requested again
         return None
 
 
@@ -205,14 +207,13 @@ STATES = ("open", "answered", "given", "held out", "bad")
 class InstanceMap:
     """Arrays over the k rows on the map.
 
-    places : (k, 2) where they lie: next to those most like them if they are `laid_out`, else their first two
-        principal components
+    places : (k, 2) positions: next to similar rows if `laid_out`, else the first two principal components
     states : (k,) number in STATES
-    labels : of each row its candidates now; where several labels may be right, the labels known to be right
+    labels : current candidates of each row; if several labels may be right, the labels known to be right
     classes : their names, which `named` numbers
-    explained : share of the variance of the features that the two components hold
-    coming : a worker is to lay them out      layout_fault : why it cannot, "" if nothing keeps it
-    can_ask : whether this person may have a row asked that they choose (`ask_row`)
+    explained : share of the variance of the features explained by the two components
+    coming : a worker will compute the layout      layout_fault : why it cannot, "" if it can
+    can_ask : whether this person may choose rows to be asked about (`ask_row`)
     """
 
     rows: np.ndarray
@@ -241,13 +242,13 @@ class _Places:
     laid_out: bool = False
 
 
-# Where a row lies does not depend on the answers: computed once for a learner's table, by one thread.
+# Positions do not depend on the answers: computed once for a learner's table, by one thread.
 _known: WeakKeyDictionary[Learner, _Places] = WeakKeyDictionary()
 _placing = threading.Lock()
 
 
 def instance_map(seat: Seat) -> InstanceMap:
-    """Where the rows lie, and the state of each. The learner is locked for a moment only: no question waits."""
+    """Return the position and the state of each row. The learner is locked only briefly: no question waits."""
     with seat.learner() as opened:
         learner, table, project = opened.learner, opened.learner.table, opened.project
     with _placing:
@@ -279,7 +280,7 @@ def instance_map(seat: Seat) -> InstanceMap:
 
 
 def is_waited_for(seat: Seat) -> bool:
-    """Whether the layout that `coming` speaks of is neither made by now nor given up."""
+    """Return whether the layout announced by `coming` is still pending."""
     with seat.reading() as reading:
         project = reading.project
     rows = rows_on_map(project.n_rows)
@@ -287,8 +288,8 @@ def is_waited_for(seat: Seat) -> bool:
 
 
 def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
-    """Annotator of the latest answer to each of these rows that was not withdrawn, "" if no one did. For who may see
-    everyone's answers."""
+    """Return the annotator of the latest answer to each of these rows that was not withdrawn, or "". Only for people
+    who may see everyone's answers."""
     kinds = seat.kind.ANSWERS
     with seat.reading(Right.REVIEW) as reading:
         found = answers.latest_people(reading.session, reading.project.id, kinds, rows)
@@ -297,13 +298,12 @@ def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
 
 
 def ask_row(seat: Seat, row: int) -> object:
-    """Ask this person about a row of the map; where labels are asked one by one, about the open label that is in
-    doubt most. Returns the shown question.
+    """Ask this person about a row of the map or, if labels are asked about one by one, about its most uncertain open
+    label. Returns the shown question.
 
     Raises
-    NotAllowed : The person does not own the project, which has blind checks: that a row cannot be chosen would show
-        that it is one.
-    AnswerError, NotSaved, NotFound : As `workflow.answering.loop.ask_next`.
+    NotAllowed : The person does not own the project, and it has blind checks: a refused row would be revealed as one.
+    AnswerError, NotSaved, NotFound : As for `workflow.answering.loop.ask_next`.
     """
     with seat.learner(Right.ANSWER) as opened:
         if not may_see_order(opened):
@@ -316,7 +316,8 @@ def ask_row(seat: Seat, row: int) -> object:
 
 
 def _row_states(opened: Opened[Learner]) -> np.ndarray:
-    """(n,) number in STATES. Control rows, or rows with control cells, look like all others: they are asked blindly."""
+    """Return (n,) the number in STATES. Control rows, or rows with control cells, look like all others, since they are
+    asked blindly."""
     pool = opened.learner.pool
     states = np.full(len(pool.bad), STATES.index("given"))
     states[pool.answered_rows] = STATES.index("answered")
@@ -327,7 +328,7 @@ def _row_states(opened: Opened[Learner]) -> np.ndarray:
 
 
 def _place(table: LabelTable) -> _Places:
-    """Where the rows lie by the principal axes of their features, fitted on the rows shown."""
+    """Return the positions by the principal axes of the rows' features, fitted on the rows shown."""
     rows = rows_on_map(table.n_rows)
     X = features_of(table, rows)
     places, explained = principal_axes(X)
@@ -335,8 +336,9 @@ def _place(table: LabelTable) -> _Places:
 
 
 def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, str]:
-    """The layout that a worker has made; if there is none, the axes, and why there will be none: "" while one is
-    being made, which is wished for here, or where there is no more to show than the axes do."""
+    """Return the layout computed by a worker, else the axes; and the reason if there will be no layout.
+
+    The reason is "" while a layout is pending, which this call requests, or if the axes already show everything."""
     if found.laid_out or not found.more:
         return found, ""
     places = kept(seat.home, project.table_hash, found.rows)
@@ -346,7 +348,7 @@ def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, st
 
 
 def _fault(seat: Seat, project: Project) -> str:
-    """Why no one lays out the map; "" where a worker is to, for whom the wish is left here."""
+    """Return why no one computes the layout; "" if a worker will, for whom this call leaves the request."""
     if fault := wish(seat.home, project.id, project.table_hash).fault:
         return fault
     with seat.reading() as reading:

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 ALIKE = 0.99
-"""The least cosine of a row's vector and what an encoder makes of its text, if that encoder made the vector."""
+"""Minimum cosine between a row's vector and an encoder's vector of its text, if that encoder made the row's vector."""
 PROBES = 3
-"""Rows whose texts are encoded to tell which encoder made the vectors."""
+"""Number of rows whose texts are encoded to find out which encoder made the vectors."""
 LONGEST = 1_000
-"""Characters that a search by meaning may have."""
+"""Maximum number of characters of a search by meaning."""
 KEPT = 64
-"""Searches of a table whose vectors are kept: a page asks for the same again at each click."""
+"""Number of searches per table whose vectors are cached: a page repeats them at each click."""
 PATIENCE = 60.0
 """Seconds that a search waits for those before it."""
 LEAST_MB = 500
@@ -45,9 +45,9 @@ LEAST_MB = 500
 
 
 Wanted: TypeAlias = "dict[str, AnyArray]"
-"""Vectors that rows are compared by: a vector (d,) by the column of the table whose vectors are compared with it."""
+"""Vectors to compare rows with: a vector (d,) for each column of the table with vectors."""
 _OWN = ""
-"""In the place of a column: the vectors that came with the table."""
+"""Stands for a column: the vectors that came with the table."""
 
 
 class NoMeaningError(ValueError):
@@ -85,9 +85,10 @@ def ways(home: Home, table: LabelTable) -> Meaning:
 
 
 def similarities(table: LabelTable, wanted: Wanted, rows: IntArray | None = None) -> FloatArray:
-    """(n,) the cosine of each row's vectors to those wanted, the mean over the columns that it has; NaN if none.
+    """Return (n,) the cosine of each row's vectors to those wanted, the mean over its columns; NaN if it has none.
 
     rows : only these
+
     Raises NoMeaningError: the table has other vectors by now.
     """
     vectors = _vectors(table)
@@ -104,7 +105,7 @@ def similarities(table: LabelTable, wanted: Wanted, rows: IntArray | None = None
 
 
 def wanted_row(table: LabelTable, row: int) -> Wanted:
-    """The vectors of a row. Raises NoMeaningError: it has none."""
+    """Return the vectors of a row. Raises NoMeaningError: it has none."""
     found = {}
     for column, vectors in _vectors(table).items():
         own = vectors[[row]]
@@ -119,7 +120,7 @@ def wanted_row(table: LabelTable, row: int) -> Wanted:
 
 
 def wanted_words(home: Home, table: LabelTable, words: str) -> Wanted:
-    """The vector of these words, by the encoder that made the vectors of the table's texts. It may take seconds.
+    """Return the vector of these words, by the encoder that made the vectors of the table's texts. It may take seconds.
 
     Raises NoMeaningError: the table has no such vectors, no encoder in the data folder made them, or it fails.
     """
@@ -150,7 +151,7 @@ def _is_readable(table: LabelTable) -> bool:
 
 
 def _vectors(table: LabelTable) -> dict[str, Any]:
-    """(n, d) the vectors of each column that has some, dense or CSR. Raises NoMeaningError: none has."""
+    """Return (n, d) the vectors of each column that has some, dense or CSR. Raises NoMeaningError: there are none."""
     found: dict[str, Any] = {one.column: one.values for one in table.encoded}
     if table.embeddings is not None:
         found[_OWN] = table.embeddings
@@ -167,8 +168,8 @@ def _vectors(table: LabelTable) -> dict[str, Any]:
 
 
 def _text_vectors(table: LabelTable) -> list[str]:
-    """The columns of `_vectors` that a text encoder may have made: those of the text or, if it is not encoded, those
-    that came with the table. Raises NoMeaningError: there are none."""
+    """Return the columns of `_vectors` that a text encoder may have made: those of the text or, if it is not encoded,
+    those that came with the table. Raises NoMeaningError: there are none."""
     vectors, text = _vectors(table), table.roles.text
     found = [column for column in (text, _OWN) if column in vectors and not issparse(vectors[column])]
     if text is None or not found:
@@ -180,7 +181,7 @@ def _text_vectors(table: LabelTable) -> list[str]:
 
 
 def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
-    """The folders of the encoders that may have made the vectors, the one that says so first. Raises NoMeaningError:
+    """Return the folders of the encoders that may have made the vectors, the declared one first. Raises NoMeaningError:
     there is none."""
     _text_vectors(table)
     said = {one.encoder for one in table.encoded if one.column == table.roles.text}
@@ -201,7 +202,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
 
 
 def _made_by(table: LabelTable) -> str:
-    """Encoder of the texts' vectors, as far as it is known."""
+    """Return the encoder of the texts' vectors, as far as it is known."""
     for one in table.encoded:
         if one.column == table.roles.text:
             return f"The encoder {one.encoder} ({one.sha256[:6]})"
@@ -209,7 +210,7 @@ def _made_by(table: LabelTable) -> str:
 
 
 def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
-    """The vector of the words, by the first encoder that gives the rows the vectors that they have."""
+    """Return the vector of the words, by the first encoder that reproduces the rows' vectors."""
     (column, rows, texts), faults = _probes(table), []
     wanted = _vectors(table)[column][rows]
     for folder in folders:
@@ -234,8 +235,8 @@ def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
 
 
 def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
-    """A column of vectors, the first rows that have both a text and a vector there, and their texts. Raises
-    NoMeaningError: there is none."""
+    """Return a column of vectors, the first rows that have both a text and a vector there, and their texts. Raises
+    NoMeaningError: there are none."""
     column = _text_vectors(table)[0]
     vectors, found = _vectors(table)[column], dict[str, int]()
     for row in range(table.n_rows):
@@ -250,7 +251,7 @@ def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
 
 
 def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
-    """Vectors of texts from an encoder in a process of its own; or why it cannot."""
+    """Return vectors of texts from an encoder in its own process, or the reason why it cannot make them."""
     size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
     bounds = limited.Bounds.of_file(size, LEAST_MB)
     given = {"encoder": str(folder), "texts": texts}
@@ -264,6 +265,6 @@ def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
 
 
 def _stamp(folder: Path) -> str:
-    """Current files of an encoder: another model in its place is another encoder."""
+    """Return a stamp of an encoder's current files: another model in its place is another encoder."""
     files = sorted(one for one in folder.iterdir() if one.is_file())
     return "/".join([folder.name, *(f"{one.name}:{one.stat().st_mtime_ns}" for one in files)])

@@ -1,4 +1,4 @@
-"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
+"""The queue: every open row except blind checks, in question order, with its score and the reason."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from workflow.seat import Seat
 
 
 def list_queue(seat: Seat, search: str = "", page: int = 0) -> object:
-    """A page of the open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
+    """Return a page of the open rows that contain the words searched for, in question order: the `QueueView` of the
+    project's kind.
 
     Raises
-    NotAllowed : The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotAllowed : The person is not an owner and the project has blind checks: rows missing in the queue would be
+        revealed as such.
     """
     words, held = words_of(search), None
     if words:
@@ -38,14 +40,14 @@ def list_queue(seat: Seat, search: str = "", page: int = 0) -> object:
 
 
 def list_nearest(seat: Seat, search: str = "", like: int | None = None, page: int = 0) -> object:
-    """A page of the open rows by how near they are in meaning to the words of the search, or to the row `like`, the
-    nearest first: the `QueueView` of the project's kind. Rows without a vector are left out.
+    """Return a page of the open rows by similarity in meaning to the search words, or to the row `like`, nearest first:
+    the `QueueView` of the project's kind. Rows without a vector are left out.
 
-    like : a row by number; the words do not count then
+    like : number of a row; the words are then ignored
 
     Raises
-    NoMeaningError : They cannot be compared so, in words with the fix.
-    NotAllowed : As `list_queue`.
+    NoMeaningError : They cannot be compared, in words with the fix.
+    NotAllowed : As for `list_queue`.
     """
     with seat.learner(Right.ANSWER) as opened:
         _check_may_see(opened)
@@ -76,8 +78,8 @@ def _queue(opened: Opened[Learner]) -> Queueing[Opened[Learner]]:
 
 
 def may_see_order(opened: Opened[Learner]) -> bool:
-    """Whether this person may see which rows can be chosen: in a project with blind checks it would show which they
-    are."""
+    """Return whether this person may see which rows can be chosen. In a project with blind checks that would reveal
+    them."""
     return opened.may(Right.OWN) or not opened.learner.pool.blind_rows.any()
 
 
@@ -89,7 +91,7 @@ def _check_may_see(opened: Opened[Learner]) -> None:
 
 
 def queue_rows(seat: Seat) -> list[Any]:
-    """The whole queue as the rows that the project's kind lists. It waits as `queue_csv` can. Raises as that."""
+    """Return the whole queue as rows of the project's kind. It waits as `queue_csv` can. Raises the same errors."""
     seat.settle()
     with seat.learner(Right.OWN) as opened:
         return list(_queue(opened).rows(opened))

@@ -36,7 +36,7 @@ from workflow.rows.finding import SearchOptions as SearchOptions
 from workflow.saving import NotSaved as NotSaved
 from workflow.seat import Seat
 
-# Page texts about the scores that came with a table: how many of those so high are right, by label.
+# Page texts about the scores that came with a table: the precision above a score, by label.
 
 BINS = 10
 
@@ -45,8 +45,9 @@ BINS = 10
 class ScoreLine:
     """The candidates of one label whose score is at least the threshold.
 
-    seen : by all rows that people have looked at; strategies choose rows that are in doubt, so it is a low guess
-    drawn : by rows drawn at random alone, which stand for all
+    seen : precision among all rows that people have checked; strategies choose uncertain rows, so it is biased
+        downwards
+    drawn : precision among rows drawn at random only, which represent all
     """
 
     label: str
@@ -69,7 +70,8 @@ class ScoreReview:
 def review_scores(
     found: ScoredCandidates, classes: Sequence[str], threshold: float, label: str | None = None
 ) -> ScoreReview:
-    """Raises ValueError for a label that is not a class. label : whose bins are wanted, None: those of all"""
+    """Return the review of these scores. label : the label for the bins, None: all. Raises ValueError for a label that
+    is not a class."""
     at = found.drawn
     by_draw = ScoredCandidates(
         found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at]
@@ -88,19 +90,19 @@ def review_scores(
 
 
 def unseen_rows(found: ScoredCandidates, threshold: float, place: int) -> list[int]:
-    """The rows whose candidate of this class has at least this score, and that no one has decided; without those that
-    are asked as blind checks, which no one may choose."""
+    """Return the undecided rows whose candidate of this class has at least this score, without blind checks, which no
+    one may choose."""
     chosen = (found.scores >= threshold) & (found.labels == place) & (found.verdicts < 0) & ~found.drawn
     return [int(row) for row in found.rows[chosen]]
 
 
 _TRIES = 20
 AT_ONCE = 5_000
-"""Answers that are read at once for a file."""
+"""Number of answers read at once for a file."""
 
 
 def options(seat: Seat) -> SearchOptions:
-    """Subjects of a search."""
+    """Return the available search options."""
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         table = opened.learner.table
@@ -127,7 +129,7 @@ def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
 
 
 def answers_csv(seat: Seat, search: Search) -> bytes:
-    """The answers that `find` lists on all of its pages, as CSV. One line each; times in UTC."""
+    """Return the answers that `find` lists on all of its pages, as CSV with one line each; times in UTC."""
     with seat.reading(Right.ANSWER):
         pass  # as in `find`
     text = io.StringIO()
@@ -160,9 +162,10 @@ def open_row(seat: Seat, row: int) -> object:
 
 
 def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreReview | None:
-    """How right the scores are that came with the table, of candidates from this score on; None if it has none.
+    """Return the precision of the table's scores for candidates from this score on; None if it has none.
 
-    label : whose shares by score are wanted, None: those of all labels
+    label : label for the shares by score, None: all
+
     Raises ValueError for a label that is not a class; NotAllowed unless the person may review; NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
@@ -171,7 +174,7 @@ def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreRevie
 
 
 def _scores_given(opened: Opened[Learner]) -> ScoredCandidates | None:
-    """Every scored candidate, and its label by people; None if the table has no scores."""
+    """Return every scored candidate with people's verdict; None if the table has no scores."""
     scores = opened.kind.SCORES
     return None if scores is None else scores(opened.learner)
 
@@ -209,14 +212,15 @@ def correct(
     note: str | None = None,
     flagged: bool = False,
 ) -> Saved:
-    """Answer a row again, exactly once. Who reviews may, and anyone who has answered something of the row themselves.
+    """Answer a row again, exactly once. Allowed for reviewers, and for annotators who have answered something of the
+    row.
 
     token, shown : of the row as it was opened      kind, labels, changes : see `correcting` in the project's kind
-    A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
+    A token that was used returns the earlier entry with ``repeated`` set; nothing is stored.
 
     Raises
-    StaleQuestion : This person has said something else about the row since it was opened, or its labels have changed.
-        Nothing is stored.
+    StaleQuestion : This person has answered the row again since it was opened, or its labels have changed. Nothing is
+        stored.
     AnswerError : The answer does not fit the row, or the note is too long. Nothing is stored.
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)

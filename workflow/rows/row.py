@@ -111,13 +111,13 @@ def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:
     return address(names[row]) if names is not None and names[row] else None
 
 
-# How much a table lets each candidate of a row count, in words, and who named it.
+# Weights of each candidate of a row in words, and the voters.
 
 _votes: WeakKeyDictionary[LabelTable, bool] = WeakKeyDictionary()
 
 
 def weights_in(table: LabelTable, row: int) -> dict[str, float]:
-    """How much each label of a row counts that counts at all. Empty if all candidates count alike."""
+    """Return the positive weight of each label of a row. Empty if all candidates have equal weights."""
     if table.candidate_weights is None:
         return {}
     own = table.candidate_weights[row]
@@ -125,15 +125,15 @@ def weights_in(table: LabelTable, row: int) -> dict[str, float]:
 
 
 def votes_in(table: LabelTable, row: int) -> int:
-    """For how many votes on a row these weights are; 0 if they are not votes, or it is not known."""
-    # What was cut away has been named, too, but no one knows any more how often.
+    """Return the number of votes on a row behind these weights; 0 if they are not votes, or it is unknown."""
+    # Labels that were cut away had votes too, but their number is no longer known.
     known = table.candidate_weights is not None and _are_votes(table) and table.roles.cut == "all"
     return round(sum(weights_in(table, row).values())) if known else 0
 
 
 def weight_words(table: LabelTable, row: int) -> dict[str, str]:
-    """Evidence for each label of a row, in words: of this many votes, where all weights of the table are whole
-    numbers, else the weight itself. Empty if all candidates count alike."""
+    """Return the weight of each label of a row in words: its share of the votes if all weights of the table are whole
+    numbers, else the weight itself. Empty if all candidates have equal weights."""
     named = weights_in(table, row)
     if not named:
         return {}
@@ -149,7 +149,7 @@ def weight_words(table: LabelTable, row: int) -> dict[str, str]:
 
 
 def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
-    """Voters of each label of a row, by label; labels that no one named are left out."""
+    """Return {label: voters} of a row; labels without voters are left out."""
     if table.votes is None:
         return {}
     return {table.classes[place]: table.votes.who_said(row, place) for place in table.votes.labels_in(row)}
@@ -160,7 +160,7 @@ def _number(weight: float) -> str:
 
 
 def _are_votes(table: LabelTable) -> bool:
-    """Whether all weights are whole numbers, and no model's; asked once, for a table may have millions."""
+    """Return whether all weights are whole numbers and not from a model; cached, since a table may have millions."""
     if table not in _votes:
         weights = None if table.roles.scored_by is not None else table.candidate_weights
         _votes[table] = weights is not None and bool((weights == np.floor(weights)).all())

@@ -1,6 +1,6 @@
-"""`winnow doctor`: what is well with this Winnow, what is not, and what to do about it.
+"""`winnow doctor`: check this Winnow, report problems, and suggest fixes.
 
-It opens nothing for writing but files of its own, so that it can be asked about a home that cannot be opened.
+It writes no files but its own, so that it can check a home that cannot be opened.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 
-# Findings of the doctor about the machine: the packages that are installed, how fast its disk is.
+# Findings of the doctor about the machine: the installed packages, and the speed of its disk.
 
 SLOWEST_COMMIT = 0.05
-"""Seconds that a commit may take: there is one in every answer."""
+"""Maximum seconds of a commit: every answer needs one."""
 SLOWEST_WRITING = 5e6
-"""Bytes a second."""
+"""Minimum bytes per second."""
 COMMITS, WRITTEN = 20, 1 << 24
 _OLDEST_PYTHON = (3, 11)
 _PROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -56,7 +56,7 @@ _PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding. what : its name      says : one sentence      fix : '' where all is well"""
+    """One finding. what : its name      says : one sentence      fix : '' if all is well"""
 
     what: str
     says: str
@@ -111,7 +111,7 @@ def _required() -> list[str]:
 
 
 def speeds(folder: Path) -> Iterator[Finding]:
-    """How long a commit takes as the database makes them, and how fast files are written."""
+    """Measure how long a commit takes as the database makes it, and how fast files are written."""
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".doctor-") as scratch:
             seconds = statistics.median(_commits(Path(scratch) / "try.sqlite3"))
@@ -142,14 +142,14 @@ def _commits(path: Path) -> list[float]:
 
 
 LEAST_FREE = 1 << 30
-"""Bytes that should be free, and twice the database."""
+"""Minimum free bytes, in addition to twice the size of the database."""
 DURABLE = ("fsync", "full_page_writes")
-"""Settings of PostgreSQL's without which a power cut damages the database. Where `synchronous_commit` is off, Winnow
-sets it for itself."""
+"""PostgreSQL settings without which a power cut damages the database. If `synchronous_commit` is off, Winnow sets it
+itself."""
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Look at everything, one after another: the slow last."""
+    """Run all checks, one after another, the slow ones last."""
     yield installation()
     yield from _home(settings)
     if not settings.home.is_dir():
@@ -290,7 +290,7 @@ def _restore(settings: Settings) -> str:
 
 
 def _files(settings: Settings, facts: CopyFacts) -> Finding:
-    """Tables are read, images and recordings are only looked for: there may be a million."""
+    """Check the files: tables are read, images and recordings are only looked for, as there may be a million."""
     tables_dir, media_dir = settings.home / "tables", settings.home / "media"
     named = named_files(facts, tables_dir, media_dir)
     missing = sorted(name for name in named if not (settings.home / name).is_file())
@@ -359,7 +359,7 @@ def _disk(settings: Settings) -> Finding:
 
 
 def _open_files() -> Finding:
-    """Say how many files a server of this user may open: it raises the limit itself, as far as it may."""
+    """Report how many files a server of this user may open; it raises the limit itself, as far as it may."""
     files, pages = running.most_files(raised=True), running.most_pages(raised=True)
     says = f"a server raises its limit from {running.most_files():,} to {files:,}: {counted(pages, 'open page')}."
     fix = "let it have 65536 (LimitNOFILE= in the systemd unit, --ulimit nofile= of a container, or ulimit -Hn)."

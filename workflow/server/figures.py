@@ -1,4 +1,4 @@
-"""Figures about a server for those who run it: the queue of its workers, its backups, its disks and its database."""
+"""Metrics of a server for operators: the queue of its workers, backups, disks and database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflow.server.store import files_of
 
 
 def read_queue(home: Home) -> dict[str, int]:
-    """Return {kind of work: pieces of it that wait for a worker, or are under way}. Raises STORE_FAULTS."""
+    """Return {kind of work: number of jobs that are waiting or running}. Raises STORE_FAULTS."""
     now = datetime.now(UTC)
     return {
         "training": len(training.due(home)),
@@ -48,14 +48,14 @@ def read_backup_age(settings: Settings) -> float | None:
 
 @dataclass(frozen=True)
 class Disk:
-    """Bytes of a disk: free for the user who runs Winnow, and in all."""
+    """Bytes of a disk: free for the user who runs Winnow, and in total."""
 
     free: int
     size: int
 
 
 def read_disks(home: Home) -> dict[str, Disk]:
-    """Return the disks of the data folder, of the folder of backups once it is there, and of SQLite's file."""
+    """Return the disks of the data folder, of the folder of backups if it exists, and of SQLite's file."""
     path = home.database.path
     folders = {"data": home.settings.home, "backups": home.settings.backups_dir}
     folders |= {} if path is None else {"database": path.parent}

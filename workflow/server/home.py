@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from workflow.people.attempts import Attempts
 
-# The data folder is for one user of the machine: others can read neither answers nor who gave them.
+# The data folder is for one user of the machine: others can read neither answers nor annotators.
 
 logger = logging.getLogger("winnow")
 
@@ -42,8 +42,8 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keep_private(*paths: Path) -> None:
-    """Take all rights from other users at these folders and files, or say in the log why that cannot be. What is not
-    there is skipped."""
+    """Remove all rights of other users on these folders and files, or log why that is impossible. Missing files are
+    skipped."""
     for path in paths:
         try:
             mode = path.stat().st_mode
@@ -66,7 +66,7 @@ def keep_private(*paths: Path) -> None:
 
 
 def _why_not(path: Path, mode: int) -> str | None:
-    """Why others need a folder that someone has named as the data folder; None if it is Winnow's alone."""
+    """Return why others need a folder that someone set as the data folder; None if it is only Winnow's."""
     if mode & stat.S_ISVTX:
         return "it is a folder for everyone's files"
     if path.resolve() == Path(path.anchor) or _is_home_of_user(path):
@@ -78,18 +78,18 @@ def _is_home_of_user(path: Path) -> bool:
     try:
         return path.resolve() == Path.home().resolve()
     except RuntimeError:
-        return False  # they have none: a user that is a number alone, as containers have them, without HOME
+        return False  # a user without a home, such as a numeric user in a container without HOME
 
 
-# Sign-ins that were found in the database, for as long as no one has committed anything to it since.
+# Sign-ins found in the database, cached until the next commit to it.
 #
-# A page asks for a hundred files at once, and each is for those alone who are signed in. To hear whether the database
-# has changed takes a fraction of the time that the sign-in takes; what has ended, here or by another process, changes
-# it.
+# A page requests a hundred files at once, each only for signed-in people. Checking whether the database has changed
+# takes a fraction of the time of a sign-in lookup. A sign-in that ends, here or in another process, changes the
+# database.
 
 
 class KnownBrowsers:
-    """Findings since the latest commit, by the SHA-256 of the sign-in's secret."""
+    """Sign-ins found since the latest commit, by the SHA-256 of their secret."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,9 +97,9 @@ class KnownBrowsers:
         self._found: dict[str, SignedIn] = {}
 
     def find(self, database: Database, secret_hash: str, now: datetime) -> SignedIn | None:
-        """`sign_ins.find`, from the database if it is not known to say the same as before.
+        """Run `sign_ins.find`, unless the database is known to be unchanged.
 
-        Of PostgreSQL it is always asked for: there the one question takes as long as the other.
+        PostgreSQL is always asked: there the check takes as long as the lookup.
         """
         if not database.is_sqlite:
             return _asked(database, secret_hash, now)
@@ -137,8 +137,7 @@ class LostTableError(DatabaseUnavailableError):
 
 
 class NoRoomError(DatabaseUnavailableError):
-    """There is no room to lay out a table that is opened, or what is made of its rows; the message is for everyone to
-    read."""
+    """There is no disk space to load a table, or for data computed from its rows; the message is for all users."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
@@ -149,7 +148,7 @@ class NoRoomError(DatabaseUnavailableError):
 
 @contextmanager
 def room_for_learner() -> Iterator[None]:
-    """Raises NoRoomError where what is made of many rows, which is in files, finds no room on the disk."""
+    """Raises NoRoomError if there is no disk space for files computed from many rows."""
     try:
         yield
     except OSError as error:
@@ -160,7 +159,7 @@ def room_for_learner() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Home:
-    """Handed to every use case. Its opener closes it."""
+    """The home of a process, passed to every use case. Its opener closes it."""
 
     settings: Settings
     database: Database
@@ -174,19 +173,19 @@ class Home:
 
     @functools.cached_property
     def attempts(self) -> Attempts:
-        """How often people have tried to sign in. Should two threads make it at once, one attempt is not counted."""
+        """Return the counter of sign-in attempts. If two threads create it at once, one attempt is not counted."""
         from workflow.people.attempts import (
-            Attempts,  # its library takes a tenth of a second, for servers alone
+            Attempts,  # its library takes a tenth of a second to import, and only servers need it
         )
 
         return Attempts()
 
     def table_path(self, table_hash: str) -> Path:
-        """Where the table with this SHA-256 (64 hex digits) is kept."""
+        """Return the path of the table with this SHA-256 (64 hex digits)."""
         return self.tables_dir / f"{table_hash}.parquet"
 
     def read_table(self, table_hash: str) -> LabelTable:
-        """The table with this SHA-256. Raises LostTableError, NoRoomError."""
+        """Return the table with this SHA-256. Raises LostTableError, NoRoomError."""
         from plcore import LabelTable
 
         try:
@@ -197,59 +196,60 @@ class Home:
             raise LostTableError(self.table_path(table_hash).name) from error
 
     def table_size(self, table_hash: str) -> int:
-        """Bytes of the table's file. Raises LostTableError."""
+        """Return the bytes of the table's file. Raises LostTableError."""
         try:
             return self.table_path(table_hash).stat().st_size
         except OSError as error:
             raise LostTableError(self.table_path(table_hash).name) from error
 
     def store_table(self, table: LabelTable) -> str:
-        """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
-        stored.keep(self.media_dir, table)  # a table never names an image that is not there
-        return table.write_named(self.tables_dir)  # on disk, whole, before the project that names it
+        """Store the table as an immutable file and return its SHA-256, the file's name. Storing it twice is
+        harmless."""
+        stored.keep(self.media_dir, table)  # a table never names a missing image
+        return table.write_named(self.tables_dir)  # completely on disk before a project names it
 
     @property
     def media_dir(self) -> Path:
-        """Where the images and recordings of all tables are kept; made when the first is."""
+        """Return the folder of the images and recordings of all tables; created on first use."""
         return self.settings.home / "media"
 
     @property
     def thumbnails_dir(self) -> Path:
-        """Where small pictures are kept once they are made."""
+        """Return the folder of cached small images."""
         return self.settings.home / "thumbnails"
 
     def model_path(self, project_id: int, key: str, version: int) -> Path:
-        """Where the scores of a model version are kept. key : of the settings it was trained with"""
+        """Return the path of the scores of a model version. key : of the settings it was trained with"""
         return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
 
     @property
     def cache_dir(self) -> Path:
-        """Where lies what can be made again at any time; made when the first of it is."""
+        """Return the folder of data that can be recreated at any time; created on first use."""
         return self.settings.home / "cache"
 
     @property
     def encoders_dir(self) -> Path:
-        """The folder in which the operator puts models of their own, a folder each; made by hand."""
+        """Return the folder in which the operator puts their own models, a folder each; created by hand."""
         return self.settings.home / "encoders"
 
     @property
     def exports_dir(self) -> Path:
-        """Where files lie that people are about to remove; made when the first is."""
+        """Return the folder of files for people to download; created on first use."""
         return self.settings.home / "exports"
 
     @property
     def backups_dir(self) -> Path:
-        """Where backups lie that no one named another place for; made when the first is."""
+        """Return the default folder of backups; created on first use."""
         return self.settings.backups_dir
 
     @property
     def servers_dir(self) -> Path:
-        """Where running servers note the address browsers reach them at (`workflow.server.running`)."""
+        """Return the folder in which running servers note their address for browsers (`workflow.server.running`)."""
         return self.settings.home / "servers"
 
     @property
     def uploads_dir(self) -> Path:
-        """Where files lie that people have sent, until they were read; made when the first comes."""
+        """Return the folder of uploaded files until they are read; created on first use."""
         return self.settings.home / "uploads"
 
     def close(self) -> None:
@@ -262,13 +262,13 @@ class Home:
 
 
 def open_home(settings: Settings, *, accept: bool = False) -> Home:
-    """Make the folders if they are missing, for this user alone, and bring the database up to date.
+    """Create missing folders, for this user only, and bring the database up to date.
 
-    accept : whatever database is there is taken (`workflow.server.store.open_database`)
+    accept : accept any database found (`workflow.server.store.open_database`)
 
     Raises
     SettingsError : WINNOW_HOME cannot be such a folder, or a backup is being restored there.
-    BrokenHomeError : The database is not the one that was there last, or cannot be opened.
+    BrokenHomeError : The database is not the one used last, or cannot be opened.
     """
     tables_dir = settings.home / "tables"
     try:
@@ -311,7 +311,7 @@ def _process_home() -> Home:
 
 
 def home() -> Home:
-    """The home of this process, opened at the first call from the environment's settings."""
+    """Return the home of this process, opened at the first call with the environment's settings."""
     with _opening:  # functools.cache alone would let two first callers open it twice
         return _process_home()
 

@@ -1,7 +1,7 @@
-"""Jobs that belong to a person and continue while no page of theirs is there: each in a thread, until no one asks.
+"""Jobs that belong to a person and continue without an open page: each in a thread, until no page asks for it any more.
 
-A page ends whenever its websocket does: at a reload, for want of a network, and every few minutes behind a proxy that
-signs people in. A job that ended with it would begin again, and at the end of the line.
+A page ends with its websocket: at a reload, at a network failure, and every few minutes behind a sign-in proxy. A job
+that ended with it would start again, at the end of the queue.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 UNATTENDED = 120.0
-"""Seconds that a job continues, and its result is kept, while no page asks after it: a reload takes some, a network
-that
-drops and a browser that tries again a minute or more. Any longer, people who are gone would keep others waiting."""
+"""Seconds that a job continues and its result is stored while no page asks for it: a reload takes a few, and a dropped
+network with a browser that retries takes a minute or more. With more time, the jobs of people who have left would delay
+others."""
 _LEAVING = 5.0
-"""Seconds for which `close` waits for jobs to end; they look every second whether they shall."""
+"""Seconds that `close` waits for jobs to end; they check every second whether they should."""
 _ENDED = (
     "The reading of this file was ended: it was taken away, another page of yours reads it in another way, or no "
     "page has asked after it for a while. Fix: try again here, or go on there."
@@ -39,10 +39,10 @@ class JobEnded(Exception):  # noqa: N818 - nothing is wrong: nobody wants it any
 
 
 class Job(Generic[Result]):
-    """A person's job. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
-    once it shall end.
+    """A person's job. Pages ask for its state. The work calls `on_wait` and `on_step`, which raise JobEnded once it
+    should end.
 
-    before : how many come before it, those at work among them; 0 from its turn on      share : done, None if not known
+    before : number of jobs before it, including running ones; 0 once it runs      share : done, None if unknown
     """
 
     def __init__(self, asked: object, clock: Callable[[], float]) -> None:
@@ -59,26 +59,26 @@ class Job(Generic[Result]):
         self._thread: threading.Thread | None = None
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is done, or ended; for so long at most. A page asks after it by this."""
+        """Wait until it is done or ended, at most this long; return whether it is. Pages use this to ask for it."""
         self._asked_at = self._clock()
         return self._done.wait(seconds)
 
     def result(self) -> Result:
-        """The result, once it is done. Raises what it has raised; JobEnded."""
+        """Return the result, once it is done. Raises the error of the work, or JobEnded."""
         if not self._done.is_set():
             raise RuntimeError("The job is not done. Fix: call `wait` until it is.")
         if self._error is not None:
-            # Every page that raises it adds to what an exception says of where it came from: each begins with the job.
+            # Each page that raises the exception adds to its traceback: restore the traceback of the job first.
             raise self._error.with_traceback(self._came_from)
         return cast("Result", self._result)
 
     def on_wait(self, before: int) -> None:
-        """So many come before it. Raises JobEnded."""
+        """Note the number of jobs before it. Raises JobEnded."""
         self.before = before
         self._go_on()
 
     def on_step(self, share: float) -> None:
-        """So much of it is done, in [0, 1]. Raises JobEnded."""
+        """Note the share done, in [0, 1]. Raises JobEnded."""
         self.share = share
         self._go_on()
 
@@ -91,11 +91,11 @@ class Job(Generic[Result]):
         return self._clock() - self._asked_at >= UNATTENDED
 
     def end(self) -> None:
-        """No one wants it any more."""
+        """End the job: it is no longer wanted."""
         self._ended = True
 
     def leave(self, seconds: float) -> None:
-        """Wait until its thread has ended, for so long at most."""
+        """Wait until its thread has ended, at most this long."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -112,7 +112,7 @@ class Job(Generic[Result]):
             self._go_on()
             self._result = do(self)
         except BaseException as error:  # it is raised again for the caller
-            # Once it is ended its file may be gone under it, which is no fault of its own.
+            # Once it is ended its file may be removed while in use; that is no error of the job.
             self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
             self._came_from = self._error.__traceback__
         finally:
@@ -120,7 +120,7 @@ class Job(Generic[Result]):
 
 
 class KeptJobs:
-    """The jobs of one process, by person, file and work. clock : seconds of any clock that continues"""
+    """The jobs of one process, by person, file and work. clock : returns seconds of a monotonic clock"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -131,10 +131,10 @@ class KeptJobs:
     def ask(
         self, person_id: int, file: str, what: str, asked: object, do: Callable[[Job[Result]], Result]
     ) -> Job[Result]:
-        """The job of this person that does this: the one that is there, or one that begins now.
+        """Return this person's job for this work: the existing one, or a new one.
 
-        file, what : name it      asked : in which way; one that does it in another way is ended
-        do : does it, in a thread of the job's own. One that has failed begins again.
+        file, what : name the work      asked : its options; an existing job with other options is ended
+        do : does the work, in the job's own thread. A failed job starts again
         """
         self.sweep()
         with self._lock:
@@ -151,19 +151,19 @@ class KeptJobs:
             return job
 
     def end(self, person_id: int, file: str) -> None:
-        """End what is done for this person with this file, and forget what came of it."""
+        """End this person's jobs with this file, and drop their results."""
         with self._lock:
             for key in [key for key in self._jobs if key[:2] == (person_id, file)]:
                 self._jobs.pop(key).end()
 
     def sweep(self) -> None:
-        """End and forget what no one has asked after for UNATTENDED seconds."""
+        """End and drop jobs that no page has asked for during UNATTENDED seconds."""
         with self._lock:
             for key in [key for key, job in self._jobs.items() if job.unattended]:
                 self._jobs.pop(key).end()
 
     def close(self) -> None:
-        """End all of them, and every one that is asked for later."""
+        """End all jobs, and every job requested later."""
         with self._lock:
             self._closed = True
             jobs = list(self._jobs.values())
@@ -175,11 +175,11 @@ class KeptJobs:
             job.leave(max(0.0, until - time.monotonic()))
 
 
-# Runner of long work in blocks: this process, processes of this machine, or the cluster that the settings name.
+# Runner of long work in blocks: this process, processes of this machine, or the cluster in the settings.
 
 
 def blocks_folder(settings: Settings) -> Path:
-    """Where the parts lie; made when the first of them is."""
+    """Return the folder of the parts; created on first use."""
     return settings.home / "blocks"
 
 
@@ -187,10 +187,10 @@ def blocks_folder(settings: Settings) -> Path:
 def open_blocks(
     settings: Settings, folder: Path | None = None, patience: float | None = None
 ) -> Iterator[Blocks]:
-    """The one that the settings name, at work in a folder, by default `blocks_folder`, while the block lasts.
+    """Open the runner of the settings with a folder, by default `blocks_folder`.
 
-    patience : seconds for which workers are waited for, if not those of the settings
-    Raises RunnerError where no one is there to do it.
+    patience : seconds to wait for workers, if not those of the settings
+    Raises RunnerError if there are no workers.
     """
     from plcore.blocks import Blocks, make_runner  # processes and clusters, if there is long work
 
@@ -208,7 +208,7 @@ def open_blocks(
 def cluster_blocks(
     settings: Settings | None, folder: Path | None = None, patience: float | None = None
 ) -> Iterator[Blocks | None]:
-    """As `open_blocks` where the settings name someone; None if this process does the work, without files."""
+    """Open the runner as `open_blocks` if the settings name one; None if this process does the work, without files."""
     if settings is None or not settings.cluster:
         yield None
         return
@@ -216,13 +216,12 @@ def cluster_blocks(
         yield blocks
 
 
-# A lock that threads get in the order in which they asked for it.
+# A lock that threads get in the order of their requests.
 
 
 class FairLock:
-    """Like `threading.RLock`, which anyone who runs may take before those that have waited: where thirty people
-    answer in
-    one project, some wait many times as long as the others. Here no one is passed by."""
+    """A fair replacement for `threading.RLock`, which running threads can take before those that have waited longer:
+    with thirty annotators in a project, some wait many times as long as others. Here requests are served in order."""
 
     def __init__(self) -> None:
         self._inside = Lock()
@@ -231,7 +230,7 @@ class FairLock:
         self._depth = 0
 
     def acquire(self, blocking: bool = True) -> bool:
-        """Take it, once more where this thread has it; False if another has it, and `blocking` is False."""
+        """Take the lock, again if this thread has it; return False if another thread has it and `blocking` is False."""
         me = get_ident()
         with self._inside:
             if self._owner is None:
@@ -252,9 +251,9 @@ class FairLock:
         return True
 
     def release(self) -> None:
-        """Give it back; after as many times as it was taken the thread has it that has waited longest.
+        """Release the lock. After as many releases as acquisitions, the thread that has waited longest gets it.
 
-        Raises RuntimeError where this thread has it not.
+        Raises RuntimeError if this thread does not hold it.
         """
         with self._inside:
             if self._owner != get_ident():
@@ -280,7 +279,7 @@ class FairLock:
         turn.release()
 
     def _give_up(self, me: int, turn: Lock) -> None:
-        """Wait no longer; if it was given to this thread just now, hand it on."""
+        """Stop waiting; if the lock was just given to this thread, pass it on."""
         with self._inside:
             if (me, turn) in self._waiting:
                 self._waiting.remove((me, turn))

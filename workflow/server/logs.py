@@ -1,4 +1,4 @@
-"""Lines of the log: ISO time in UTC, level, program or logger, request, message; or a JSON object a line."""
+"""Log lines: ISO time in UTC, level, program or logger, request, message; or one JSON object per line."""
 
 from __future__ import annotations
 

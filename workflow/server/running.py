@@ -1,6 +1,6 @@
-"""Which servers run on a data folder, and where: each notes its address in a file that it holds locked.
+"""Addresses of the servers that run on a data folder: each writes its address to a file and holds a lock on it.
 
-The lock ends with the process, however that ends, so that a note without one is of a server that is no more.
+The lock ends with the process, so a note without a lock belongs to a server that has ended.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if sys.platform != "win32":
 
 @contextmanager
 def noted(folder: Path, address: str) -> Iterator[None]:
-    """Note the address of this server for as long as the block lasts. folder : of the notes; made if it is not"""
+    """Note the address of this server for the duration of the block. folder : folder of the notes; created if
+    missing"""
     folder.mkdir(mode=0o700, exist_ok=True)
-    # In containers that share the folder two servers may be process 7.
+    # In containers that share the folder, two servers may both be process 7.
     name = f"{os.getpid()}-{secrets.token_hex(4)}"
     path, new = folder / name, folder / f".{name}"
     with new.open("w") as note:
@@ -40,7 +41,7 @@ def noted(folder: Path, address: str) -> Iterator[None]:
 
 
 def running(folder: Path) -> list[str]:
-    """The addresses of the servers that run, the latest first. What others left behind is removed."""
+    """Return the addresses of the running servers, the latest first. Old notes are removed."""
     found = []
     for path in folder.glob("[0-9]*"):
         with suppress(FileNotFoundError), path.open() as note:  # it may end meanwhile
@@ -52,7 +53,7 @@ def running(folder: Path) -> list[str]:
 
 
 def _lock(note: IO[str]) -> bool:
-    """Whether the lock of the file could be had, which is held from now on."""
+    """Return whether the file's lock was free; it is held from now on."""
     if sys.platform == "win32":
         return False  # not available on this system: a killed server counts as running
     try:
@@ -62,16 +63,16 @@ def _lock(note: IO[str]) -> bool:
     return True
 
 
-# Lock of a data folder: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
+# Lock of a data folder: all processes of Winnow share a lock on a file in it; a restore needs an exclusive lock.
 #
-# The system gives the lock back when a process ends, however it ends.
+# The system releases the lock when a process ends, in whatever way.
 
 if sys.platform != "win32":
     import fcntl
 
 NAME = "in-use"
 RESTORING = "restore-lock"
-"""The file that a start holds while it puts a backup back, before and after it has the folder alone."""
+"""File that a start locks while it restores a backup, and before and after it has the folder exclusively."""
 
 
 class InUseError(RuntimeError):
@@ -79,7 +80,7 @@ class InUseError(RuntimeError):
 
 
 def share(home: Path) -> IO[bytes]:
-    """The lock that every process holds while it has the folder open; closing the file gives it back.
+    """Return the lock that every process holds while it has the folder open; closing the file releases it.
 
     Raises InUseError while the folder is being restored, OSError.
     """
@@ -94,7 +95,7 @@ def share(home: Path) -> IO[bytes]:
 
 @contextmanager
 def alone(home: Path) -> Iterator[None]:
-    """No one else opens the folder during the block. Raises InUseError where someone has, OSError."""
+    """Hold the folder exclusively during the block. Raises InUseError if another process has it open, OSError."""
     with (home / NAME).open("ab") as file:
         if not _in_use_lock(file, alone=True):
             raise InUseError(
@@ -106,14 +107,14 @@ def alone(home: Path) -> Iterator[None]:
 
 @contextmanager
 def only_restore(home: Path) -> Iterator[bool]:
-    """Whether no other start puts a backup back, nor can during the block. Raises OSError."""
+    """Yield whether no other start is restoring a backup; none can begin during the block. Raises OSError."""
     with (home / RESTORING).open("ab") as file:
         yield _in_use_lock(file, alone=True)
 
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Anyone who asks the same of this folder waits until the block has ended. Raises OSError."""
+    """Let one process at a time run the block for this folder; others wait. Raises OSError."""
     if sys.platform == "win32":
         yield
         return
@@ -126,7 +127,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
-    """Whether the lock could be had at once."""
+    """Return whether the lock was free."""
     if sys.platform == "win32":
         return True  # not available on this system; an open file cannot be replaced there
     try:
@@ -136,7 +137,7 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
     return True
 
 
-# Terminal messages of the server until it is ready: words, or for programs one document on standard output.
+# Terminal messages of the server until it is ready: text, or for programs one document on standard output.
 
 
 COMPILING = "Compiling the numeric kernels (once)"
@@ -144,8 +145,8 @@ BAR = 10
 
 
 class Terminal:
-    """as_json : whether standard output has a document, and words go to standard error
-    failed : whether it was said that the server cannot start"""
+    """The terminal of a server. as_json : whether standard output gets a document, and text goes to standard error
+    failed : whether a failed start was reported"""
 
     def __init__(self) -> None:
         self.as_json = False
@@ -153,12 +154,14 @@ class Terminal:
         self._compiles = False
 
     def say(self, text: str) -> None:
-        """A line for anyone who waits."""
+        """Print a line for the waiting user."""
         self._words(f"  {text}")
 
     def compiling(self, share: float, left: float | None) -> None:
-        """How far the kernels are: one line with a bar, drawn again and again; in a log one line without.
-        share : in [0, 1]      left : seconds, None if not known yet"""
+        """Show the progress of compiling the kernels: a bar on one line that is redrawn; in a log, one line without a
+        bar.
+
+        share : in [0, 1]      left : seconds, None if unknown"""
         out = self._out()
         if not out.isatty():
             if not self._compiles:
@@ -171,10 +174,11 @@ class Terminal:
         self._compiles = share < 1
 
     def ready(self, address: str, link: str) -> None:
-        """The server is ready. address : at which people reach it      link : by which the owner signs in, once"""
+        """Report that the server is ready. address : address for browsers      link : one-time sign-in link of the
+        owner"""
         if not self.as_json:
             self._words(f"\n  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n")
-        else:  # a secret is in one place: what is said next to the document is often kept
+        else:  # show a secret only once: text next to the document is often stored
             self._words("\n  Winnow is ready.\n")
             print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
 
@@ -191,22 +195,22 @@ class Terminal:
 
 
 terminal = Terminal()
-"""For this process."""
+"""Terminal of this process."""
 
 
-# How many files this process may have open: a socket is one, and so is every connection to SQLite three times.
+# Number of files this process may have open: each socket is one, each connection to SQLite three.
 
 FILES_A_PAGE = 5
 """File descriptors per open page: its websocket, a request, and a connection to SQLite."""
 FILES_BESIDE = 300
-"""For all else: tables that are mapped, the database, libraries."""
+"""File descriptors for everything else: mapped tables, the database, libraries."""
 PAGES = 1_000
-"""Open pages of a server, where its files suffice."""
+"""Maximum number of open pages of a server, if its file limit is high enough."""
 _ENOUGH = 65_536
 
 
 def raise_most_files() -> None:
-    """Let this process open as many files as it may allow itself: systemd and shells begin with 1,024."""
+    """Raise the limit of open files as far as this process may: systemd and shells start with 1,024."""
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -217,7 +221,7 @@ def raise_most_files() -> None:
 
 
 def most_files(*, raised: bool = False) -> int:
-    """Files that this process may have open. raised : once `raise_most_files` was called"""
+    """Return the number of files that this process may have open. raised : as after `raise_most_files`"""
     if sys.platform == "win32":
         return _ENOUGH
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1 if raised else 0]
@@ -225,5 +229,5 @@ def most_files(*, raised: bool = False) -> int:
 
 
 def most_pages(*, raised: bool = False) -> int:
-    """Return how many pages people may have open at this process at once. raised : as in `most_files`"""
+    """Return the number of pages that people may have open at this process at once. raised : as in `most_files`"""
     return max(1, min(PAGES, (most_files(raised=raised) // 2 - FILES_BESIDE) // FILES_A_PAGE))

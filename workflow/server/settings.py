@@ -14,7 +14,7 @@ import platformdirs
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-#: Used when WINNOW_PORT is not set; when it is taken the next free one is.
+#: Port if WINNOW_PORT is not set; if it is taken, the next free one is used.
 DEFAULT_PORT = 8501
 
 _BACKENDS = ("sqlite", "postgresql+psycopg")

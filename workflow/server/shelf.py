@@ -1,6 +1,6 @@
-"""The learners in memory: one for each project, always rebuilt from table + log, or checkpoint + the log since.
+"""The learners in memory: one per project, always rebuilt from table and log, or from a checkpoint and the log since.
 
-Where they grow too many, those unused longest are put away, and opened again when someone comes.
+If they use too much memory, idle ones are unloaded, least recently used first, and loaded again when needed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from workflow.server.jobs import FairLock
 if TYPE_CHECKING:
     from plcore.loop import Learner
 
-# How much memory the machine has, and this process takes.
+# Memory of the machine, and of this process.
 
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-"""Where a Linux container finds how much memory it may use: control groups of version 2, and of version 1."""
+"""Files with the memory limit of a Linux container: control groups version 2, and version 1."""
 
 
 def machine_memory(limits: tuple[Path, ...] = LIMITS) -> int | None:
-    """Bytes of memory that this machine, or the container it is, has; None if the system does not tell."""
+    """Return the bytes of memory of this machine or container; None if the system does not report it."""
     try:
         known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, ValueError, OSError):  # of systems that are not POSIX
@@ -46,9 +46,9 @@ def machine_memory(limits: tuple[Path, ...] = LIMITS) -> int | None:
 
 
 def own_memory(path: Path = Path("/proc/self/statm")) -> int | None:
-    """Bytes in memory that this process alone has, pages of files not counted; None if the system does not tell.
+    """Return the bytes of memory of this process alone, without pages of files; None if the system does not report it.
 
-    path : what Linux says of it, in pages: all of it, of that in memory, of that shared
+    path : Linux's file with numbers of pages: total, resident, shared
     """
     try:
         _, resident, shared, *_ = map(int, path.read_text().split())
@@ -58,7 +58,7 @@ def own_memory(path: Path = Path("/proc/self/statm")) -> int | None:
 
 
 def give_back() -> None:
-    """Let the system have the memory that nothing is in any more. glibc keeps it if it is not asked."""
+    """Return unused memory to the system. glibc keeps it otherwise."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
@@ -69,42 +69,42 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundTraining(Protocol):
-    """How a learner gets the models that are fitted while people answer. Hold the slot's lock when you call it.
+    """Loads models that are fitted while people answer. Hold the slot's lock when you call it.
 
-    fault : why the latest fit in this process failed; None if it did not, or where a worker does the fitting
+    fault : why the latest fit in this process failed; None if it did not, or if a worker fits the models
     """
 
     fault: str | None
 
     @property
     def busy(self) -> bool:
-        """Whether a fit is under way in this process."""
+        """Return whether a fit is running in this process."""
 
     def look(self) -> None:
-        """Take in models that were fitted elsewhere, or begin the fit that is due; waits for nothing."""
+        """Load models fitted elsewhere, or start the fit that is due; does not wait."""
 
     def settle(self) -> None:
-        """Wait until no fit is under way in this process. Call it without the lock."""
+        """Wait until no fit is running in this process. Call it without the lock."""
 
     def abandon(self) -> bool:
-        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing;
-        whether there is one."""
+        """Start no more fits and store none: the learner was replaced. Return whether a fit is still running; its
+        result is dropped."""
 
     def stop(self) -> None:
-        """As `abandon`, before the database is closed: waits a little for a fit under way."""
+        """Abandon the training before the database is closed, and wait briefly for a running fit."""
 
 
 @dataclass
 class PastLearner:
-    """A learner of an earlier state, kept while someone looks at that state, and the lock that lets one thread at a
-    time use it. state : which one it is, in its maker's terms"""
+    """A learner of an earlier state, stored while someone looks at that state, with a lock that lets one thread at a
+    time use it. state : which state it is, in its maker's terms"""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: object = None
     learner: Learner | None = None
 
     def let_go(self) -> None:
-        """No one looks at it any more: it need not stay in memory."""
+        """Drop the learner: no one looks at it any more."""
         self.state = self.learner = None
 
 
@@ -116,7 +116,7 @@ class Slot:
     learner: Learner | None = None
     kept: KeptLog = field(default_factory=KeptLog)
     read_from: int = 0
-    """For which database file the learner's log was read (`Database.times_replaced`)."""
+    """Number of the database file from which the learner's log was read (`Database.times_replaced`)."""
     training: BackgroundTraining | None = None
     past: PastLearner = field(default_factory=PastLearner)
     checkpoint: int = 0
@@ -128,8 +128,8 @@ class Slot:
     def take_news(self, training: Callable[[Learner], BackgroundTraining], older: float = 0.0) -> None:
         """Let the learner's training look for new models.
 
-        training : makes it from the learner, if there is none yet
-        older : seconds; where it looked less long ago than that, it does not look again
+        training : creates it from the learner, if there is none yet
+        older : minimum seconds since its last look
         """
         now = time.monotonic()
         if now - self.looked_at < older:
@@ -140,8 +140,7 @@ class Slot:
             self.training.look()
 
     def renew(self, learner: Learner, checkpoint: int = 0) -> None:
-        """Replace the learner; fits for the one before are of no use any more, and once they have ended nothing holds
-        it in memory."""
+        """Replace the learner. Fits for the previous one are no longer needed; when they have ended, it is freed."""
         self.learner, self.checkpoint = learner, checkpoint
         self._leave_training()
 
@@ -151,9 +150,10 @@ class Slot:
         self.training, self.looked_at = None, -math.inf
 
     def put_away(self) -> bool:
-        """Let go of the learners, unless someone is at them now; whether any was released of.
+        """Unload the learners, unless someone is using them; return whether any was unloaded.
 
-        One whose model is fitted now stays: the fit would hold it all the same, and be restarted next to it.
+        A learner whose model is being fitted stays: the fit would keep it in memory anyway, and be restarted next to
+        it.
         """
         gone = False
         if self.past.learner is not None and self.past.lock.acquire(blocking=False):
@@ -178,51 +178,51 @@ class Slot:
 class Shelf:
     """Holds the learners of one process. Every read or write of a learner happens inside `workflow.seat.Seat`.
 
-    most : bytes of this process above which learners are put away; None: never
+    most : bytes of this process above which learners are unloaded; None: never
     """
 
     def __init__(self, most: int | None = None) -> None:
         self.most = most
         self._lock = threading.Lock()
-        self._slots: dict[int, Slot] = {}  # the one unused longest first
+        self._slots: dict[int, Slot] = {}  # least recently used first
 
     def slot(self, project_id: int) -> Slot:
-        """The slot of the project, made if there is none yet."""
+        """Return the slot of the project, created if there is none yet."""
         with self._lock:
             slot = self._slots.pop(project_id) if project_id in self._slots else Slot()
             self._slots[project_id] = slot
             return slot
 
     def opened(self) -> dict[int, Slot]:
-        """The slots of projects whose learners are in memory, by project; no one counts as having used them."""
+        """Return the slots of projects whose learners are in memory, by project. This does not count as use."""
         with self._lock:
             return {project: slot for project, slot in self._slots.items() if slot.learner is not None}
 
     def has(self, project_id: int) -> bool:
-        """Whether there is one."""
+        """Return whether the project has a slot."""
         with self._lock:
             return project_id in self._slots
 
     def peek(self, project_id: int) -> Slot | None:
-        """The slot of the project, if there is one; looking at it is no use of it."""
+        """Return the slot of the project, or None. This does not count as use."""
         with self._lock:
             return self._slots.get(project_id)
 
     def n_open(self) -> int:
-        """How many projects' learners are in memory."""
+        """Return the number of projects whose learners are in memory."""
         with self._lock:
             return sum(slot.learner is not None for slot in self._slots.values())
 
     def put(self, project_id: int, learner: Learner) -> None:
-        """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
+        """Store the learner of a project that was just created, so that its first question need not wait."""
         with self._lock:
             self._slots.setdefault(project_id, Slot(learner=learner))
         self.make_room(project_id)
 
     def make_room(self, project_id: int, wanted: int = 0) -> None:
-        """Put learners away, those unused longest first, until this many bytes more fit in, or none is left.
+        """Unload learners, least recently used first, until this many more bytes fit, or none is left.
 
-        project_id : whose learner stays      wanted : bytes that opening it will take
+        project_id : project whose learner stays      wanted : bytes needed to load it
         """
         with self._lock:
             others = [(one, slot) for one, slot in self._slots.items() if one != project_id]
@@ -235,18 +235,18 @@ class Shelf:
                 _log.info("Project %d is put away until someone comes: memory is short.", other)
 
     def settle(self, project_id: int) -> None:
-        """Wait until no fit of the project's model is under way in this process."""
+        """Wait until no fit of the project's model is running in this process."""
         training = self.slot(project_id).training
         if training is not None:
             training.settle()
 
     def fault(self, project_id: int) -> str | None:
-        """Why the latest fit of the project's model in this process failed; None if it did not."""
+        """Return why the latest fit of the project's model in this process failed; None if it did not."""
         training = self.slot(project_id).training
         return None if training is None else training.fault
 
     def close(self) -> None:
-        """End the fits under way in this process."""
+        """End the running fits of this process."""
         with self._lock:
             slots = list(self._slots.values())
         for slot in slots:

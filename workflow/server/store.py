@@ -1,7 +1,7 @@
-"""Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
+"""Open the database at a start: the one used last, or an error that describes what was found instead.
 
-An expected database that is missing, empty, damaged, foreign or older is never restarted or gone on with in silence:
-that takes a word of the operator, the command `winnow accept-store`.
+If the expected database is missing, empty, damaged, foreign or older, Winnow never starts a new one or continues
+silently: the operator must confirm with `winnow accept-store`.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from workflow.files.stored import make_folder
 from workflow.server.running import one_at_a_time
 from workflow.server.settings import Settings, SettingsError
 
-# The first SQLite database at a place: whole on the disk before it has its name.
+# Create the first SQLite database at a path: complete on disk before it gets its name.
 #
-# A start that is cut short, by a kill or a power cut, leaves no database; the next one begins again, and does not
-# find an empty one, which might be the rest of something that was lost.
+# A start that is interrupted, by a kill or a power cut, leaves no database. The next start begins again and does not
+# find an empty one, which might be the rest of a lost one.
 
 BEGUN = ".begun"
-"""Ends the name of a database that is being made."""
+"""Suffix of the name of a database being created."""
 BESIDE_SQLITE = ("-wal", "-shm", "-journal")
 """Endings of SQLite's files next to the database."""
 
 
 def begin(path: Path) -> None:
-    """Make a database with our tables at this path, if there is none. Of several starts at once one makes it.
+    """Create a database with our tables at this path, if there is none. Of several starts at once, one creates it.
 
-    Raises sqlite3.Error, sqlalchemy.exc.DBAPIError, OSError; nothing is left then.
+    Raises sqlite3.Error, sqlalchemy.exc.DBAPIError, OSError; then nothing is left.
     """
     path = path.resolve()  # a link stays one
     with one_at_a_time(path.parent):
@@ -89,13 +89,13 @@ def _remove(*paths: Path) -> bool:
     return bool(there)
 
 
-# A copy of the database before its tables are changed: a migration without one does not run.
+# Copy of the database before a migration: no migration runs without one.
 #
-# Tables and files are not in it, for a migration does not touch them: the copy is put back next to them.
+# It has no tables and files, which a migration does not change: a restored copy is put next to them.
 
 
 def copy_before(database: Database, folder: Path) -> Path | None:
-    """Where the database needs a migration, write a copy of it into the folder; its path, None if none is needed.
+    """If the database needs a migration, write a copy of it into the folder; return its path, or None.
 
     Raises BackupError.
     """
@@ -116,15 +116,15 @@ def copy_before(database: Database, folder: Path) -> Path | None:
 
 
 KEPT = "backups"
-"""The folder of a home in which its backups lie."""
+"""Folder of a home for its backups."""
 NOTE = "database.seen"
-"""The file in WINNOW_HOME in which it is noted which database was seen last, and how far it had come."""
+"""File in WINNOW_HOME that records the database used last, and its state."""
 BESIDE = ("", "-wal", "-shm")
 """Endings of SQLite's files."""
 
 
 class BrokenHomeError(SettingsError):
-    """The database and what else is in WINNOW_HOME do not belong together, or the database cannot be opened."""
+    """The database does not match the other data in WINNOW_HOME, or cannot be opened."""
 
 
 def note_of(settings: Settings) -> Note:
@@ -132,9 +132,9 @@ def note_of(settings: Settings) -> Note:
 
 
 def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
-    """The database, with its tables up to date.
+    """Return the database, with its tables up to date.
 
-    accept : whatever is there is taken; if there is none, a new one starts
+    accept : accept any database found; if there is none, create one
 
     Raises BrokenHomeError.
     """
@@ -166,11 +166,12 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
 
 
 LOOKED_THROUGH = 200_000_000
-"""Bytes up to which a server looks through the whole database at every start: half a second."""
+"""Size in bytes up to which a server checks the whole database at every start: half a second."""
 
 
 def was_left_open(settings: Settings) -> bool:
-    """Whether the last process with the SQLite database open was ended before it closed it; asked before opening."""
+    """Return whether the last process with the SQLite database open ended without closing it. Call it before
+    opening."""
     database = Database(settings.database_url)
     return database.path is not None and database.path.with_name(f"{database.path.name}-wal").exists()
 
@@ -187,7 +188,7 @@ def check_pages(settings: Settings, database: Database, *, left_open: bool) -> N
 
 
 def files_of(database: Database) -> list[Path]:
-    """The files of an SQLite database, whether they are there or not; none of PostgreSQL."""
+    """Return the files of an SQLite database, existing or not; none for PostgreSQL."""
     if database.path is None:
         return []
     return [database.path.with_name(database.path.name + ending) for ending in BESIDE]
@@ -201,7 +202,7 @@ def _noted(settings: Settings) -> Identity | None:
 
 
 def _check_there(settings: Settings, database: Database, tables_dir: Path, noted: Identity | None) -> None:
-    """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
+    """Raise BrokenHomeError if a failed copy, or half a restored backup, would be taken for a first start."""
     if database.path is not None and is_empty(database.path):
         raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
     if database.path is not None and is_no_sqlite(
@@ -219,7 +220,7 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
 
 
 def _check_same(settings: Settings, database: Database, note: Note) -> None:
-    """Raise BrokenHomeError where it is not the database that was there last, or is an older state of it."""
+    """Raise BrokenHomeError if it is not the database used last, or an older state of it."""
     noted = _noted(settings)
     if noted is None or database.is_new():
         return
@@ -238,7 +239,7 @@ def _check_same(settings: Settings, database: Database, note: Note) -> None:
 
 
 def set_aside_what_is_none(settings: Settings) -> list[Path]:
-    """Rename the files of an SQLite database that is empty or damaged; if they are now. Raises OSError."""
+    """Rename the files of an SQLite database that is empty or damaged; return their new paths. Raises OSError."""
     database = Database(settings.database_url)
     if database.path is None or not (is_no_sqlite(database.path) or _is_damaged(database)):
         return []
@@ -251,7 +252,7 @@ def set_aside_what_is_none(settings: Settings) -> list[Path]:
 
 
 def _free_name(path: Path) -> str:
-    """The name of no file next to it, nor one of the files that belong to it: two of one second stay apart."""
+    """Return a name not used by any file next to it, nor by its accompanying files, even twice within a second."""
     name = f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     tried = (name if again == 1 else f"{name}-{again}" for again in count(1))
     return next(one for one in tried if not any(path.with_name(f"{one}{end}").exists() for end in BESIDE))
@@ -270,7 +271,7 @@ def _is_damaged(database: Database) -> bool:
 
 
 def where(settings: Settings) -> str:
-    """The database in words for the person at the terminal, without a password."""
+    """Return the database in words for the terminal, without a password."""
     url = make_url(settings.database_url)
     return (
         str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
@@ -278,7 +279,7 @@ def where(settings: Settings) -> str:
 
 
 def _why(settings: Settings, error: DBAPIError | sqlite3.Error | OSError) -> str:
-    """Why the database cannot be opened, in one line."""
+    """Return why the database cannot be opened, in one line."""
     if isinstance(error, DBAPIError) and is_damaged(error):
         return _damaged(settings)
     said = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
@@ -295,7 +296,7 @@ def _damaged(settings: Settings) -> str:
 
 
 def newest_backup(settings: Settings) -> Path | None:
-    """The backup that was made last, of those that no one named another place for."""
+    """Return the latest backup in the default folder."""
     return max(settings.backups_dir.glob("winnow-*.zip"), default=None)  # the names are the times
 
 

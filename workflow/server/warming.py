@@ -1,4 +1,4 @@
-"""Compiling the kernels before anyone waits for them; progress is reported only if the compiler has to run."""
+"""Compile the kernels before anyone waits for them; progress is reported only if the compiler has to run."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ SECONDS = {
         "annotators": 4.5,
     },
 }
-"""Seconds of each step on a machine of two cores, to weigh the steps by: those of this process, and those that a second
-one can compile meanwhile. In order."""
+"""Seconds of each step on a machine with two cores, in order, to weight the steps: for this process, and for those that
+a second one can compile meanwhile."""
 
 
 class _Progress:
-    """One figure for two processes. It begins with the first step that really compiles."""
+    """Common progress of two processes. It begins with the first step that really compiles."""
 
     def __init__(self, draw: Draw) -> None:
         self.draw = draw
@@ -62,7 +62,7 @@ class _Progress:
         return max(costs.values()) if self.parallel else sum(costs.values())
 
     def at(self, apart: bool, name: str) -> None:
-        """A process begins to compile in this step. apart : which process"""
+        """Note that a process begins to compile in this step. apart : whether it is the second process"""
         costs = SECONDS[apart]
         self.left[apart] = sum(list(costs.values())[list(costs).index(name) :])
         if self.first is None:
@@ -109,7 +109,7 @@ def warm_up(draw: Draw) -> float:
         for process, reader in second:
             reader.join()
             process.wait()
-        # Whatever became of the second process: what it has not done is done here.
+        # Whatever the second process did not finish is compiled here.
         compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
     progress.end()
     return time.perf_counter() - begun
@@ -139,7 +139,7 @@ def _obeying(second: list[tuple[subprocess.Popen[str], Thread]]) -> Iterator[Non
 
 
 def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:
-    """The steps of the second process, as it prints their names."""
+    """Follow the steps of the second process by the names it prints."""
     assert process.stdout is not None  # noqa: S101 - started with a pipe
     with process.stdout:
         for line in process.stdout:

@@ -1,4 +1,4 @@
-"""Blind checks among label vectors: in what order they are asked, and which of their answers measure a model."""
+"""Blind checks of label vectors: the order in which they are asked, and the answers that measure a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plcore.loop.label_vectors.fold import UNKNOWN
 
 
 class ControlSample(NamedTuple):
-    """Answered control cells that estimates use: a uniform sample of the cells not known at import.
+    """Answered control cells for estimates: a uniform sample of the cells not known at import.
 
     rows, columns, values (k,)
     """
@@ -27,7 +27,7 @@ class Controls:
     """The draw of the blind checks.
 
     eligible : bool (n, L), the cells that they are drawn from
-    drawn : flat indices of these cells, or numbers of rows where whole rows are asked about, in the order of the draw
+    drawn : flat indices of these cells, or row numbers if questions are about whole rows, in drawn order
     cells : bool (n, L), the control cells
     """
 
@@ -42,7 +42,7 @@ class Controls:
             self.cells[self._rows, self._columns] = True
 
     def first(self, allowed: BoolArray, classes: Sequence[str]) -> list[Place]:
-        """The first control question inside `allowed` (n, L): a list of one or none."""
+        """Return the first control question inside `allowed` (n, L): a list of at most one place."""
         left = self._inside(allowed)
         if not left.any():
             return []
@@ -51,11 +51,13 @@ class Controls:
         return [Place(int(self._rows[first]), label)]
 
     def sample(self, waiting: BoolArray, cells: AnyArray, bad: BoolArray) -> ControlSample:
-        """The answered controls as far as the draw has been worked through in order.
+        """Return the answered controls that come before the first unanswered one in drawn order.
 
-        waiting (n, L) : what people are still to answer      cells (n, L), bad (n,) : as they are
-        A control that was answered out of turn, as part of a row that someone chose, waits until all before it are
-        answered, or someone is unsure about them, or their row is bad: else the sample would no longer be uniform.
+        waiting (n, L) : cells still to be answered      cells (n, L), bad (n,) : current values
+
+        A control can be answered out of turn, as part of a row that someone chose. It then waits until all controls
+        before it are answered, someone is unsure about them, or their row is bad; otherwise the sample would not be
+        uniform.
         """
         left = self._inside(waiting)
         end = int(left.argmax()) if left.any() else len(left)
@@ -67,21 +69,21 @@ class Controls:
         return ControlSample(rows[kept], columns[kept], cells[rows[kept], columns[kept]])
 
     def _inside(self, mask: BoolArray) -> BoolArray:
-        """Which control questions, in the order of the draw, have a cell inside the mask (n, L)."""
+        """Return which control questions, in drawn order, have a cell inside the mask (n, L)."""
         if self._by_row:
             return np.asarray((mask[self._rows] & self.cells[self._rows]).any(axis=1))
         return np.asarray(mask[self._rows, self._columns])
 
 
-# How many labels, or rows, are answered, open and unknown, kept by the row that changes: wanted at each press.
+# Numbers of answered, open and unknown labels or rows, updated row by row: they are needed after every answer.
 
 
 class CellCounts(NamedTuple):
-    """Counts of one row, or of all of them together.
+    """Counts of one row, or of all rows together.
 
-    answered : labels with an answer that are not open any more, bad items not counted; of whole rows, those done
-    open : labels that can still be asked about; of whole rows, those with such a label
-    unknown : labels not known at import that are not known now either
+    answered : labels with an answer that are no longer open, without bad items; for whole rows, the finished rows
+    open : labels that can still be asked about; for whole rows, the rows with such a label
+    unknown : labels not known at import and still not known
     """
 
     answered: int
@@ -89,15 +91,15 @@ class CellCounts(NamedTuple):
     unknown: int
 
     def moved(self, before: CellCounts, after: CellCounts) -> CellCounts:
-        """These of all rows once one of them counts so that counted so before."""
+        """Return these counts after the counts of one row changed from `before` to `after`."""
         return CellCounts(*(a - b + c for a, b, c in zip(self, before, after, strict=True)))
 
 
 def count_row(answered: BoolArray, open_: BoolArray, unknown: int, *, bad: bool, by_row: bool) -> CellCounts:
-    """For one row with L labels.
+    """Return the counts of one row with L labels.
 
-    answered : bool (L,), labels with an answer      open_ : bool (L,)      unknown : as counted      bad : a bad item
-    by_row : whole rows are asked about, and counted; a row is answered once all of its answered labels are closed
+    answered : bool (L,), labels with an answer      open_ : bool (L,)      unknown : its count      bad : a bad item
+    by_row : questions are about whole rows, and rows are counted; a row is answered once its answered labels are closed
     """
     done = int(np.count_nonzero(answered & ~open_))
     if not by_row:

@@ -1,12 +1,12 @@
-"""Honest figures: the model against held-out rows, and against blind checks, all with intervals.
+"""Estimates of the model's quality on held-out rows and on blind checks, with 95% intervals.
 
-A figure is a share a / b of counts over sampled clusters (a cell; a row, where rows are held out or asked about as a
-whole), with its Wilson interval. Cells of one row are alike, so the count b is first brought down to the number of
-independent cells that the variance of the ratio, linearised over the clusters, amounts to (as Korn and Graubard do,
-Survey Methodology 24, 1998). F1 = 2 J / (1 + J) rises with J = TP / (TP + FP + FN), a share as the others (Hand,
-Christen and Kirielle, "F*", 2021), and so do the ends of its interval. The macro F1, a mean of such shares, has the
-variance of the jackknife over the rows (Efron and Stein 1981): where labels are rare, linearisation and bootstrap
-miss the label that stands or falls with one row (see docs/decisions/0012).
+An estimate is a ratio a / b of counts over sampled clusters (a cell, or a row if whole rows are held out or asked
+about), with its Wilson interval. Cells of one row are correlated. So the count b is first reduced to the number of
+independent cells with the same variance of the ratio, linearised over the clusters (as Korn and Graubard do, Survey
+Methodology 24, 1998). F1 = 2 J / (1 + J) increases with J = TP / (TP + FP + FN), which is such a ratio (Hand, Christen
+and Kirielle, "F*", 2021), so the ends of its interval follow from those of J. The macro F1 is a mean of such ratios.
+Its variance is the jackknife over the rows (Efron and Stein 1981): if labels are rare, linearisation and bootstrap miss
+labels that depend on a single row (see docs/decisions/0012).
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from plcore.loop.label_vectors.reports import AT, ControlEstimate, HeldOut, Shar
 from plcore.sensing.base import top_columns
 from plcore.sensing.metrics import EVEN, best_threshold
 
-NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 if nothing is yes and the model says yes to nothing
+NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 if no cell is yes and the model predicts no yes
 
 
 def held_out(truth: AnyArray, proba: FloatArray, threshold: float = EVEN) -> HeldOut | None:
-    """How good the model is on the test rows; None if there are none.
+    """Measure the model on the test rows; None if there are none.
 
-    truth (t, L) int8, all cells known      proba (t, L) : of yes by the model, which says yes above the threshold
+    truth (t, L) int8, all cells known      proba (t, L) : probability of yes; the model predicts yes above the
+        threshold
     """
     if not len(truth):
         return None
@@ -49,9 +50,10 @@ def held_out(truth: AnyArray, proba: FloatArray, threshold: float = EVEN) -> Hel
 
 
 def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
-    """Mean F1 of the labels that are yes, or said to be, in any row, as `sensing.metrics.f1_scores`; with its interval.
+    """Return the mean F1, with its interval, of the labels that are yes or predicted as yes in any row, as
+    `sensing.metrics.f1_scores`.
 
-    yes, said (n, L) : what is right, what the model says
+    yes, said (n, L) : the truth and the prediction
     """
     both, one = yes & said, yes ^ said
     hits, size = both.sum(axis=0), yes.sum(axis=0) + said.sum(axis=0)
@@ -64,8 +66,8 @@ def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
         return NOTHING_FOUND
     value = float(full.sum() / labels)
     rows, cells = int((both | one).any(axis=1).sum()), int((both | one).sum())
-    # Without a row, the F1 of a label is what it was, or one of two others, by whether one of yes and said or both
-    # are true there; a label that had nothing but that row no longer counts.
+    # Without a row, the F1 of a label is unchanged, or changes in one of two ways: either the truth or the prediction
+    # is yes there, or both are. A label whose only yes was in that row no longer counts.
     sums = full.sum() + one @ (scores(hits, size - 1) - full) + both @ (scores(hits - 1, size - 2) - full)
     left = labels - one @ (size == 1).astype(float) - both @ (size == 2).astype(float)
     without = sums / np.maximum(left, 1)
@@ -77,12 +79,12 @@ def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
 def control_estimate(
     sample: ControlSample, proba: FloatArray | None, by_row: bool, threshold: float = EVEN
 ) -> ControlEstimate:
-    """How good the model is on blind checks.
+    """Measure the model on blind checks.
 
-    sample : controls answered, k cells
-    proba (k,) : of yes by the model, which has not learnt them; None: there is no model yet
-    by_row : whether whole rows were drawn, so that labels can be ranked in each
-    threshold : above which probability the model says yes
+    sample : answered controls, k cells
+    proba (k,) : probability of yes by the model, which has not learnt from them; None: there is no model yet
+    by_row : whether whole rows were drawn, so that labels can be ranked within each row
+    threshold : probability above which the model predicts yes
     """
     yes = sample.values == 1
     if proba is None or not len(yes):
@@ -104,7 +106,7 @@ def control_estimate(
 
 
 def _precision_at(yes: BoolArray, proba: FloatArray, cluster: AnyArray) -> tuple[tuple[int, Share], ...]:
-    """Share of yes among the 1, 3, 5 most probable cells of each row; ties to the first."""
+    """Return the share of yes among the 1, 3 and 5 most probable cells of each row. Ties go to the first."""
     order = np.lexsort((np.arange(len(yes)), -proba, cluster))
     start = np.searchsorted(cluster[order], cluster[order])
     rank = np.empty(len(yes), dtype=np.int64)
@@ -114,15 +116,15 @@ def _precision_at(yes: BoolArray, proba: FloatArray, cluster: AnyArray) -> tuple
 
 
 def share_of(part: BoolArray, whole: BoolArray, cluster: AnyArray) -> Share | None:
-    """The share of `part` in `whole`, which holds it, with its interval; None if `whole` is empty.
+    """Return the share of `part` in `whole`, a superset, with its interval; None if `whole` is empty.
 
-    part, whole (k,) bool      cluster (k,) int : which cells were drawn together
+    part, whole (k,) bool      cluster (k,) int : the cluster each cell was drawn in
     """
     return _share(np.bincount(cluster, part), np.bincount(cluster, whole))
 
 
 def _share(a: AnyArray, b: AnyArray) -> Share | None:
-    """As `share_of`, of the counts (c,) of each cluster."""
+    """Return the same as `share_of`, from the counts (c,) of each cluster."""
     count, groups = float(b.sum()), int((b > 0).sum())
     if not count:
         return None
@@ -130,7 +132,7 @@ def _share(a: AnyArray, b: AnyArray) -> Share | None:
     size = count
     if groups < count:
         if groups == 1 or not 0 < share < 1:
-            size = groups  # the data do not show how alike cells of a row are: as alike as can be
+            size = groups  # the data cannot show the correlation within rows, so assume the maximum
         else:
             variance = groups / (groups - 1) * float(((a - share * b) ** 2).sum()) / count**2
             size = min(count, share * (1 - share) / variance) if variance else count
@@ -139,13 +141,13 @@ def _share(a: AnyArray, b: AnyArray) -> Share | None:
 
 
 def wilson(share: float, size: float) -> tuple[float, float]:
-    """95% Wilson interval of a share seen in `size` independent trials, as two numbers."""
+    """Return the 95% Wilson interval of a share observed in `size` independent trials, as two numbers."""
     low, high = wilson_interval(share, size)
     return float(low), float(high)
 
 
 def entropy_of(p: FloatArray) -> float:
-    """Sum of the entropies of yes or no at these probabilities, in bits."""
+    """Return the sum of the binary entropies of these probabilities, in bits."""
     p = np.clip(p, 1e-12, 1 - 1e-12)
     return float(-(p * np.log2(p) + (1 - p) * np.log2(1 - p)).sum())
 
@@ -154,31 +156,31 @@ def _f1(jaccard: Share) -> Share:
     return Share(*(2 * j / (1 + j) for j in (jaccard.value, jaccard.low, jaccard.high)))
 
 
-# From what a model makes of cells to probabilities that are right as often as they say, and to yes or no.
+# From the values that a model gives cells to calibrated probabilities, and to yes or no.
 #
-# The prior of BML-CS pulls every label not asked to 0, so that with many holes hardly any mean passes 0.5 and its own
-# probabilities are far too sure of no. Here P(yes) of label j is
+# The prior of BML-CS pulls every unasked label to 0. With many unknown cells hardly any mean is above 0.5, and its own
+# probabilities are far too confident in no. Here P(yes) of label j is
 #
 #     sigma( logit r_j + a + b (value - centre) / scale ),   b >= 0,
 #
-# with r_j the share of yes among the known cells of the label: Platt's scaling (1999) with the base rates as offset.
-# a and b are fitted to known cells that models like it were not shown, under a prior N(0, 1): without such cells the
-# base rates are what remains. The value is a posterior mean, or the distance from an SVM's margin. Rows of which
-# something is known have an a and b of their own: there BML-CS, fitted to the row, leans to no most of all.
+# with r_j the share of yes among the known cells of the label. This is Platt scaling (1999) with the base rates as
+# offset. a and b are fitted to known cells hidden from similar models, under a prior N(0, 1); without such cells only
+# the base rates remain. The value is a posterior mean, or the distance from an SVM's margin. Partly known rows have
+# their own a and b: BML-CS, fitted to the row, is most biased towards no there.
 #
-# Yes is where the probability is above the threshold that gives those cells the highest F1, all labels together.
-# Where most cells are no that lies below one half: of rare labels hardly one is ever more likely right than not.
+# A cell is predicted as yes if its probability is above a threshold: the one with the highest F1 on those cells, over
+# all labels together. If most cells are no, it is below one half: rare labels are hardly ever more likely yes than no.
 
-HIDDEN = 0.2  # share of the rows, and of the cells of the others, that the model of a trial is not shown
-FEWEST_YES = 10  # among cells not shown, below which the best cut, or the better model, would be chance
-SMOOTHING = 4.0  # cells at the overall rate that each label is given
+HIDDEN = 0.2  # share of the rows, and of the cells of other rows, hidden from the model of a trial
+FEWEST_YES = 10  # fewer hidden yes cells make the best threshold, and the better model, a matter of chance
+SMOOTHING = 4.0  # pseudo-count of cells at the overall rate added to each label
 
 
 @dataclass(frozen=True)
 class Scaling:
     """Contribution of a cell's value to the logit of its label's base rate, for one group of cells.
 
-    shift, slope : a, b      centre, scale : of the values
+    shift, slope : a, b      centre, scale : mean and standard deviation of the values
     """
 
     shift: float = 0.0
@@ -187,16 +189,16 @@ class Scaling:
     scale: float = 1.0
 
     def of(self, values: FloatArray) -> FloatArray:
-        """Term added to the logit of the base rate."""
+        """Return the term added to the logit of the base rate."""
         return np.asarray(self.shift + self.slope * (values - self.centre) / self.scale)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Makes probabilities of yes, and yes or no, from what a model makes of cells.
+    """Converts a model's values of cells to probabilities of yes, and to yes or no.
 
-    base (L,) : logit r_j      blank, partial : for rows of which nothing, and something, is known
-    threshold : above which probability a cell is a yes
+    base (L,) : logit r_j      blank, partial : scaling for rows with no known cell, and with some
+    threshold : probability above which a cell is predicted as yes
     """
 
     base: FloatArray
@@ -205,9 +207,9 @@ class Calibration:
     threshold: float = EVEN
 
     def proba(self, values: FloatArray, partial: BoolArray) -> FloatArray:
-        """(n, L) probabilities of yes, strictly inside (0, 1).
+        """Return (n, L) probabilities of yes, strictly inside (0, 1).
 
-        values (n, L) : by the model      partial (n,) : whether anything is known of the row
+        values (n, L) : the model's values      partial (n,) : whether some of the row is known
         """
         score = self.base + np.where(partial[:, None], self.partial.of(values), self.blank.of(values))
         return np.asarray(np.clip(expit(score), 1e-9, 1 - 1e-9))
@@ -215,9 +217,9 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class HiddenTrial:
-    """A model that was not shown all known cells.
+    """A model that some known cells were hidden from.
 
-    shown (n, L) : the cells that it was shown      values (n, L) : what it makes of every cell, higher = rather yes
+    shown (n, L) : the cells as it saw them      values (n, L) : its value for every cell; higher = more likely yes
     """
 
     shown: AnyArray
@@ -225,7 +227,7 @@ class HiddenTrial:
 
 
 def hide(cells: AnyArray, seed: int, trial: int = 0) -> AnyArray:
-    """The cells (n, L) that the model of a trial is shown: without a seeded share of the rows, and of the cells."""
+    """Return the cells (n, L) for the model of a trial, with a seeded share of the rows and of the cells hidden."""
     random = np.random.default_rng([seed, 5, trial])
     rows = np.flatnonzero((cells != UNKNOWN).any(axis=1))
     shown = np.where(random.random(cells.shape) < HIDDEN, UNKNOWN, cells)
@@ -234,9 +236,10 @@ def hide(cells: AnyArray, seed: int, trial: int = 0) -> AnyArray:
 
 
 def calibrate(cells: AnyArray, values: FloatArray, trials: Sequence[HiddenTrial]) -> Calibration:
-    """The calibration of a model, fitted to the cells that models like it were not shown.
+    """Return the calibration of a model, fitted to cells hidden from similar models.
 
-    cells (n, L) as known, values (n, L) by the model; of cells that a trial was not shown, those known here count
+    cells (n, L) the known cells      values (n, L) the model's values
+    Of the cells hidden in a trial, those known here are used.
     """
     scalings, shares, right = [], [], []
     for partial in (False, True):
@@ -253,7 +256,7 @@ def calibrate(cells: AnyArray, values: FloatArray, trials: Sequence[HiddenTrial]
         shift, slope = _fit(told, base, np.where(truth, 1.0, -1.0))
         shares.append(expit(base + shift + slope * told))
         right.append(truth)
-        # The model has seen more than those of the trials, and its values are spread wider: each is put on its own
+        # The model has seen more cells than those of the trials, so its values vary more. Standardise each on its own
         # scale.
         found = Scaling(shift, slope, own.centre, own.scale)
         scalings.append(_centred(found, values[_group(cells, partial)]))
@@ -264,7 +267,7 @@ def calibrate(cells: AnyArray, values: FloatArray, trials: Sequence[HiddenTrial]
 
 
 def _group(cells: AnyArray, partial: bool) -> BoolArray:
-    """(n, L) bool, the cells not known of rows of which something (`partial`), or nothing, is known."""
+    """Return (n, L) bool, the unknown cells of partly known rows (`partial`), or of rows with no known cell."""
     known = cells != UNKNOWN
     return np.asarray(~known & (known.any(axis=1) == partial)[:, None])
 
@@ -276,7 +279,9 @@ def _centred(scaling: Scaling, values: FloatArray) -> Scaling:
 
 
 def _fit(x: FloatArray, offset: FloatArray, sign: FloatArray) -> tuple[float, float]:
-    """a and b for k cells. x, offset, sign (k,) : standardised value, logit of the base rate, 1 for yes, -1 for no"""
+    """Fit a and b to k cells.
+
+    x, offset, sign (k,) : standardised value, logit of the base rate, and 1 for yes or -1 for no"""
 
     def cost(weights: FloatArray) -> tuple[float, FloatArray]:
         margin = sign * (offset + weights[0] + weights[1] * x)
@@ -290,7 +295,7 @@ def _fit(x: FloatArray, offset: FloatArray, sign: FloatArray) -> tuple[float, fl
 
 
 def base_rates(cells: AnyArray) -> FloatArray:
-    """(L,) logit of the share of yes among the known cells of each label, drawn towards that of all labels."""
+    """Return (L,) the logit of each label's share of yes among its known cells, shrunk towards the overall share."""
     yes, known = (cells == 1).sum(axis=0), (cells != UNKNOWN).sum(axis=0)
     overall = (yes.sum() + 1) / (known.sum() + 2)
     return np.asarray(logit((yes + SMOOTHING * overall) / (known + SMOOTHING)))

@@ -1,4 +1,4 @@
-"""Every cell of a project of label vectors: what people left in it, what the model says of it, where it comes from."""
+"""Export of label vectors: the answer in every cell, the model's prediction, and the source."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from plcore.sensing.metrics import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
 SOURCES = ("given", "person", "truth", "model", "bad")
-"""Where a cell can come from: the import, an answer, a test row, the model (no one was asked), a row excluded."""
+"""Possible sources of a cell: the import, an answer, a test row, the model (no one was asked), or an excluded row."""
 _GIVEN, _PERSON, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
 _SOURCE_TEXTS = np.array(SOURCES)
-_TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
+_TEXTS = np.array(["", "0", "1"], dtype=object)  # texts of -1, 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
 class LabelVectorExport:
-    """All cells of a project as they are returned.
+    """All cells of a project for the export.
 
-    cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
-    probabilities (n, L) : of yes; 1 or 0 if the cell is known; NaN if nothing is said
-    predicted (n, L) int8 : what the model says of cells not asked, 1 yes, 0 no; -1 elsewhere, an empty cell
-    origins (n, L) int8 : where the cell comes from, a place in SOURCES: a byte a cell, where its word has 24
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked, written as an empty cell and never as 0
+    probabilities (n, L) : probability of yes; 1 or 0 if the cell is known; NaN without a prediction
+    predicted (n, L) int8 : the model's prediction for unasked cells, 1 yes, 0 no; -1 elsewhere, an empty cell
+    origins (n, L) int8 : index of the source in SOURCES: one byte per cell instead of 24 for its word
     """
 
     ids: tuple[str, ...]
@@ -40,16 +40,17 @@ class LabelVectorExport:
 
     @property
     def sources(self) -> AnyArray:
-        """(n, L) str, the word of SOURCES for each cell, rebuilt: of large tables, to be asked of a part."""
+        """Return (n, L) str, the word of SOURCES for each cell. It is computed at each call: for large tables, use
+        parts."""
         return np.asarray(_SOURCE_TEXTS[self.origins])
 
     @property
     def answered(self) -> BoolArray:
-        """(n,) whether any cell of the row comes from an answer."""
+        """Return (n,) whether any cell of the row has an answer."""
         return np.asarray((self.origins == _PERSON).any(axis=1))
 
     def part(self, rows: slice | IntArray) -> LabelVectorExport:
-        """The same of these rows alone."""
+        """Return the export of these rows only."""
         return LabelVectorExport(
             self.ids[rows] if isinstance(rows, slice) else tuple(self.ids[row] for row in rows),
             self.labels,
@@ -60,10 +61,12 @@ class LabelVectorExport:
         )
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
-        """One line for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
-        `winnow_probability:LABEL`, `winnow_predicted:LABEL` and `winnow_source:LABEL`. All text.
+        """Return one line per row, all text.
 
-        taken : column names these must not have; such a name gets `before_` in front, as often as it takes
+        Each label has a column of 1 / 0 / empty with its name, followed by `winnow_probability:LABEL`,
+        `winnow_predicted:LABEL` and `winnow_source:LABEL`.
+
+        taken : column names already in use; a name among them gets the prefix `before_`, repeatedly if needed
         """
         used = set(taken)
         frame = {}
@@ -83,7 +86,7 @@ class LabelVectorExport:
         return pd.DataFrame(frame, dtype="str")
 
     def long(self) -> pd.DataFrame:
-        """One line for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
+        """Return one line per cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
         `predicted` (1, 0 or empty), `source`. All text."""
         n, L = self.cells.shape
         return pd.DataFrame(
@@ -99,7 +102,7 @@ class LabelVectorExport:
         )
 
     def counts(self) -> dict[str, int]:
-        """How many cells come from each source that there is."""
+        """Return the number of cells from each source that occurs."""
         counts = np.bincount(self.origins.ravel(), minlength=len(SOURCES)).tolist()
         return {name: count for name, count in sorted(zip(SOURCES, counts, strict=True)) if count}
 
@@ -110,9 +113,10 @@ def export_of(
     threshold: float = EVEN,
     rows: IntArray | None = None,
 ) -> LabelVectorExport:
-    """The cells of these rows of a pool as they are, at the cost of these alone. rows : None for all
+    """Return the current cells of these rows of a pool, at the cost of these rows only.
 
-    proba : (r, L) of yes by the model, which says yes above the threshold; None: there is no model yet
+    rows : None for all
+    proba : (r, L) probability of yes; the model predicts yes above the threshold; None: there is no model yet
     """
     which = slice(None) if rows is None else rows
     cells, bad, test = pool.cells[which], pool.bad[which], pool.test_rows[which]
@@ -138,7 +142,8 @@ def _words(cells: AnyArray) -> AnyArray:
 
 
 def _shares(probabilities: FloatArray) -> AnyArray:
-    """Four digits; a model's share is never written as sure, so that it cannot be taken for an answer."""
+    """Format with four digits. A model's share is never written as 0 or 1, so that it cannot be mistaken for an
+    answer."""
     inside = (probabilities > 0) & (probabilities < 1)
     rounded = np.where(inside, np.clip(probabilities, 1e-4, 1 - 1e-4), probabilities)
     text = np.char.mod("%.4f", rounded).astype(object)

@@ -1,15 +1,15 @@
-"""Log entries of a project of label vectors, and what they make of the cells of a row: one cell for each label.
+"""Log entries of a project of label vectors, and the cells of a row that follow from them: one cell per label.
 
-Cells are 1 (yes), 0 (no) and -1 (not asked, which is not no). The fold of a row is taken over its unwithdrawn entries
-in the order of `seq`: `yes` and `no` set the cells of the labels they name, whatever came before (the latest wins,
-also over what was given at import), and leave all others alone; `bad` makes the row a bad item until a later `yes`
-or `no`; `unsure` and `skip`, about the row or about one label, leave everything as it is. `withdraw` makes another
-entry as if it had never been. A question about a whole row is answered by a `yes` with the labels that are right and
-a `no` with the others. A reviewer's `right` and `wrong` settle the labels they name, and `verdict` that the row is a
-bad item, whatever else is said of them; a later one of the three wins.
+Cells are 1 (yes), 0 (no) and -1 (not asked, which is not no). The fold of a row applies its unwithdrawn entries in the
+order of `seq`. `yes` and `no` set the cells of the labels they name, whatever came before (the latest wins, also over
+imported values), and leave all others unchanged. `bad` makes the row a bad item until a later `yes` or `no`. `unsure`
+and `skip`, about the row or one label, change nothing. `withdraw` removes the effect of another entry. A question about
+a whole row is answered by a `yes` with the right labels and a `no` with the others. A reviewer's `right` and `wrong`
+resolve the labels they name, and `verdict` makes the row a bad item, overriding all answers. The latest of the three
+wins.
 
-Where several people are to answer a label, what each makes of the row is folded like this from their own entries alone;
-a rule makes one of these views (`.several`).
+If several people answer a label, each person's view of the row is folded like this from their own entries; a rule
+merges the views (`.pool`).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
 def labels_of(entry: Entry) -> Iterable[str | None]:
-    """The labels of its row that an entry is about; None stands for the row as a whole."""
+    """Return the labels of its row that an entry is about; None stands for the row as a whole."""
     return (*entry.labels, None) if entry.kind in VALUES else entry.labels or (None,)
 
 
 class FoldedVector(NamedTuple):
-    """The result of the entries of one row."""
+    """Result of the entries of one row."""
 
     cells: AnyArray  # (L,) int8, also of a bad item
-    seqs: IntArray  # (L,) seq of the entry that set the cell; 0: as given at import, or not asked
+    seqs: IntArray  # (L,) seq of the entry that set the cell; 0: as imported, or not asked
     out: bool  # marked as a bad item
     answer: Entry | None  # the latest answer that counts
 
@@ -56,7 +56,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
     ANSWERS = ANSWERS
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
-        """The result of these entries alone for a row, unchecked; changes nothing."""
+        """Return the fold of these entries alone for a row, without checks; changes nothing."""
         counted = self._counted(entries)
         verdicts = [one for one in counted if one.kind in VERDICTS]
         said = [one for one in counted if one.kind not in VERDICTS]
@@ -76,7 +76,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         return FoldedVector(cells, seqs, out, verdicts[-1])
 
     def settled(self, row: int) -> BoolArray:
-        """(L,) the labels that a verdict has settled; all of them where one says that the row is a bad item."""
+        """Return (L,) the labels that a verdict has resolved; all of them if a verdict made the row a bad item."""
         verdicts = [one for one in self.counted(row) if one.kind in VERDICTS]
         found = np.zeros(self.first.shape[1], dtype=bool)
         for entry in verdicts:
@@ -86,7 +86,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         return found
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
-        """The result of these entries for a row, each after those before it, no matter who gave them."""
+        """Return the fold of these entries for a row, each building on the previous ones, from any annotator."""
         cells, seqs = self.first[row].copy(), np.zeros(self.first.shape[1], dtype=np.int64)
         out, answer = False, None
         for entry in entries:
@@ -99,7 +99,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         return FoldedVector(cells, seqs, out, answer)
 
     def columns(self, labels: Sequence[str]) -> list[int]:
-        """The numbers of these labels."""
+        """Return the column numbers of these labels."""
         return [self.column[label] for label in labels]
 
     def _check_labels(self, entry: Entry) -> None:

@@ -1,8 +1,8 @@
-"""LabelVectorLearner: takes a table of label vectors with missing entries and log entries, and returns the
-next question.
+"""LabelVectorLearner: takes a table of label vectors with missing entries and log entries, and returns the next
+question.
 
-No database, no files, no clock, no thread. The same table, settings and entries always give the same pool, and with
-the model fitted at the latest due entry the same state, whenever that fit came in.
+No database, no files, no clock, no thread. The same table, settings and entries always give the same pool. With the
+model fitted at the latest due entry they give the same state, no matter when that fit was adopted.
 """
 
 from __future__ import annotations
@@ -40,14 +40,12 @@ from plcore.sensing.regression import LARGEST
 
 # State of a learner of label vectors as arrays, and how to resume from it.
 #
-# With a checkpoint a learner need not apply again what came before it; it stands, to the last bit, where one stands
-# that has applied every entry. No model is in it: BML-CS is refitted at every start, to the cells as they stood
-# when a fit was due last, and learns the answers since in their order. So both are in it, the cells of that time and
-# these
-# answers.
+# From a checkpoint a learner resumes without applying earlier entries again, in exactly the same state as a learner
+# that applied all of them. The model is not stored: BML-CS is refitted at every start to the cells at the latest due
+# fit, and then learns the later answers in order. So the checkpoint has both, these cells and these answers.
 #
-# A checkpoint is of one table, one set of settings and changes of the rows, and of this code. Nothing of that is
-# checked here: the keeper does (`workflow.kinds.opening`).
+# A checkpoint is valid for one table, one set of settings and row changes, and this version of the code. The caller
+# checks that (`workflow.kinds.opening`).
 
 _OF_ROWS = ("cells", "bad", "answered")
 
@@ -55,12 +53,12 @@ _OF_ROWS = ("cells", "bad", "answered")
 def take(
     pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
 ) -> dict[str, AnyArray]:
-    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool continues.
+    """Return the state of the pool as new arrays, which do not change when the pool continues.
 
-    due : the fit that was due last      since : what has changed after it
+    due : the latest fit that was due      since : changes after it
     """
     fold = pool.fold.to_arrays()
-    rows = np.unique(fold["columns"][:, 1])  # of the others nothing has been said
+    rows = np.unique(fold["columns"][:, 1])  # the other rows have no entries
     arrays = {
         "pool.numbers": np.array([pool.seq, pool.answers, *pool.counted], dtype=np.int64),
         "pool.counts": packed(pool.counts),
@@ -83,8 +81,10 @@ def take(
 def put_back(
     pool: LabelVectorPool[VectorTable], X: Matrix, arrays: Mapping[str, AnyArray]
 ) -> tuple[RefreshJob, list[VectorChange]]:
-    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these;
-    the fit that was due last, and what has changed after it. X : features, as a fit takes them"""
+    """Restore the output of `take` in a new pool of the same table, settings and changes; return the latest due fit and
+    the changes after it.
+
+    X : features for a fit"""
     pool.seq, pool.answers, *counted = arrays["pool.numbers"].tolist()
     pool.counted = CellCounts(*counted)
     pool.counts = unpacked(arrays["pool.counts"])
@@ -106,7 +106,7 @@ def put_back(
 def _due(
     pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]
 ) -> RefreshJob:
-    """The fit that was due last: as one started now, but for the rows that entries are about."""
+    """Return the latest due fit: a new job for the pool, with the stored cells of the rows that have entries."""
     job = RefreshJob.of(pool, X)
     job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
     places, columns, values = arrays["due.control"]
@@ -115,15 +115,15 @@ def _due(
     return replace(job, seq=seq, answers=answers, yes=yes, no=no, control=control)
 
 
-# Training sets for a model of label vectors: checked when a project is made, not at its first fit.
+# Check training sets for a model of label vectors when a project is created, not at its first fit.
 
 MATRICES = 9
-"""Matrices of the smaller of rows and features, squared, that are in memory at most: those of the model in place and
-of the one refitted next to it (measured: docs/decisions/0012)."""
+"""Maximum number of square matrices in memory, each with the smaller of rows and features as its side: those of the
+current model and of the one being refitted (measured: docs/decisions/0012)."""
 
 
 def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None) -> None:
-    """Raise ValueError, saying what to do, if no model could be fitted to these features.
+    """Raise ValueError, with a fix, if no model could be fitted to these features.
 
     X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from
     memory : bytes that may be used; None: any number
@@ -153,7 +153,7 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
         )
 
 
-# A question about a label vector: what is asked of whom, why, and what the model says of it.
+# A question about a label vector: its row or label, the reason for asking, and the model's prediction.
 
 
 def question_of(
@@ -165,14 +165,17 @@ def question_of(
     label: str | None,
     annotator: str | None,
 ) -> LabelVectorQuestion:
-    """The question about one label of a row, or about all of it, with the cells that are before this annotator; None:
-    as all answers leave them. Raises AnswerError for test rows, bad items and labels that do not exist."""
+    """Return the question about one label of a row, or about the whole row, with the cells that this annotator sees.
+
+    annotator : None: the cells after all answers
+
+    Raises AnswerError for test rows, bad items and labels that do not exist."""
     column, row = pool.check_label(label), pool.check_asked(row)
     cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
     own = pool.control_cells[row]
     blind = bool(own.any() if column is None and chooser.by_row else column is not None and own[column])
     hidden = begun
-    if blind:  # no model learns from it: it shows what the other question would show that comes in its place
+    if blind:  # no model learns from it, so it looks like an ordinary question in its place
         hidden = (begun and bool((pool.answered[row] & ~own).any())) or _begun_waits(pool, annotator)
     says = model is not None and not hidden
     shares = (
@@ -202,13 +205,15 @@ def question_of(
 
 
 def frequencies(pool: LabelVectorPool[VectorTable], but: int | None = None) -> FloatArray:
-    """(L,) probability of yes by the known cells of each label (rule of succession). but : a row that is left out"""
+    """Return (L,) the probability of yes, from the known cells of each label (rule of succession). but : a row left
+    out"""
     own = np.full(len(pool.classes), UNKNOWN) if but is None else pool.learnt(but)
     return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
 
 
 def _begun_waits(pool: LabelVectorPool[VectorTable], annotator: str | None) -> bool:
-    """Whether something that others have begun waits for this annotator: no model's shares are shown with it."""
+    """Return whether this annotator is due to answer a row that others have begun; the model's shares are then
+    hidden."""
     if pool.several is None or annotator is None:
         return False
     return next(pool.begun(pool.allowed(pool.standings.put_aside(annotator), annotator)), None) is not None
@@ -218,7 +223,7 @@ AnyTableT = TypeVar("AnyTableT", bound=VectorTable)
 
 
 class PlaceChooser:
-    """Chooses what to ask about a pool. Without a model, or by the criterion "random", the order is drawn once.
+    """Chooses questions about a pool. Without a model, or with the criterion "random", the random order is drawn once.
 
     by_row : whether questions are about whole rows
     """
@@ -229,11 +234,11 @@ class PlaceChooser:
         self._random: FloatArray | None = None
 
     def strategy(self, model: LabelVectorModel | None) -> str:
-        """The criterion in use."""
+        """Return the criterion in use."""
         return RANDOM if model is None else self.settings.asked_by
 
     def scores(self, model: LabelVectorModel | None) -> FloatArray:
-        """(n,) of whole rows, else (n, L) of their labels; higher = ask sooner."""
+        """Return (n,) the scores of whole rows, or (n, L) of their labels; higher = ask sooner."""
         if model is not None and CRITERION_ENTRIES[self.settings.asked_by].needs_model:
             return model.scores
         if self._random is None:
@@ -242,7 +247,8 @@ class PlaceChooser:
         return self._random
 
     def best(self, model: LabelVectorModel | None, allowed: BoolArray) -> Place | None:
-        """The best question about labels inside `allowed` (n, L), None if there is none; ties by row, then label."""
+        """Return the best question about labels inside `allowed` (n, L), None if there is none; ties by row, then
+        label."""
         rows = allowed.any(axis=1)
         if not rows.any():
             return None
@@ -256,8 +262,9 @@ class PlaceChooser:
         return Place(row, self._pool.classes[column])
 
     def score_of(self, model: LabelVectorModel | None, row: int, column: int | None) -> float:
-        """The score of a row, or of one label of it. Of a row whose labels are asked about one by one it is that of the
-        best of them; 0 if nothing is open."""
+        """Return the score of a row, or of one label of it; 0 if nothing is open.
+
+        If labels are asked about one by one, the score of a row is that of its best label."""
         scores = self.scores(model)[row]
         if scores.ndim:
             open_ = self._pool.open[row] if column is None else self._pool.open[row, [column]]
@@ -266,8 +273,8 @@ class PlaceChooser:
         return float(scores) if self._pool.open[row].any() else 0.0
 
     def ranking(self, model: LabelVectorModel | None) -> tuple[IntArray, IntArray, FloatArray]:
-        """(rows, columns, scores): every row that can be asked about, by the score of its best label (its column; -1
-        where whole rows are asked about), highest first, then by row."""
+        """Return (rows, columns, scores) of every row that can be asked about, by the score of its best label, highest
+        first, then by row. columns : the best label; -1 if questions are about whole rows"""
         free = self._pool.fresh() & ~self._pool.control_cells
         rows = np.flatnonzero(free.any(axis=1))
         scores, columns = self.scores(model)[rows], np.full(len(rows), -1)
@@ -284,13 +291,14 @@ class PlaceChooser:
 class LabelVectorLearner(Generic[TableT_co]):
     """The loop: `apply(entry)`, `next_question(annotator)`, and `adopt` for its model.
 
-    An answer is applied at once, at rank one. After every `refresh_every` answers that models learn from, and at
-    the start, the model is due to be refitted: `refresh_due()` says to which entry, `job()` is that fit, which
-    may run in another thread, and `adopt(job.run())` puts it in place, with the answers given meanwhile. Before the
-    first is adopted questions are drawn at random. A learner rebuilt from the log that adopts the latest fit due
-    equals the one that lived through it, once that one has adopted the same.
+    An answer is applied at once, as a rank-one update. At the start, and after every `refresh_every` answers that
+    models learn from, a refit is due. `refresh_due()` returns its entry, `job()` the fit, which may run in another
+    thread, and `adopt(job.run())` puts the model in place and applies the answers given meanwhile. Before the first
+    model, questions are drawn at random. A learner rebuilt from the log that adopts the latest due fit equals a
+    long-running one after it has adopted the same fit.
 
-    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it continues there
+    checkpoint : output of `checkpoint()` of an earlier learner with the same table, settings and changes, to resume
+        from
     """
 
     def __init__(
@@ -310,10 +318,10 @@ class LabelVectorLearner(Generic[TableT_co]):
         self._model: LabelVectorModel | None = None
         self._since: list[VectorChange] = []  # changes after the entry that the model was fitted to
         if checkpoint is None:
-            self._due = RefreshJob.of(self.pool, self._X)  # the latest, also once it is in place
+            self._due = RefreshJob.of(self.pool, self._X)  # the latest fit, also once its model is in place
         else:
             self._due, self._since = put_back(self.pool, self._X, checkpoint)
-        self._began_at = self._due.seq  # what has changed before it, no model can be told any more
+        self._began_at = self._due.seq  # no model can learn the changes before it
         self._changes = len(self._since)  # after the latest fit that was due
         self._fitted: int | None = None
         self._curve: list[LabelVectorPoint] = []
@@ -325,7 +333,7 @@ class LabelVectorLearner(Generic[TableT_co]):
     def rebuilt(
         table: AnyTableT, settings: LabelVectorSettings, entries: Iterable[Entry]
     ) -> LabelVectorLearner[AnyTableT]:
-        """The learner after these entries with the model that is due: as one that lived through them will be."""
+        """Return the learner after these entries with the model that is due; it equals a long-running one."""
         learner = LabelVectorLearner(table, settings)
         for entry in entries:
             learner.apply(entry)
@@ -334,7 +342,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         return learner
 
     def check_fit(self, memory: int | None = None) -> None:
-        """Raise ValueError, saying what to do, where the features are too many or too large for `memory` bytes."""
+        """Raise ValueError, with a fix, if the features are too many or need more than `memory` bytes."""
         check_fit(self._X, self._features.feature_names_, memory)
 
     # Entries
@@ -369,8 +377,10 @@ class LabelVectorLearner(Generic[TableT_co]):
         return self._due if self._fitted is None or self._fitted < self._due.seq else None
 
     def adopt(self, refreshed: Refreshed) -> bool:
-        """Put a fitted model in place, and let it apply the answers since. False, and nothing happens, where the
-        model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
+        """Put a fitted model in place, and let it apply the answers since.
+
+        Returns False and does nothing if the current model was fitted to the same entry or a later one. The learner
+        owns the model from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
         known = self._began_at, self.pool.seq
@@ -388,8 +398,9 @@ class LabelVectorLearner(Generic[TableT_co]):
         return True
 
     def restore_curve(self, points: Iterable[LabelVectorPoint]) -> None:
-        """Take in points of models of this log that were kept elsewhere; one that is there already is replaced. The
-        curve ends with the model in place: of later ones, whose answers do not count any more, nothing is said."""
+        """Restore points of earlier models of this log, replacing those with the same entry.
+
+        Points after the current model are dropped, since their answers no longer count."""
         by_seq = {point.seq: point for point in (*self._curve, *points)}
         last = self._fitted
         self._curve = [by_seq[seq] for seq in sorted(by_seq) if last is None or seq <= last]
@@ -398,29 +409,29 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def has_model(self) -> bool:
-        """Whether there is a model yet."""
+        """Whether the model can predict yet."""
         return self._fitted is not None
 
     @property
     def proves_done(self) -> bool:
-        """As its settings say: whether "settled" is proved about its predictions."""
+        """Whether "settled" is a proof about predictions, by the settings."""
         return self.settings.proves_done
 
     @property
     def version_published(self) -> int | None:
-        """The entry the model in place was fitted to; None before the first."""
+        """The entry that the current model was fitted to; None before the first."""
         return self._fitted
 
     # Questions
 
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
-        """Whether this annotator can be asked about the row, or this label of it, now: it is not known, and they are
-        not unsure about it. What they skipped can be asked again."""
+        """Return whether this annotator can be asked about the row, or this label of it, now: it is not known, and they
+        are not unsure about it. Skipped places can be asked about again."""
         row, _ = self.pool.check_row(row), self.pool.check_label(label)
         return self.pool.may_ask(Place(row, label), annotator)
 
     def get_ready(self) -> None:
-        """Nothing: the scores of all questions are kept from one answer to the next."""
+        """Do nothing: the scores of all questions are stored between answers."""
 
     def next_question(
         self,
@@ -431,13 +442,15 @@ class LabelVectorLearner(Generic[TableT_co]):
     ) -> LabelVectorQuestion | None:
         """Return the most useful question for this annotator, or None when nothing is left to ask them.
 
-        exclude : rows, or (row, label) places, before other people now
-        ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
+        exclude : rows, or (row, label) places, currently shown to other people
+        ahead : number of entries assumed to come before the question, for the draw of blind checks; their content is
+            unknown
+
         With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
-        criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
-        what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
-        nothing else is left, the oldest skip first. If several people answer a label, what starts comes before
-        all that is new, and no one is asked twice.
+        criterion of the settings, ties by row, then label. Never a test row, a bad item, a known label, or a label this
+        annotator is unsure about. Labels they skipped come back after 20 further entries of theirs, or when nothing
+        else is left, oldest skip first. If several people answer a label, those begun come first, and no one is asked
+        twice.
         """
         pool = self.pool
         barred = {*as_places(exclude), *pool.standings.unsure(annotator)}
@@ -461,16 +474,17 @@ class LabelVectorLearner(Generic[TableT_co]):
     def question_for(
         self, row: int, label: str | None = None, annotator: str | None = None
     ) -> LabelVectorQuestion:
-        """The question about one label of a row, or about all of it, with the cells that are before this annotator.
+        """Return the question about one label of a row, or about the whole row, with the cells that this annotator
+        sees.
 
-        Where people answer for themselves it tells nothing of what others said of the row: probabilities are then the
+        If people answer independently, it reveals nothing about other answers to the row: probabilities are then the
         frequencies of the labels in all other rows. Raises AnswerError for test rows, bad items and labels that do not
         exist.
         """
         return question_of(self.pool, self._chooser, self._model, self.model_version, row, label, annotator)
 
     def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """(rows, columns, scores), as `PlaceChooser.ranking`."""
+        """Return (rows, columns, scores), as `PlaceChooser.ranking`."""
         return self._chooser.ranking(self._model)
 
     # State
@@ -487,7 +501,7 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def curve(self) -> list[LabelVectorPoint]:
-        """One point for each model fitted, the start first; a new list."""
+        """Return a new list with one point for each model fitted, the start first."""
         return list(self._curve)
 
     @property
@@ -511,7 +525,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         return {label: count for label, count in named if count}
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """The result of the entries so far; models, and their points of the curve, are not in it."""
+        """Return the state to resume from; models and their points of the curve are not included."""
         since = [change for change in self._since if change.seq > self._due.seq]
         return take(self.pool, self._due, since)
 
@@ -549,10 +563,10 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def share_settled(self) -> float:
-        """The share, in [0, 1], of the doubt at import that is gone, by the latest fit of the model.
+        """Return the share, in [0, 1], of the initial uncertainty that is gone, by the latest fit of the model.
 
-        Each label that was empty at import counts one bit of doubt; later its entropy by the model, and nothing once it
-        is known. Before the first fit it counts one bit or nothing.
+        Each label that was empty at import counts one bit at first. Later it counts its entropy under the model, and 0
+        once it is known. Before the first fit it counts one bit or 0.
         """
         if self.done:
             return 1.0
@@ -561,12 +575,12 @@ class LabelVectorLearner(Generic[TableT_co]):
         return 1 - left / max(self.pool.n_holes, 1)
 
     def shares_of(self, rows: IntArray) -> tuple[FloatArray, float] | None:
-        """(r, L) the model's probability of yes in these rows, and above which it says yes; of known cells it says
-        nothing. None before the first model."""
+        """Return (r, L) the model's probability of yes in these rows, and the threshold above which it predicts yes.
+        Only unknown cells are meaningful. None before the first model."""
         return None if self._model is None else (self._model.proba(rows), self._model.threshold)
 
     def export_cells(self, rows: IntArray | None = None) -> LabelVectorExport:
-        """Every cell of these rows with its probability and where it comes from. rows : None for all"""
+        """Return every cell of these rows with its probability and its source. rows : None for all"""
         model = self._model
         if model is None:
             return export_of(self.pool, rows=rows)

@@ -1,8 +1,8 @@
-"""The model of a project of label vectors: BML-CS, fitted to the cells of one moment, then an answer at a time; and
-what predicts, BML-CS or an SVM for each label.
+"""The model of a project of label vectors. BML-CS is fitted to all current cells, then updated answer by answer; BML-CS
+or an SVM per label makes the predictions.
 
-A fit is a job that holds all it needs, so that it can run in another thread, or be made again from the log: the same
-cells give the same model, and the same changes after it the same state.
+A fit is a job that holds everything it needs, so it can run in another thread, or again from the log. The same cells
+give the same model, and the same later changes give the same state.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from plcore.sensing.learner import SensingLearner
 from plcore.sensing.metrics import EVEN
 from plcore.sensing.one_vs_all import OneVsAllSVC
 
-# Which model predicts cells that no one was asked about: BML-CS, or an SVM for each label.
+# The model that predicts unasked cells: BML-CS, or an SVM for each label.
 #
-# Both are fitted a few times without a seeded share of the known cells, and judged by these: micro F1 of yes and no
-# as the app would say them, calibrated and cut by the cells hidden in the other trials.
+# Both are fitted a few times with a seeded share of the known cells hidden, and compared on these: micro F1 of yes and
+# no as the app would predict them, with calibration and threshold from the cells hidden in the other trials.
 
 TRIALS = 3
 
 
 def choose(comparison: PredictorComparison | None) -> str:
-    """One-vs-all if it is ahead by more than one standard error; else BML-CS, which follows each answer."""
+    """Return one-vs-all if it leads by more than one standard error, else BML-CS, which follows each answer."""
     if comparison is None or comparison.lead <= comparison.error:
         return BMLCS
     return ONE_VS_ALL
@@ -52,8 +52,9 @@ def choose(comparison: PredictorComparison | None) -> str:
 def compare(
     cells: AnyArray, bmlcs: Sequence[HiddenTrial], onevsall: Sequence[HiddenTrial]
 ) -> PredictorComparison | None:
-    """The two models on the known cells (n, L) that the trials, both of the same, were not shown. None if fewer than
-    FEWEST_YES of them are yes, or all are in one row: nothing can be said."""
+    """Compare the two models on the known cells (n, L) hidden in their common trials.
+
+    None if fewer than FEWEST_YES of these cells are yes, or all are in one row: too few to compare."""
     hidden = [(cells != UNKNOWN) & (trial.shown == UNKNOWN) for trial in bmlcs]
     judged = np.sum([at.sum(axis=1) for at in hidden], axis=0) if hidden else np.zeros(len(cells))
     yes = int(sum((cells[at] == 1).sum() for at in hidden))
@@ -61,7 +62,7 @@ def compare(
         return None
     counts = [_counts(cells, hidden, trials) for trials in (bmlcs, onevsall)]
     first, second = (float(hits.sum() / size.sum()) for hits, size in counts)
-    # The jackknife over rows (Efron and Stein 1981): cells of one row are alike.
+    # Jackknife over rows (Efron and Stein 1981), since cells of one row are correlated.
     without = [_share(hits.sum() - hits, size.sum() - size)[judged > 0] for hits, size in counts]
     difference = without[1] - without[0]
     n = len(difference)
@@ -72,11 +73,12 @@ def compare(
 def _counts(
     cells: AnyArray, hidden: Sequence[BoolArray], trials: Sequence[HiddenTrial]
 ) -> tuple[FloatArray, FloatArray]:
-    """(n,), (n,) of each row, over the trials: twice the cells rightly said to be yes; cells yes and said to be yes."""
+    """Return (n,) and (n,), per row, summed over the trials: twice the true positives, and the number of yes plus
+    predicted yes."""
     hits, size = np.zeros(len(cells)), np.zeros(len(cells))
     for k, (at, trial) in enumerate(zip(hidden, trials, strict=True)):
         others = [*trials[:k], *trials[k + 1 :]]
-        # By what this trial was shown, so that none of its hidden cells counts in the others either.
+        # Calibrate with the cells shown in this trial, so that its hidden cells do not influence the others.
         model = calibrate(trial.shown, trial.values, others)
         said = model.proba(trial.values, (trial.shown != UNKNOWN).any(axis=1)) > model.threshold
         yes = cells == 1
@@ -86,19 +88,19 @@ def _counts(
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole, 0 if there is nothing."""
+    """Return part / whole, 0 if `whole` is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
 class LabelVectorModel:
-    """Beliefs about every cell, from cells (n, L) of which some are known and features X (n, d).
+    """Beliefs about every cell, from partly known cells (n, L) and features X (n, d).
 
-    scores : what the criterion of the settings gives each row (n,), or cell (n, L), by BML-CS; higher = ask sooner
-    predictor : "bmlcs" or "onevsall", which predicts      comparison : by which it was chosen; None if it was not
+    scores : score of each row (n,) or cell (n, L) under the criterion of the settings, by BML-CS; higher = ask sooner
+    predictor : the model that predicts, "bmlcs" or "onevsall"      comparison : comparison that chose it, or None
     """
 
     def __init__(self, X: Matrix, cells: AnyArray, settings: LabelVectorSettings) -> None:
-        # Without thresholds of their own: that of the calibration is fitted to cells they were not shown.
+        # No thresholds of its own: the threshold of the calibration is fitted to hidden cells.
         classifier = BMLCSClassifier(
             n_components=settings.components(cells.shape[1]),
             max_iter=settings.max_iter,
@@ -110,7 +112,7 @@ class LabelVectorModel:
         times = TRIALS if settings.model == AUTOMATIC else 1
         parts = [hide(cells, settings.seed, trial) for trial in range(times)]
         parts = [shown for shown in parts if (shown != cells).any()]
-        # The models of the trials first: nothing of them is left when the first takes its place in memory.
+        # Fit the models of the trials first: their memory is free again before the main model is fitted.
         trials: dict[str, list[HiddenTrial]] = {}
         if settings.model != ONE_VS_ALL:
             trials[BMLCS] = [
@@ -131,42 +133,44 @@ class LabelVectorModel:
 
     @property
     def _values(self) -> FloatArray:
-        """(n, L) what the model that predicts makes of every cell."""
+        """Return (n, L) the value of every cell by the model that predicts."""
         return self._sensing.label_mean_ if self._distances is None else self._distances
 
     @property
     def threshold(self) -> float:
-        """Above which probability a cell is predicted to be yes."""
+        """Return the probability above which a cell is predicted as yes."""
         return self._calibration.threshold
 
     def _look(self) -> None:
-        # After every answer, asked for or not: which covariances are rebuilt, and together with which others,
-        # depends on when they are looked at, and a rebuilt model must be the one that lived through questions.
+        # Compute the scores after every answer, even if no one asks. The covariances that are rebuilt together depend
+        # on when scores are read, and a rebuilt model must equal one that answered questions.
         self.scores: FloatArray = self._sensing.scores(self._scored_as, self._criterion)
 
     def learn(self, change: VectorChange) -> None:
-        """Take in the new cells of a row at rank one. SVMs stay as they were fitted; what they make of a row of which
-        the first is now known is read as that of such rows."""
+        """Learn the new cells of a row as a rank-one update. SVMs stay as fitted. If this is the first known cell of
+        the row, their values are then calibrated as those of partly known rows."""
         self._sensing.answer_row(change.row, change.values)
         self._look()
 
     def proba(self, rows: Sequence[int] | AnyArray | slice = slice(None)) -> FloatArray:
-        """(r, L) probability of yes of the cells of rows (an index or mask); of known cells it says nothing."""
+        """Return (r, L) the probability of yes of the cells of rows (an index or mask). Only unknown cells are
+        meaningful."""
         partial = (self._sensing.cells_[rows] != UNKNOWN).any(axis=1)
         return self._calibration.proba(self._values[rows], partial)
 
 
 def _svm_distances(X: Matrix, cells: AnyArray) -> FloatArray:
-    """(n, L) distances of all cells from the margins of SVMs fitted to the known ones; 0 if none is known."""
+    """Return (n, L) the distances of all cells from the margins of SVMs fitted to the known cells; 0 if none is
+    known."""
     if not (cells != UNKNOWN).any():
         return np.zeros(cells.shape)
-    frame = pd.DataFrame(cells)  # a matrix whatever its width
+    frame = pd.DataFrame(cells)  # a matrix for any number of columns
     return OneVsAllSVC(threshold=EVEN).fit(X, frame).decision_function(X)
 
 
 @dataclass(frozen=True, eq=False)
 class Refreshed:
-    """A model fitted to the answers up to `seq`, and where the work stood then. One learner may adopt it, once."""
+    """A model fitted to the answers up to `seq`, and the progress at that time. A single learner may adopt it, once."""
 
     seq: int
     model: LabelVectorModel
@@ -175,14 +179,14 @@ class Refreshed:
 
 @dataclass(frozen=True, eq=False)
 class RefreshJob:
-    """All that a fit needs, as it stood after the entry `seq`; nothing in it changes any more."""
+    """Everything that a fit needs, as of entry `seq`; it no longer changes."""
 
     seq: int
     X: FeatureMatrix
-    cells: AnyArray  # (n, L) int8, what models learn from
-    open: BoolArray  # (n, L) what is not known
+    cells: AnyArray  # (n, L) int8, the cells that models learn from
+    open: BoolArray  # (n, L) the unknown cells
     test_rows: BoolArray
-    truth: AnyArray  # (t, L) of these
+    truth: AnyArray  # (t, L) of the test rows
     control: ControlSample
     answers: int
     yes: int
@@ -191,7 +195,7 @@ class RefreshJob:
 
     @classmethod
     def of(cls, pool: LabelVectorPool[VectorTable], X: Matrix) -> RefreshJob:
-        """The job for a pool as it is."""
+        """Return the job for the current state of a pool."""
         return cls(
             seq=pool.seq,
             X=X,
@@ -207,7 +211,7 @@ class RefreshJob:
         )
 
     def run(self) -> Refreshed:
-        """Fit the model; takes no lock and changes nothing. Raises ValueError where the data cannot be fitted."""
+        """Fit the model; takes no lock and changes nothing. Raises ValueError if the data cannot be fitted."""
         model = LabelVectorModel(self.X, self.cells, self.settings)
         proba = model.proba()
         point = LabelVectorPoint(

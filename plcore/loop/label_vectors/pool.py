@@ -1,5 +1,5 @@
-"""The cells of a project of label vectors: held-out cells, values after all answers, and who may be asked
-what.
+"""The cells of a project of label vectors: held-out cells, values after all answers, and the questions each annotator
+can get.
 
 Everything here is determined by table, settings and log, independent of the model.
 """
@@ -31,19 +31,19 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.loop.packed import packed, unpacked
 from plcore.loop.standings import EVERYBODY, Standings, by_person
 
-# Several people's answers to the labels of a row: how many are asked, and what rule makes one of what they say.
+# Several people's answers to the labels of a row: how many people are asked, and the rule that merges their answers.
 #
-# Each person answers for themselves: what they have before them is what their own answers left
-# (`LabelVectorFold.view`). All here follows from the entries that count, by `seq`, and from the settings.
+# Each person sees only the result of their own answers (`LabelVectorFold.view`). Everything here follows from the
+# entries that count, by `seq`, and from the settings.
 
 Chain = Callable[[Sequence[Entry]], FoldedVector]
 
 
 class VectorView(NamedTuple):
-    """The result of one person for a row.
+    """One person's view of a row.
 
-    seq : of their latest answer      said : int8 (L,) 1 yes, 0 no, -1 for labels they have said nothing of
-    seqs : (L,) of the entry that said so, 0 for none      out : they say that it is a bad item
+    seq : seq of their latest answer      said : int8 (L,) 1 yes, 0 no, -1 for labels they have not answered
+    seqs : (L,) seq of the entry that answered the label, 0 for none      out : they marked it as a bad item
     """
 
     annotator: str
@@ -56,9 +56,10 @@ class VectorView(NamedTuple):
 class VectorRule:
     """The rule of a project.
 
-    wanted, at_first : (n,) how many people the labels of each row are to be answered by; how many before any answer,
-        for where enough of them agree no one else is asked      enough : from how many on a label for all is not open
-    for_all : bool (n, L), blind checks that are for everyone
+    wanted, at_first : (n,) number of people who answer the labels of each row; the number before any answer, which is
+        lower if a question stops once enough people agree
+    enough : number of answers from which a label for everyone no longer counts as open
+    for_all : bool (n, L), blind checks for everyone
     first : int8 (n, L), the cells before any answer
     """
 
@@ -72,9 +73,8 @@ class VectorRule:
         self.enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[VectorView]:
-        """The result of each person for a row, by the seq of their latest answer. entries : answers, in order, that
-        are no
-        verdicts"""
+        """Return each person's view of a row, by the seq of their latest answer. entries : answers without verdicts, in
+        order"""
         found = []
         for annotator, own in by_person(entries, self.since).items():
             folded = chain(own)
@@ -83,11 +83,11 @@ class VectorRule:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedVector:
-        """The result of these answers, which count and are no verdicts, for a row by the rule.
+        """Return the merged fold of a row by the rule, from answers that count, without verdicts.
 
-        A row is out where more than half say so of those who answered one of its labels, the one that fewest did, or
-        are to answer it. Until then it is what the others say; if no one else has, or as many say yes as no, as
-        imported.
+        A row is a bad item if more than half of its annotators say so: of those who answered its label with the fewest
+        answers, or are still to answer it. Otherwise the other people's answers decide. A cell without answers stays as
+        imported, as does a tie under "majority".
         """
         views = self.views(entries, chain)
         if not views:
@@ -108,9 +108,9 @@ class VectorRule:
         return FoldedVector(cells, seqs, out, entries[-1])
 
     def places_left(self, row: int, views: Sequence[VectorView], settled: BoolArray) -> IntArray:
-        """(L,) how many more people may be asked about each label of a row now that was not known at first.
+        """Return (L,) the number of further people to ask now about each label of a row that was unknown at import.
 
-        settled (L,) : labels that a verdict has settled, all of a bad item
+        settled (L,) : labels resolved by a verdict; all labels of a bad item
         """
         yes, no = votes([view for view in views if not view.out], len(settled))
         n_out = sum(view.out for view in views)
@@ -121,23 +121,23 @@ class VectorRule:
         return np.where((self._first[row] != UNKNOWN) | settled, 0, np.maximum(left, 0))
 
     def answered(self, views: Sequence[VectorView]) -> IntArray:
-        """(L,) how many people have answered each label, or put the row out."""
+        """Return (L,) the number of people who answered each label or marked the row as a bad item."""
         yes, no = votes([view for view in views if not view.out], self._first.shape[1])
         return yes + no + sum(view.out for view in views)
 
     def counts_as_open(self, views: Sequence[VectorView], left: IntArray) -> BoolArray:
-        """(L,) the labels that wait for someone, but for those for everyone that enough have answered."""
+        """Return (L,) the labels that wait for someone, except labels for everyone with enough answers."""
         return np.asarray((left > 0) & (self.answered(views) < self.enough))
 
 
 def votes(views: Iterable[VectorView], n_labels: int) -> tuple[IntArray, IntArray]:
-    """(L,), (L,) how many say yes and how many no of each label."""
+    """Return (L,) and (L,): the number of yes and of no votes for each label."""
     said = np.array([view.said for view in views], dtype=np.int8).reshape(-1, n_labels)
     return (said == 1).sum(axis=0), (said == 0).sum(axis=0)
 
 
 class CellsForSeveral:
-    """Whom each label of a row is still to be put before, where people answer for themselves.
+    """The labels of each row that still wait for annotators who answer independently.
 
     waiting : bool (n, L), someone can be asked about      open : bool (n, L), those of them that count as open
     """
@@ -145,15 +145,15 @@ class CellsForSeveral:
     def __init__(self, rule: VectorRule, waiting: BoolArray) -> None:
         self.rule = rule
         self.waiting, self.open = waiting, waiting.copy()
-        self._past: LabelVectorFold | None = None  # has entries of rows that no one has looked at yet
+        self._past: LabelVectorFold | None = None  # entries of a checkpoint, whose rows are not yet loaded
         self._views: dict[int, list[VectorView]] = {}
         self._finished: dict[
             str, dict[int, BoolArray]
-        ] = {}  # of rows that wait for others: what each has answered
+        ] = {}  # labels each annotator has answered, in rows that wait for others
         self._begun: dict[int, BoolArray] = {}
 
     def take(self, row: int, fold: LabelVectorFold, *, out: bool) -> None:
-        """Take note of a row whose entries have changed. out : it is a bad item now"""
+        """Record a row whose entries have changed. out : it is a bad item now"""
         views = self._views[row] = self._read(row, fold, aside=False)
         settled = np.ones(len(fold.column), dtype=bool) if out else fold.settled(row)
         left = self.rule.places_left(row, views, settled)
@@ -170,7 +170,7 @@ class CellsForSeveral:
                 self._finished.setdefault(annotator, {})[row] = labels
 
     def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:
-        """How all stands, for a checkpoint. rows : those that entries are about"""
+        """Return the state as arrays, for a checkpoint. rows : rows with entries"""
         n_labels = self.waiting.shape[1]
         finished = [labels for of_person in self._finished.values() for labels in of_person.values()]
         return {
@@ -183,7 +183,7 @@ class CellsForSeveral:
         }
 
     def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: LabelVectorFold) -> None:
-        """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
+        """Restore the output of `to_arrays` for these rows. fold : has the entries already"""
         self._past, self._views = fold, {}
         self.waiting[rows], self.open[rows] = arrays["waiting"], arrays["open"]
         labels = iter(arrays["finished"])
@@ -203,7 +203,7 @@ class CellsForSeveral:
         return self.rule.views(entries, lambda some: fold.chain(row, some))
 
     def _said(self, row: int, fold: LabelVectorFold) -> dict[str, BoolArray]:
-        """{annotator: (L,) labels of the row that they have answered}, also what was excluded."""
+        """Return {annotator: (L,) labels of the row that they have answered}, including excluded answers."""
         found = {
             view.annotator: (view.said != UNKNOWN) | view.out for view in self._read(row, fold, aside=True)
         }
@@ -214,16 +214,16 @@ class CellsForSeveral:
         return found
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """The result of each person who answers for themselves for a row, by their latest answers that count."""
+        """Return each person's view of a row, by their latest answers that count."""
         return tuple(self._views_of(row))
 
     def places_left(self, row: int, column: int | None) -> int:
-        """How many people may have this label of a row, or the row, before them now."""
+        """Return how many people may be asked about this label of a row, or about the row, at the same time."""
         left = self.rule.places_left(row, self._views_of(row), ~self.waiting[row])
         return int(left.max() if column is None else left[column])
 
     def answers_left(self, *, by_row: bool) -> int:
-        """How many answers everything that counts as open still waits for, as it is now: to labels, or to rows."""
+        """Return the number of answers, to labels or to rows, that all open places still need."""
         rule = self.rule
         of_label = np.where(rule.for_all, rule.enough, rule.at_first[:, None]) * self.open
         for row in self._begun:
@@ -235,23 +235,24 @@ class CellsForSeveral:
         return int((of_label.max(axis=1) if by_row else of_label).sum())
 
     def unsaid(self, annotator: str) -> BoolArray:
-        """(n, L) the labels that wait and that this annotator has not answered; a new array."""
+        """Return (n, L) the waiting labels that this annotator has not answered, as a new array."""
         left = self.waiting.copy()
         for row, labels in self._finished.get(annotator, {}).items():
             left[row] &= ~labels
         return left
 
     def is_left(self, row: int, column: int | None, annotator: str) -> bool:
-        """Whether this annotator can be asked about this label of the row, or any of it."""
+        """Return whether this annotator can be asked about this label of the row, or any label of it."""
         left = self.waiting[row] & ~self._finished.get(annotator, {}).get(row, np.False_)
         return bool(left.any() if column is None else left[column])
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
-        """Whether someone else has answered something of the row, and this annotator is not to know how."""
+        """Return whether someone else has answered something of the row and this annotator must not see the answer."""
         return any(view.annotator != annotator for view in self._views_of(row))
 
     def begun(self) -> Iterable[tuple[int, BoolArray]]:
-        """(row, labels (L,)) that have an answer and wait for another, in the order in which the rows were begun."""
+        """Return (row, labels (L,)) that have an answer and wait for another, ordered by the first answer of the
+        row."""
         return tuple(self._begun.items())
 
 
@@ -260,26 +261,26 @@ class VectorChange(NamedTuple):
 
     seq: int
     row: int
-    values: AnyArray  # (L,) int8, as they are now
+    values: AnyArray  # (L,) int8, the current values
 
 
 class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
-    """The cells of every row after the entries so far. Test rows and control cells are held out: no model learns from
-    them.
+    """The cells of every row after the entries so far. Models never learn from test rows and control cells, which are
+    held out.
 
-    test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked
-    changes : of the rows and of whose answers count, all of them in the log; the labels never change
-    control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
-        or, where whole rows are asked about, all such cells of a uniform share of these rows. They are asked blindly
-        now and then, in the order of their draw, so that their answers measure the model.
-    cells : int8 (n, L) as they are      answered : bool (n, L), set by people      bad : bool (n,), bad items
-    open : bool (n, L), may be asked. Do not write to any of these.
-    several : whom each label is still to be put before, where people answer for themselves; else None. `open` are
-        then the labels that wait for more people, whatever is known of them already; those for everyone only until
-        enough have answered
-    counted : labels, or rows, that are answered, open and unknown
-    n_holes : cells that were not known at import, those of test rows not counted
-    learnt_yes, learnt_known : (L,) how many cells that models learn from are yes; are known
+    test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked about
+    changes : all changes of rows and of excluded annotators in the log; the labels never change
+    control_cells : bool (n, L), a seeded uniform share of the cells of other rows that are not known at import or, if
+        questions are about whole rows, all such cells of a uniform share of these rows. They are sometimes asked as
+        blind checks, in drawn order, so that their answers measure the model.
+    cells : int8 (n, L) current values      answered : bool (n, L), set by people      bad : bool (n,), bad items
+    open : bool (n, L), can be asked about. Do not write to any of these.
+    several : the labels that wait for each annotator if people answer independently, else None. `open` are then the
+        labels that wait for more people, even if known already; labels for everyone only until enough people have
+        answered
+    counted : numbers of answered, open and unknown labels or rows
+    n_holes : number of cells not known at import, without test rows
+    learnt_yes, learnt_known : (L,) number of yes cells, and of known cells, that models learn from
     """
 
     KINDS = KINDS
@@ -307,7 +308,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         self._controls = Controls(eligible, np.concatenate(drawn), by_row=settings.by_row)
         self.control_cells = self._controls.cells
         for shared in (self.original, self.test_rows, self.control_cells):
-            shared.flags.writeable = False  # callers see these arrays themselves
+            shared.flags.writeable = False  # callers get these arrays themselves
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
         self.open: BoolArray = ~known & ~self.test_rows[:, None]
         self.several: CellsForSeveral | None = None
@@ -368,13 +369,13 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return count_row(self.answered[row], self.open[row], unknown, bad=bad, by_row=self.settings.by_row)
 
     def learnt(self, row: int) -> AnyArray:
-        """(L,) the cells of a row that models learn from; -1 for the others."""
+        """Return (L,) the cells of a row that models learn from; -1 for the others."""
         if self.bad[row] or self.test_rows[row]:
             return np.full(len(self.classes), UNKNOWN, dtype=np.int8)
         return np.where(self.control_cells[row], UNKNOWN, self.cells[row]).astype(np.int8)
 
     def learnt_cells(self) -> AnyArray:
-        """(n, L) as `learnt`, a new array."""
+        """Return (n, L) the cells that models learn from, as `learnt`, in a new array."""
         out = (self.bad | self.test_rows)[:, None] | self.control_cells
         return np.where(out, UNKNOWN, self.cells).astype(np.int8)
 
@@ -382,22 +383,25 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
 
     @property
     def unknown(self) -> BoolArray:
-        """(n, L) the cells that are not known, test rows and bad items left out."""
+        """Return (n, L) the unknown cells, without test rows and bad items."""
         return np.asarray((self.cells == UNKNOWN) & ~(self.bad | self.test_rows)[:, None])
 
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether the label, or any label of the row, can be asked about: it is not known, or waits for more people."""
+        """Return whether the label, or any label of the row, can be asked about: it is unknown or waits for more
+        people."""
         open_ = (self.open if self.several is None else self.several.waiting)[row]
         return bool(open_.any() if label is None else open_[self.fold.column[label]])
 
     def places_left(self, place: Place) -> int:
-        """How many people may have the label, or the row, before them now: one, or as many as are still to answer."""
+        """Return how many people may be asked about the label, or the row, at the same time: one, or those still to
+        answer."""
         if self.several is None:
             return super().places_left(place)
         return self.several.places_left(place.row, self.check_label(place.label))
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """As for any pool; where people answer for themselves no one is asked twice."""
+        """Return whether this annotator can be asked about the place. With independent answers, no one is asked
+        twice."""
         if not super().may_ask(place, annotator):
             return False
         column = self.check_label(place.label)
@@ -406,28 +410,29 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def view(
         self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
     ) -> FoldedVector:
-        """Return the state that this annotator saw after these entries of a row: the result of their own answers if
-        answers are independent, else of all answers. seq : of the entry being written; None: the next one"""
+        """Return the row state that this annotator saw after these entries: after their own answers if answers are
+        independent, else after all. seq : of the entry being written; None: the next one"""
         if self.several is None:
             return self.fold.fold_of(row, entries)
         return self.fold.view(row, entries, annotator, seq)
 
     def cells_for(self, row: int, annotator: str | None) -> AnyArray:
-        """(L,) the cells that this annotator has before them; None: as all answers leave them."""
+        """Return (L,) the cells that this annotator sees; None: the cells after all answers."""
         if annotator is None or self.several is None:
             return np.asarray(self.cells[row])
         return self.view(row, self.fold.entries(row), annotator).cells
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
+        """Return each person's view of a row if people answer independently, without verdicts."""
         return () if self.several is None else self.several.views(self.check_row(row))
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
-        """Whether someone else has answered something of the row, and this annotator is not to know how."""
+        """Return whether someone else has answered something of the row and this annotator must not see the answer."""
         return self.several is not None and self.several.has_begun(row, annotator)
 
     def begun(self, allowed: BoolArray) -> Iterator[Place]:
-        """Questions inside `allowed` (n, L) that train, have answers and wait for another, those begun first first."""
+        """Yield questions inside `allowed` (n, L), no blind checks, that have answers and wait for another; those begun
+        first come first."""
         for row, labels in () if self.several is None else self.several.begun():
             left = allowed[row] & ~self.control_cells[row]
             if self.settings.by_row and left.any():
@@ -436,8 +441,10 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
                 yield from (Place(row, self.classes[column]) for column in np.flatnonzero(labels & left))
 
     def fresh(self) -> BoolArray:
-        """(n, L) what waits for its first answer: labels that have none; of whole rows, those in which no label with an
-        answer waits for another. Some of their labels may be settled already."""
+        """Return (n, L) the labels without an answer that wait for one.
+
+        If questions are about whole rows: all open labels of the rows in which no answered label waits for another
+        answer. Some of these labels may be answered already."""
         if self.several is None or not self.settings.by_row:
             return self.open if self.several is None else np.asarray(self.open & ~self.answered)
         fresh = self.open.copy()
@@ -447,9 +454,9 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def allowed(
         self, barred: Collection[Place], annotator: str | None = None, *, control: bool = False
     ) -> BoolArray:
-        """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted.
+        """Return (n, L) the cells that can be asked about now, without the barred rows and places.
 
-        annotator : who is asked; None: anyone who has not answered yet
+        annotator : the annotator to ask; None: anyone who has not answered yet      control : include control cells
         """
         allowed = self.open.copy()
         if self.several is not None and annotator is not None:
@@ -466,11 +473,11 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return allowed
 
     def controls_left(self, allowed: BoolArray) -> list[Place]:
-        """The first control question inside `allowed` (n, L), in the order of the draw: a list of one or none."""
+        """Return the first control question inside `allowed` (n, L), in drawn order: a list of at most one place."""
         return self._controls.first(allowed, self.classes)
 
     def control_sample(self) -> ControlSample:
-        """The answered controls as far as the draw has been worked through in order."""
+        """Return the answered controls that come before the first unanswered one in drawn order."""
         waiting = self.allowed(self.standings.unsure_by_anybody(), control=True)
         return self._controls.sample(waiting, self.cells, self.bad)
 
@@ -478,22 +485,23 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
 
     @property
     def n_answered(self) -> int:
-        """How many labels have an answer; where whole rows are asked about, how many rows, bad items too."""
+        """Return the number of answered labels or, if questions are about whole rows, of answered rows, including bad
+        items."""
         return self.counted.answered
 
     @property
     def n_open(self) -> int:
-        """How many labels can still be asked about; where whole rows are asked about, how many rows."""
+        """Return the number of labels that can still be asked about or, if questions are about whole rows, of rows."""
         return self.counted.open
 
     @property
     def share_known(self) -> float:
-        """Share of `n_holes` that are known now, or belong to a bad item; 1 if there were none."""
+        """Return the share of `n_holes` that is known now or belongs to a bad item; 1 if there were none."""
         return 1 - self.counted.unknown / self.n_holes if self.n_holes else 1.0
 
     @property
     def n_to_ask(self) -> int:
-        """How many labels of rows are open: also if questions are about whole rows."""
+        """Return the number of open labels, also if questions are about whole rows."""
         return int(self.open.sum())
 
     @property
@@ -509,28 +517,28 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return np.asarray(self.control_cells.any(axis=1))
 
     def shown_to_all(self) -> BoolArray:
-        """As for every pool: rows of which people have said that a label is right."""
+        """Return a new array bool (n,): rows with a label that people said is right, as for every pool."""
         return np.asarray(self._said_yes().any(axis=1) & ~self.bad & ~self.test_rows)
 
     def answered_labels(self, row: int) -> tuple[str, ...]:
-        """As for every pool: the labels that people have said are right, those of blind checks left out."""
+        """Return the labels that people said are right, without blind checks, as for every pool."""
         return tuple(self.classes[column] for column in np.flatnonzero(self._said_yes()[row]))
 
     def _said_yes(self) -> BoolArray:
-        """(n, L), without what more people are to answer"""
+        """Return (n, L) the labels that people said are right, without those that more people are to answer."""
         said = self.answered & (self.cells == 1) & ~self.control_cells
         return np.asarray(said if self.several is None else said & ~self.several.waiting)
 
     def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """As for every pool: the labels known to be right, none that wait for more people."""
+        """Return the labels known to be right, without those that wait for more people, as for every pool."""
         right = (self.cells[rows] == 1) & ~self.bad[rows, None]
         if self.several is not None:
             right &= ~self.several.waiting[rows]
         return tuple(tuple(self.classes[column] for column in np.flatnonzero(line)) for line in right)
 
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
-        """As for every pool: the labels that the entry names, or that the entry names which it withdraws, as its
-        person has them before them."""
+        """Return the labels that the entry, or the entry it withdraws, names, as its annotator sees them; as for every
+        pool."""
         about = entry.labels if entry.target is None else self.fold.entry(entry.target).labels
         folded = self.view(entry.row, self.fold.entries(entry.row), entry.annotator, entry.seq)
         return self.words(folded, about)
@@ -550,14 +558,15 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         )
 
     def words(self, folded: FoldedVector, labels: Sequence[str]) -> tuple[str, ...]:
-        """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
+        """Return the cells of these labels as "1", "0" or "" (not asked). Without labels: ("bad",) for a bad item, else
+        ()."""
         if not labels:
             return ("bad",) if folded.out else ()
         cells = folded.cells[self.fold.columns(labels)]
         return tuple(str(cell) if cell != UNKNOWN else "" for cell in cells)
 
     def check_label(self, label: str | None) -> int | None:
-        """The column of a label, None for None. Raises AnswerError where there is no such label."""
+        """Return the column of a label, None for None. Raises AnswerError if there is no such label."""
         if label is None:
             return None
         if label not in self.fold.column:

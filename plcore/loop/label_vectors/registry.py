@@ -1,6 +1,6 @@
-"""Question types, question orders and models for label vectors, in the order users see them.
+"""Question types, question orders and models for label vectors, in the order that users see.
 
-A new criterion is a formula in `plcore.sensing.information` and one entry in `CRITERION_ENTRIES`.
+A new criterion is a formula in `plcore.sensing.information` and an entry in `CRITERION_ENTRIES`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class QuestionEntry:
-    """A kind of question: its name in stored settings, and its words for people.
+    """A question type: its name in stored settings, and its description for users.
 
-    scored_as : what `plcore.sensing.information` calls it      criterion : by which it is chosen by default
-    by_row : whether it is about all labels of a row, else about one
-    in_turn : whether each row gets one question before any gets another
+    scored_as : its name in `plcore.sensing.information`      criterion : its default criterion
+    by_row : whether it is about all labels of a row, not one label
+    in_turn : whether each row gets one question before any row gets another
     """
 
     name: str
@@ -27,9 +27,10 @@ class QuestionEntry:
 
 @dataclass(frozen=True)
 class CriterionEntry:
-    """A criterion: its name in stored settings, its words for people, and as a sentence why something is asked.
+    """A criterion: its name in stored settings, its description for users, and a sentence that gives the reason for
+    asking.
 
-    needs_model : whether the model scores the questions by it; else their order is drawn at random
+    needs_model : whether the model scores the questions; otherwise their order is random
     """
 
     name: str
@@ -40,7 +41,8 @@ class CriterionEntry:
 
 @dataclass(frozen=True)
 class PredictorEntry:
-    """A model that predicts, or the choice of one: its name in stored settings; a short one, and words, for people."""
+    """A model that predicts, or the automatic choice: its name in stored settings, a short name, and its description
+    for users."""
 
     name: str
     title: str
@@ -72,7 +74,7 @@ QUESTION_ENTRIES: dict[str, QuestionEntry] = {
         ),
     )
 }
-"""Every kind of question by its name in stored settings, the default first."""
+"""Every question type by its name in stored settings, the default first."""
 
 CRITERION_ENTRIES: dict[str, CriterionEntry] = {
     entry.name: entry
@@ -114,9 +116,9 @@ PREDICTOR_ENTRIES: dict[str, PredictorEntry] = {
         ),
     )
 }
-"""Models that predict unasked cells, by their name in stored settings, the default first. Questions
-are chosen by BML-CS whatever predicts: of the two it alone can tell what an answer is worth."""
+"""Models that predict unasked cells, by their name in stored settings, the default first. Questions are always chosen
+by BML-CS: of the two, only it can estimate the value of an answer."""
 
 DEFAULT_QUESTION = next(iter(QUESTION_ENTRIES))
 RANDOM = next(name for name, entry in CRITERION_ENTRIES.items() if not entry.needs_model)
-"""The criterion by which questions are asked while there is no model yet."""
+"""Criterion of questions while there is no model yet."""

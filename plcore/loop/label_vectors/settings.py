@@ -1,4 +1,4 @@
-"""How a learner of label vectors learns and asks."""
+"""Settings of a learner of label vectors."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ from plcore.loop.label_vectors.registry import (
 from plcore.loop.standings import OverlapSettings
 
 KIND = "multilabel"
-"""Name of this kind of project in stored settings; it never changes, for projects are stored under it."""
+"""Name of this kind of project in stored settings. It never changes, since stored projects have it."""
 FOLDS = ("latest", "majority")
-"""Rules by which several people's answers to a label of a row become one (`.several`)."""
+"""Rules that merge several people's answers to a label of a row (`.pool`)."""
 
 MODES = ("paper", "fast")
 MISSING = ("block", "zero")
 MOST_COMPONENTS = 64
-"""Components by default: beyond, an answer is felt, and precision gains little (`benchmarks`, Corel5k at K = 0.25
-L)."""
+"""Default maximum of components: with more, an answer takes noticeable time, and precision gains little (`benchmarks`,
+Corel5k at K = 0.25 L)."""
 
 LEAST_COMPONENTS = 8
 
 
 @dataclass(frozen=True)
 class LabelVectorSettings(OverlapSettings):
-    """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
+    """Settings of a learner as plain JSON values. Raises ValueError naming the setting that is wrong.
 
-    kind : "multilabel", always: the word under which settings of label vectors are stored
-    model : one of `PREDICTOR_ENTRIES`, what predicts: "automatic", "bmlcs" or "onevsall"
-    question : one of `QUESTION_ENTRIES`: "instance" (all labels of a row), "diagnosis" (one label of each row in turn,
-        the most useful one of it) or "cell" (the most useful label of any row)
-    criterion : one of `CRITERION_ENTRIES`: "entropy", "variance", "information" or "random"; None: the one that the
-        kind of question has by default
-    n_components : K of BML-CS, an int, or a share of the labels; None: half of them, at least 8 (or all, where
-        there are fewer) and at most 64
-    mode, missing : as `BMLCSClassifier`
-    max_iter : as there. With more than 1, what is believed of cells that were not asked shrinks towards a sure no; it
-        shrinks more where fewer cells are known
-    test_share : share in [0, 1) of the rows whose vector is fully known at import that is held out
-    control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks;
-        with question "instance", of the rows (see `LabelVectorPool`)
-    seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
-    refresh_every : answers after which the model is to be refitted; each is applied at once, at rank one
-    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`; people agree
-        label by label
-    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported if it is tied)
+    kind : always "multilabel", the name under which settings of label vectors are stored
+    model : the model that predicts, one of `PREDICTOR_ENTRIES`: "automatic", "bmlcs" or "onevsall"
+    question : one of `QUESTION_ENTRIES`: "instance" (all labels of a row), "diagnosis" (the most useful label of each
+        row in turn) or "cell" (the most useful label of any row)
+    criterion : one of `CRITERION_ENTRIES`: "entropy", "variance", "information" or "random"; None: the default of the
+        question type
+    n_components : K of BML-CS, an int, or a share of the labels; None: half of them, at least 8 (or all, if there are
+        fewer) and at most 64
+    mode, missing : as in `BMLCSClassifier`
+    max_iter : as in `BMLCSClassifier`. With more than 1, beliefs about unasked cells shrink towards a certain no, more
+        so the fewer cells are known
+    test_share : share in [0, 1) of the rows with a fully known vector at import that is held out
+    control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks; with
+        question "instance", of the rows (see `LabelVectorPool`)
+    seed : seed of the draws of test rows and controls, of Phi, and of the criterion "random"
+    refresh_every : number of answers after which the model is refitted; each answer is also applied at once, as a
+        rank-one update
+    overlap, overlap_share, agree, checks_by_all, own_since : as in `plcore.loop.standings.OverlapSettings`; agreement
+        is counted per label
+    fold : rule that merges several answers to a label of a row: "latest", or "majority" (as imported in case of a tie)
     """
 
     kind: str = KIND
@@ -100,22 +101,23 @@ class LabelVectorSettings(OverlapSettings):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LabelVectorSettings:
-        """The settings that `to_json` gave, with `kind` or without; without `model`, as they were stored before there
-        was a choice, BML-CS; what else is missing is as by default. Raises ValueError."""
+        """Restore the settings from `to_json`, with or without `kind`.
+
+        Without `model`, as in settings stored before there was a choice, it is BML-CS. Other missing settings get their
+        defaults. Raises ValueError."""
         check_names("setting", stored, cls.__dataclass_fields__)
         return cls(**{"model": BMLCS, **stored})
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`."""
+        """Return plain values for `json.dumps`."""
         return asdict(self)
 
     @property
     def model_key(self) -> str:
-        """Key of a model and its curve points, in addition to the project: all settings.
+        """Return the key of a model and its curve points within the project: all settings.
 
-        Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
-        them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out; so did
-        several people at a question, who change it if there are some.
+        Its text may never change, since stored projects have it. It is the kind and a hash of the JSON of all settings.
+        `model` and the settings for independent answers came later, so they are left out if they have their defaults.
         """
         chosen = {name: value for name, value in self.to_json().items() if (name, value) != ("model", BMLCS)}
         for name in OverlapSettings.__annotations__:
@@ -125,37 +127,37 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def model_in_force(self) -> str:
-        """The name of the model; which of two predicts under "automatic" is found with each fit."""
+        """Return the name of the model. Under "automatic" each fit decides which of the two predicts."""
         return self.model
 
     @property
     def is_automatic(self) -> bool:
-        """Whether comparisons choose the model: never."""
+        """Return whether comparisons choose the model: never."""
         return False
 
     @property
     def question_entry(self) -> QuestionEntry:
-        """The registry entry of the kind of question."""
+        """Return the registry entry of the question type."""
         return QUESTION_ENTRIES[self.question]
 
     @property
     def proves_done(self) -> bool:
-        """Whether "settled" is a proof about predictions: nothing is proved of label vectors."""
+        """Return whether "settled" is a proof about predictions: never for label vectors."""
         return False
 
     @property
     def by_row(self) -> bool:
-        """Whether a question is about a whole row, not about one label of it."""
+        """Return whether a question is about a whole row, not about one label of it."""
         return self.question_entry.by_row
 
     @property
     def asked_by(self) -> str:
-        """The criterion in use."""
+        """Return the criterion in use."""
         return self.criterion or self.question_entry.criterion
 
     def components(self, L: int) -> float:
-        """Value of n_components of `BMLCSClassifier` for L labels."""
+        """Return the value of n_components of `BMLCSClassifier` for L labels."""
         if self.n_components is not None:
-            # Beyond L the projection is orthonormal already: more would cost memory and add nothing.
+            # With L components the projection is already orthonormal: more would cost memory and add nothing.
             return min(self.n_components, L)
         return min(max(L // 2, min(L, LEAST_COMPONENTS)), MOST_COMPONENTS)

@@ -1,5 +1,5 @@
-"""Which rows still wait for which annotators: `RowsToAsk` if each answer builds on the last, `RowsForSeveral`
-if people answer independently."""
+"""Rows that wait for annotators: `RowsToAsk` if each answer builds on the last, `RowsForSeveral` if people answer
+independently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plcore.loop.standings import EVERYBODY
 
 
 class RowsToAsk:
-    """Rows that are asked about until one candidate is left, no matter who answers.
+    """Rows that are asked about until one candidate is left, by any annotator.
 
     sizes : (n,) the current number of candidates, shared with the pool
     """
@@ -35,16 +35,15 @@ class RowsToAsk:
         """Record the new fold of the row."""
 
     def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:  # noqa: ARG002 - the sizes say it all
-        """Return the state as arrays, for a checkpoint. rows : those that answers have, or may have,
-        changed"""
+        """Return the state as arrays, for a checkpoint. rows : rows that answers may have changed"""
         return {}
 
     def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: CandidateFold) -> None:
         """Restore the output of `to_arrays` for these rows. fold : has the entries already"""
 
     def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
-        """Return each person's own view of a row if people answer independently, ordered by their latest
-        counting answer."""
+        """Return each person's view of a row if people answer independently, by the seq of their latest answer that
+        counts."""
         return ()
 
     def disputed(self) -> Mapping[int, float]:
@@ -70,8 +69,7 @@ class RowsToAsk:
         return np.asarray(self.open(), dtype=np.int64)
 
     def fresh(self) -> BoolArray:
-        """Return bool (n,) the waiting rows that a strategy may choose: those without sufficient answers so
-        far."""
+        """Return bool (n,) the waiting rows that a strategy may choose: those without enough answers so far."""
         return self.waiting()
 
     def of_row(self, row: int) -> tuple[bool, bool, bool]:
@@ -88,7 +86,7 @@ class RowsToAsk:
         return ()
 
     def is_over(self, row: int, annotator: str) -> bool:  # noqa: ARG002 - anyone may continue a row
-        """Return whether this annotator has no more to say about the row."""
+        """Return whether this annotator is done with the row."""
         return False
 
     def weights(
@@ -108,7 +106,7 @@ class RowsForSeveral(RowsToAsk):
     """Rows that are asked about until enough people have answered.
 
     first : bool (n, m) candidates before any answer      drawn : (n,) rows for several people
-    control, held : (n,) blind checks; these and test rows
+    control, held : (n,) blind checks; blind checks and test rows
     """
 
     rule: Several
@@ -148,7 +146,7 @@ class RowsForSeveral(RowsToAsk):
         return [one for one in changed if one != row]
 
     def _look(self, row: int, fold: CandidateFold) -> list[View]:
-        """Compute each person's view of a row, and who has no more to say."""
+        """Compute each person's view of a row, and who is done with it."""
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
         counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
         everybody = self.rule.views(answers, lambda some: fold.chain(row, some))

@@ -30,8 +30,7 @@ from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, Strateg
 from plcore.query.strategies import ModelStrategy, Strategy
 
 LEAST_LONG, LOOKED_AT = 1_000, 200
-"""Row count below which neighbours are always found at once; and the number of rows sampled from larger
-tables."""
+"""Row count below which neighbours are always found at once, and the number of rows sampled from larger tables."""
 
 
 def find_pool_graph(pool: OneLabelPool[Table], tell: ShareProgress = untold) -> Graph:
@@ -62,19 +61,19 @@ def _features_of(pool: OneLabelPool[Table]) -> tuple[MatrixLike, MatrixLike | No
 
 
 class RowChooser:
-    """Chooses the next question about a pool. Row numbers are those of the table; only training rows are
-    chosen and scored.
+    """Chooses the next question about a pool. Row numbers are those of the table; only training rows are chosen and
+    scored.
 
-    graph : the neighbours of all rows; None: they are found now if strategy or model need them. Raises
-        ValueError for a wrong shape.
-    model : gives the model that the learner has
-    waits : the neighbour search runs elsewhere: rows come in random order, and there are no votes
+    graph : the neighbours of all rows; None: find them now if strategy or model needs them. Raises ValueError for a
+        wrong shape.
+    model : returns the current model of the learner
+    waits : the neighbour search runs in another process: rows come in random order, and there are no votes
 
     Attributes
     ----------
     graph : the neighbours in use, None if nothing needs them.
-    ranker : the votes of these neighbours and what follows from them, None without a graph. Under a strategy that is
-        no effect rule it still keeps them, and scores by the cheapest rule.
+    ranker : the votes of these neighbours, with their effect scores; None without a graph. Under a strategy that is no
+        effect rule it still updates the votes, and scores by the cheapest rule.
     """
 
     def __init__(
@@ -132,8 +131,8 @@ class RowChooser:
             def unsure(places: IntArray) -> FloatArray:
                 return np.asarray(1.0 - model().shares(pool.train[places]).max(axis=1))
 
-            # Votes are of the same graph and tell next to nothing more than the candidates do: to ask for them again
-            # after each answer would cost a look at every row.
+            # Votes use the same graph and add almost nothing to the candidates. Asking for them again after each answer
+            # would mean a look at every row.
             told = None if settings.model_entry.upkeep is Upkeep.VOTES else unsure
             self._opening = opening.strategy(told)
             self._opening.fit_graph(self.graph.neighbors, self.graph.weights, first)
@@ -181,8 +180,8 @@ class RowChooser:
         self._strategy.next(1)
 
     def next_row(self, annotator: str, shown: set[int], ahead: int, after: int | None = None) -> int | None:
-        """Return the row to ask this annotator about, see `ActiveLearner.next_question`. shown : rows not to
-        ask"""
+        """Return the row to ask this annotator about, see `ActiveLearner.next_question`. shown : rows not to ask
+        about"""
         pool, sources = self._pool, self._sources
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
@@ -219,8 +218,8 @@ class RowChooser:
         return next((row for row in left if pool.may_ask(Place(row), annotator)), None)
 
     def _controls(self, annotator: str, late: set[int]) -> Iterator[int]:
-        """Yield the blind checks that this annotator can be asked now, in drawn order; rows whose entries
-        they have seen come last. late : rows not to ask now"""
+        """Yield the blind checks that this annotator can be asked now, in drawn order; rows whose entries they have
+        seen come last. late : rows to leave out for now"""
         pool = self._pool
         known = []
         for row in pool.control_left().tolist():  # usually the first one is taken, so do not compute all
@@ -235,8 +234,8 @@ class RowChooser:
     def best(self, allowed: BoolArray, shown: Sequence[int]) -> int | None:
         """Return the best row among those allowed, bool (n_train,), or None; ties by row number.
 
-        shown : places of rows before other people; an effect rule damps the predictions that these decide, and coverage
-            counts them as answered
+        shown : places of rows currently shown to other people; an effect rule damps the predictions that these decide,
+            and coverage counts them as answered
         """
         strategy = self._strategy
         if isinstance(strategy, EffectRanker | MaxHerding):
@@ -266,7 +265,7 @@ class RowChooser:
         return int(train[places[of == means.argmax()][0]])
 
     def _places(self, rows: Iterable[int]) -> list[int]:
-        """Return the places, among the training rows, of those rows that train."""
+        """Return the places of these rows among the training rows, for those that train."""
         pool, n = self._pool, len(self._pool.place)
         return [
             int(pool.place[row])
@@ -296,11 +295,11 @@ class RowChooser:
         return self.ranker.explain(place, answers=False)
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
-        """Return (rows, scores): the `most` best rows that can be chosen, by score descending, then row
-        number; None: all."""
+        """Return (rows, scores): the `most` best rows that can be chosen, by descending score, then row number; None:
+        all."""
         open_rows = np.flatnonzero(self._pool.counts.fresh)
         scores = self._strategy.scores_[open_rows]
-        if most is not None and most < len(scores):  # to sort all takes ten times as long
+        if most is not None and most < len(scores):  # sorting all takes ten times as long
             least = np.partition(scores, len(scores) - most)[len(scores) - most]
             first = np.flatnonzero(scores > least)
             first = np.sort(np.append(first, np.flatnonzero(scores == least)[: most - len(first)]))

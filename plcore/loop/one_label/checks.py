@@ -1,5 +1,5 @@
-"""Results of blind checks in addition to accuracy: the model's confidence in the truth, and how often the
-truth is no candidate.
+"""More results of blind checks than the accuracy: the model's confidence in the truth, and how often the truth is no
+candidate.
 
 A check is an answered control row with two or more candidates at import. It counts once its truth is known:
 one candidate is left, or people said that none of the imported ones is right. Rows answered "unsure", bad
@@ -64,7 +64,7 @@ def known_checks(pool: OneLabelPool[Table], until: int | None = None) -> Checks:
 
 
 def _parts(pool: OneLabelPool[Table], rows: IntArray) -> Iterator[slice]:
-    """Yield slices of the rows (r,), small enough to process all classes at a time."""
+    """Yield slices of the rows (r,), small enough to process all their classes at once."""
     block = max(1, BLOCK_CELLS // len(pool.classes))
     return (slice(begin, begin + block) for begin in range(0, len(rows), block))
 
@@ -74,8 +74,8 @@ def check_scores(
     shares_of: Callable[[IntArray, BoolArray], FloatArray],
     until: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return (c,) the conformity score of each check among the candidates at import, and (c,) the margin of
-    the same shares, the model's confidence. Shortlists use both.
+    """Return two scores (c,) of each check, both for shortlists: the conformity score among the candidates at import,
+    and the margin of the same shares, which is the model's confidence.
 
     shares_of : function that returns the model's shares (r, m) of rows (r,) inside these candidates (r, m)
     until : as for `known_checks`
@@ -111,9 +111,12 @@ def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
 
 
 def rows_at_risk(pool: OneLabelPool[Table], model: Model, rate: float, rows: IntArray) -> FloatArray:
-    """Return (r,) the probability that the truth of each row is not a candidate; NaN for rows that people have decided
-    or given other candidates, and for rows with one candidate at import, which checks do not cover. rate : output of
-    `rate_at_risk`
+    """Return (r,) the probability that the truth of each row is not a candidate.
+
+    It is NaN for rows that people have decided or given other candidates, and for rows with one candidate at import,
+    which checks do not cover.
+
+    rate : output of `rate_at_risk`
     """
     risk = np.full(len(rows), np.nan)
     places = np.flatnonzero(~pool.test_rows[rows] & (pool.sizes[rows] >= 2))

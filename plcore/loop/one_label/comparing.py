@@ -44,17 +44,17 @@ BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upke
 class Comparer:
     """Compares models on the current rows of a pool; features are computed once.
 
-    Every training row that is not a bad item is held out once and predicted by fits on the others. Answered
-    blind checks join them once there are enough, with the candidates of the *file*: their answers are the
-    truth that predictions are compared with, and no fit ever sees them. Test rows are not used: they must not
-    influence the choice.
+    Every training row that is not a bad item is held out once and predicted by fits on the others. Answered blind
+    checks join them once there are enough, with the candidates of the *file*: their answers are the truth that
+    predictions are compared with, and no fit ever sees them. Test rows are not used: they must not influence the
+    choice.
 
-    Where rows come from sources (`.training.sources_of`), all rows of one are held out together, and every other
-    held-out row stays in its source, for learners that use sources: with the candidates of the file and without weight,
-    as in a version (`.training.KernelFits`).
+    If rows come from sources (`.training.sources_of`), all rows of a source are held out together. Every other held-out
+    row stays in its source for learners that use sources, with the candidates of the file and without weight, as in a
+    version (`.training.KernelFits`).
 
-    by_truth : measure by the true labels of the table instead, which no fit sees either: only for tables
-        without a project, where the true labels have no other use
+    by_truth : measure by the true labels of the table instead, which no fit sees either; only for tables without a
+        project, where the true labels have no other use
     """
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
@@ -67,10 +67,9 @@ class Comparer:
     ) -> ModelComparison:
         """Compare all models that can be compared; return their figures and the best one.
 
-        progress : called between fits with (fits done, total fits, name of the model); an exception ends the
+        progress : called between fits with (fits done, total fits, name of the model); an exception it raises ends the
             comparison
-        budget : CPU seconds, after which the models not yet tried are left out; features have the same budget
-            again
+        budget : CPU seconds, after which the models not yet tried are left out; features get the same budget again
         blocks : runs the fits, see `plcore.evaluation.compare_learners`; progress is then reported between
             fits only
         Raises TooFewRowsError; ValueError if nothing can be compared on these rows; BlockError, RunnerError of blocks.
@@ -135,9 +134,10 @@ class Comparer:
         compared: tuple[IntArray, BoolArray, IntArray],
         **how: Any,
     ) -> pd.DataFrame:
-        """The figures of learners on the rows compared and, if there are sources, with the other members of these.
+        """Return the figures of learners on the compared rows and, if there are sources, with the other members of the
+        sources.
 
-        features : as `_features` gives them      compared : as `compared_rows`
+        features : output of `_features`      compared : output of `compared_rows`
         how : budget, progress and blocks of `compare_learners`
         """
         pool, (X, keep_scales, own), (rows, candidates, truth) = self.pool, features, compared
@@ -170,8 +170,10 @@ class Comparer:
 def _features(
     pool: OneLabelPool[Table], use: str | None = None
 ) -> tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]]:
-    """(features of all rows, as `features_with_scales`; whether they keep their scales; the features of models that are
-    kept by votes of neighbours, by name, as the graph of a project has them)"""
+    """Return (features, keep_scales, own).
+
+    features : of all rows, as `features_with_scales`      keep_scales : whether they keep their scales
+    own : features of the models with neighbour votes, by name, as in the project's graph"""
     plain, blocks = plain_features(pool, use)
     own = {one.name: plain for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES}
     return scaled_features(pool, plain, blocks), bool(blocks), own
@@ -195,10 +197,10 @@ def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntAr
 
 
 def answered_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, IntArray]:
-    """Return (training rows that are no bad items, the column of the label that answers left of each, or -1).
+    """Return (training rows without bad items, the column of the label that answers left for each, or -1).
 
-    A row is predicted by fits that have not seen it, so its own answer does not help. Blind checks are not
-    used: they must not influence the choice.
+    A row is predicted by fits that have not seen it, so its own answer does not help. Blind checks are not used: they
+    must not influence the choice.
     """
     rows = pool.train[~pool.bad[pool.train]]
     known = pool.answered[rows] & (pool.sizes[rows] == 1) & (pool.sizes_at_first[rows] > 1)
@@ -226,13 +228,14 @@ def _number(value: float) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-# Simulated labelling runs on a table with known truth: what each strategy would have reached. No database.
+# Simulated labelling runs on a table with known truth: the error each strategy would have reached. No database.
 
 
 @dataclass(frozen=True)
 class StrategyPoint:
-    """error : mean share of wrong predictions after this many answers, over runs
+    """A point of a strategy's curve.
 
+    error : mean share of wrong predictions over the runs, after this many answers
     spread : standard deviation between runs, None for a single run
     """
 
@@ -244,18 +247,18 @@ class StrategyPoint:
 
 @dataclass(frozen=True)
 class StrategyRuns:
-    """The curves of all strategies, one after the other. rows : with a true label      runs : of each strategy"""
+    """The curves of all strategies, one after the other. rows : rows with a true label      runs : runs per strategy"""
 
     points: tuple[StrategyPoint, ...]
     rows: int
     runs: int
 
     def told(self) -> str:
-        """Return a sentence about what was done."""
+        """Return a sentence that describes the runs."""
         return f"{self.runs} runs by each strategy on {self.rows:,} rows of known truth."
 
     def to_csv(self) -> str:
-        """strategy, answers, error, spread."""
+        """Return CSV text with the columns strategy, answers, error, spread."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("strategy", "answers", "error", "spread"))
@@ -265,7 +268,7 @@ class StrategyRuns:
         return text.getvalue()
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`."""
+        """Return plain values for `json.dumps`."""
         return asdict(self)
 
 
@@ -288,7 +291,7 @@ class StrategyReplays:
         """Return the curves of the strategies. PL-KNN uses the features of the project's graph, other
         learners standardised ones.
 
-        Options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
+        Options as for `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
         """
         pool = self.pool
         rows = np.flatnonzero(pool.truth >= 0)

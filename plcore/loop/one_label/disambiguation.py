@@ -21,7 +21,7 @@ from plcore.neighbors.votes import VoteTable
 from plcore.query.possible import necessary_of
 
 BLOCK_CELLS = 1_000_000
-"""Rows times classes that are looked at at a time."""
+"""Rows times classes processed at a time."""
 
 
 class TakenLabels:
@@ -51,8 +51,8 @@ class TakenLabels:
 
     @property
     def answered(self) -> BoolArray:
-        """Return (n,) whether people decided the row's label: not if more must answer or a dispute is
-        unresolved."""
+        """Return (n,) whether people decided the row's label. Rows that wait for more answers and unresolved disputes
+        are not decided."""
         pool, heard = self._pool, self._heard
         decided = (pool.sizes == 1) & (pool.answered | pool.by_verdict)
         if heard is not None:
@@ -61,7 +61,7 @@ class TakenLabels:
 
     @cached_property
     def _posterior(self) -> FloatArray:
-        """(r, m) of the rows in `_heard`."""
+        """Return (r, m) the posterior of the rows in `_heard`."""
         return np.zeros((0, 0)) if self._heard is None else self._heard.posterior()
 
     @cached_property
@@ -70,7 +70,7 @@ class TakenLabels:
         return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
     def of(self, rows: slice | IntArray) -> Disambiguation:
-        """Return the labels of these rows; of a slice, at the cost of its blocks alone."""
+        """Return the labels of these rows; for a slice, at the cost of its blocks only."""
         if isinstance(rows, slice) and "whole" not in vars(self):
             return _joined(self._blocks(rows), has_outside=self.has_outside)
         return _cut(self.whole, rows)
@@ -84,8 +84,9 @@ class TakenLabels:
         return TakenColumn(self, name)
 
     def _blocks(self, rows: slice) -> Iterator[Disambiguation]:
-        """Requested rows, in parts; each is in one of the blocks, which depend on the table alone: of another
-        number of rows a model's sums may have other last bits."""
+        """Yield the requested rows in parts, each from one block.
+
+        The blocks depend on the table only: with another number of rows, the last bits of a model's sums may differ."""
         start, stop, _ = rows.indices(len(self))
         while start < stop:
             number = start // self._size
@@ -138,8 +139,10 @@ class TakenLabels:
         return pooled_shares(self._pool, self._model, self._file, rows, shares)
 
     def _file_shares(self, rows: IntArray) -> FloatArray | None:
-        """(r, m) the file's scores inside the candidates, which sum to 1. None if there are none, or a model is trained
-        that uses them and is not less right than they are: votes of neighbours do not know them."""
+        """Return (r, m) the file's scores inside the candidates, normalised to sum 1.
+
+        None if there are none, or if a trained model uses them and is at least as accurate. Votes of neighbours do not
+        use them."""
         pool, settings = self._pool, self._pool.settings
         ignored = settings.is_automatic and not settings.model_entry.weighs_candidates
         waits = self._model.said is None
@@ -152,7 +155,8 @@ class TakenLabels:
         return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _scored(self, rows: IntArray) -> tuple[BoolArray, IntArray, FloatArray]:
-        """(r,) each: whether the file's scores name one candidate of a row that is the best, which, and its share."""
+        """Return three arrays (r,): whether the file's scores have one best candidate of a row, which one it is, and
+        its share."""
         nothing = np.zeros(len(rows), dtype=np.int64)
         shares = self._file_shares(rows)
         if shares is None:
@@ -166,8 +170,8 @@ class TakenLabels:
         return TakenProbabilities(self)
 
     def _probabilities(self, rows: IntArray) -> FloatArray:
-        """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items
-        have even shares of their imported candidates."""
+        """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items get even
+        shares of their imported candidates."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
         shares = self._shares(rows)
@@ -214,7 +218,7 @@ class TakenLabels:
 
 
 class TakenColumn:
-    """An array (n,) of the labels of all rows, computed lazily. It replaces the array when a table is written
+    """An array (n,) of the labels of all rows, computed lazily. It stands in for the array when a table is written
     piece by piece."""
 
     def __init__(self, labels: TakenLabels, name: str) -> None:

@@ -16,10 +16,11 @@ from plcore.loop.one_label.pool import OneLabelPool
 
 @dataclass(frozen=True)
 class FileScores:
-    """Result of a table's scores (`plcore.kernel.file_scores`).
+    """Weight of a table's scores (`plcore.kernel.file_scores`).
 
     rule : how rows get their labels      pool : temperature and power for `ScoreRule.POOL`
-    checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
+    checks : number of blind checks with known truth      right : number of them right under each rule; {} below ten
+        checks
     """
 
     rule: ScoreRule
@@ -54,9 +55,11 @@ def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
 def own_scores(
     pool: OneLabelPool[Table], model: Model, rows: IntArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """(r, m) what the model says of each class of rows without the weights that it was trained with; (r, m) the table's
-    scores inside the candidates now, as shares; and (r,) whether answers of people have taken the place of these in
-    training. Rows have a candidate or more."""
+    """Return (own, prior, weighed) of rows with at least one candidate.
+
+    own : (r, m) the model's scores of each class, without the weights that it was trained with
+    prior : (r, m) the table's scores inside the current candidates, as shares
+    weighed : (r,) whether answers of people replaced these shares in training"""
     candidates = pool.candidates[rows]
     prior = prior_labels(candidates, pool.imported_weights(rows, candidates))
     used = prior_labels(candidates, pool.weights_of(rows, candidates))
@@ -69,8 +72,8 @@ def own_scores(
 def pooled_shares(
     pool: OneLabelPool[Table], model: Model, file: FileScores, rows: IntArray, shares: FloatArray
 ) -> FloatArray:
-    """The model's shares (r, m) of rows; by the pool if it is the rule, a row has several candidates, and no
-    person's answer weighs them."""
+    """Return the model's shares (r, m) of rows. Under the rule POOL, they are pooled with the table's scores for rows
+    with several candidates that are not weighted by anyone's answers."""
     several = np.flatnonzero(pool.sizes[rows] > 1)
     if file.rule is not ScoreRule.POOL or not len(several):
         return shares

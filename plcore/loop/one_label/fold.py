@@ -1,15 +1,14 @@
 """Log entries, and the candidates of a row that follow from them.
 
-The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
-`is` k and `among` S set the candidates, whatever came before (the latest wins); `not` k takes k out of what
-is left; `none` says that no label is right of those that were left when it was asked, and sets all others;
-`bad` makes the row a bad item, without any candidate, until a later answer sets some; `unsure` and `skip` leave
-everything as it is. `withdraw` makes another entry as if it had never been. An answer that would leave nothing is
-refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is skipped.
-`verdict` settles the row whatever else is said of it: one of these labels, or without any a bad item.
+The fold of a row applies its unwithdrawn entries in the order of `seq`. `is` k and `among` S set the candidates,
+whatever came before (the latest wins). `not` k removes k from the remaining candidates. `none` says that no candidate
+left at that time is right, and sets all other classes. `bad` makes the row a bad item, without any candidate, until a
+later answer sets some. `unsure` and `skip` change nothing. `withdraw` removes the effect of another entry. An answer
+that would leave nothing is refused. An earlier `not` or `none` that leaves nothing after another entry was withdrawn is
+skipped. `verdict` resolves the row, overriding all answers: it is one of these labels or, without labels, a bad item.
 
-If several people answer a row, each person's view is folded like this from their own entries; a rule merges
-these views (`.several`).
+If several people answer a row, each person's view is folded like this from their own entries; a rule merges these views
+(`.several`).
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
 class FoldedCandidates(NamedTuple):
-    """The result of the entries of one row."""
+    """Result of the entries of one row."""
 
-    left: BoolArray  # (m,) what may be the label; never empty, not even of a bad item
+    left: BoolArray  # (m,) the possible labels; never empty, not even for a bad item
     out: bool  # whether it is marked as a bad item
     answer: Entry | None  # the latest answer that counts
 
@@ -68,8 +67,8 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
     def changed_at(self, row: int) -> int:
-        """Seq of the unwithdrawn entry since which the row is as it is; 0 if none has changed it. If people
-        answer for themselves, that of the latest answer that counts."""
+        """Return the seq of the unwithdrawn entry that last changed the row; 0 if none did. If people answer
+        independently, it is that of the latest answer that counts."""
         entries, before, seq = self.counted(row), self.fold_of(row, ()).votes, 0
         if self._merger is not None:
             return entries[-1].seq if entries else 0
@@ -80,7 +79,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return seq
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """The result of these entries alone for a row, unchecked; changes nothing."""
+        """Return the fold of these entries alone for a row, without checks; changes nothing."""
         counted = self._counted(entries)
         verdicts = [one for one in counted if one.kind == EntryKind.VERDICT]
         if verdicts or self._merger is None:
@@ -88,7 +87,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self._merger.merge(row, counted, lambda some: self.chain(row, some))
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """The result of these entries for a row, each after those before it, no matter who gave them."""
+        """Return the fold of these entries for a row, each building on the previous ones, from any annotator."""
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:
@@ -98,10 +97,11 @@ class CandidateFold(EntryFold[FoldedCandidates]):
                 out = True
             elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._mask(entry.labels)
-                # After a withdrawal a later `not` may meet other candidates; it never takes the last one.
+                # After a withdrawal, the candidates at a later `not` may differ; it never removes the last one.
                 left = narrowed if narrowed.any() else left
             elif entry.kind == EntryKind.NONE:
-                # As above: with a withdrawal every class may be left again, and then there are no others.
+                # As above: after a withdrawal every class may be a candidate again, and then there are no other
+                # classes.
                 left, out = (left, out) if left.all() else (~left, False)
             else:
                 left, out = self._mask(entry.labels), False
@@ -161,10 +161,9 @@ class CandidateFold(EntryFold[FoldedCandidates]):
 
 # Answers under changing classes: every entry counts under the classes of its time.
 #
-# The fold of a row runs over roots (see `plcore.loop.classes`), and only its result is mapped to the effective
-# classes. So a merge turns a row's candidates into their image, whatever was answered: a class ruled out before it
-# was merged into one that is still possible takes nothing away. `none` makes the classes that were added after it
-# candidates too.
+# The fold of a row runs over roots (see `plcore.loop.classes`), and only its result is mapped to the effective classes.
+# So a merge maps a row's candidates, whatever was answered: a class ruled out before it was merged into a possible
+# class removes nothing. `none` also makes the classes that were added after it candidates.
 
 
 def fold_under(
@@ -176,9 +175,9 @@ def fold_under(
 ) -> CandidateFold:
     """Return the fold of the rows of `with_classes(table, class_map)`, before any entry.
 
-    roots : bool (n, n_roots), the candidates of the table at the roots of its classes
+    roots : bool (n, n_roots), the candidates of the table, by root
     first, closed, merger : as for `CandidateFold`
-    The fold takes entries with the labels they were written with; these are not to be mapped to later classes.
+    The fold takes entries with their original labels. Do not map them to later classes.
     """
     if not class_map.changes:
         return CandidateFold(first, class_map.classes, closed, merger)
@@ -222,7 +221,8 @@ class ClassFold(CandidateFold):
                 out = True
             elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._map.roots(entry.labels, era)
-                # As in CandidateFold, judged by the classes there were: never the last one, never an empty set.
+                # As in CandidateFold, but judged by the classes of its time: never remove the last one, never leave an
+                # empty set.
                 left = narrowed if (narrowed & known).any() else left
             elif entry.kind == EntryKind.NONE:
                 others = self._map.alive & ~self._shown(left, era)
@@ -232,7 +232,7 @@ class ClassFold(CandidateFold):
         return FoldedCandidates(self._map.onto(left), out, answer)
 
     def _shown(self, left: BoolArray, era: Era) -> BoolArray:
-        """The roots of all classes that a person was shown when these roots were left."""
+        """Return the roots of all classes that an annotator saw when these roots were left."""
         shown = np.zeros_like(left)
         for roots in era.roots:
             within = list(roots)
@@ -253,16 +253,15 @@ class ClassFold(CandidateFold):
             )
 
 
-# How far the candidates of the training rows are narrowed, updated incrementally, as it is needed after every
-# answer.
+# How far the candidates of the training rows are narrowed; updated incrementally, as it is needed after every answer.
 
 
 class Narrowing:
     """Counts over the training rows.
 
-    sizes : (n,) how many candidates rows have at first      held : bool (n,) rows that do not train
-    now : (n,) how many they have now; None: as at first
-    left : candidates that are too many: all but one of each row      decided : rows ambiguous at first that are not now
+    sizes : (n,) number of candidates at first      held : bool (n,) held-out rows
+    now : (n,) current number of candidates; None: as at first
+    left : number of candidates beyond one per row      decided : number of rows ambiguous at first but not now
     """
 
     def __init__(self, sizes: IntArray, held: BoolArray, now: IntArray | None = None) -> None:
@@ -282,6 +281,6 @@ class Narrowing:
 
     @property
     def settled(self) -> float:
-        """Return the share of initially ambiguous rows that now have one candidate or are bad items; 1 if
-        there was none."""
+        """Return the share of initially ambiguous rows that now have one candidate or are bad items; 1 if there were
+        none."""
         return self.decided / self._n_ambiguous if self._n_ambiguous else 1.0

@@ -1,9 +1,8 @@
-"""Rows answered by several people: which are pending, which are disputed, and the class probabilities by
-their answers.
+"""Rows answered by several people: which are pending, which are disputed, and the class probabilities by their answers.
 
 A row is *pending* while more people are to answer it. It is *disputed* if all have answered, they differ, and the
-project's rule does not decide: several candidates are left, or as many people are for one class as for another. Under
-the rule "dawid-skene" a tie is decided by how right each person is.
+project's rule does not decide: several candidates are left, or two classes have equally many votes. The rule
+"dawid-skene" breaks such ties by how reliable each annotator is.
 """
 
 from __future__ import annotations
@@ -41,18 +40,18 @@ class HeardPool(Protocol):
 
 
 MOST_SURE = 0.9999
-"""Maximum posterior: answers of several people are never certain, and must not be written as 1.0000."""
+"""Maximum posterior: answers of several people are never certain and must not be written as 1.0000."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeardRows:
-    """A snapshot of the rows with counting answers of people who answer independently.
+    """A snapshot of the rows that have counting answers of people who answer independently.
 
-    rows : (r,) ascending; those that a verdict settles are not among them
-    pending, disputed, apart : bool (r,); apart: people differ      together : bool (r,), two people or more answered
-    places, who, masks : (v,), (v,), bool (v, m) what each person leaves of a row, by its place in `rows`
-    first : bool (r, m) candidates before any answer, and those that people left
-    learnt : bool (r,), rows that train
+    rows : (r,) ascending, without rows resolved by a verdict
+    pending, disputed, apart : bool (r,); apart: people differ      together : bool (r,), at least two people answered
+    places, who, masks : (v,), (v,), bool (v, m): each view's index in `rows`, its person, and the candidates they left
+    first : bool (r, m) candidates before any answer, plus those that people left
+    learnt : bool (r,), training rows
     """
 
     rows: IntArray
@@ -67,8 +66,9 @@ class HeardRows:
     learnt: BoolArray
 
     def posterior(self) -> FloatArray:
-        """(r, m) how likely each class is, by Dawid and Skene's model of the annotators, at most MOST_SURE; 0 if
-        everyone says that the item is bad. If there are more people and classes than the model takes, the share of
+        """Return (r, m) the probability of each class, at most MOST_SURE, by Dawid and Skene's model of the annotators.
+
+        It is 0 if everyone marked the item as bad. With too many people and classes for the model, it is the share of
         the votes."""
         found = np.zeros(self.first.shape)
         heard = np.bincount(self.places, minlength=len(self.rows)) > 0
@@ -88,7 +88,7 @@ class HeardRows:
 
 
 def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
-    """(pending, disputed), both bool (n,)."""
+    """Return (pending, disputed), both bool (n,)."""
     n, m = len(pool.sizes), len(pool.classes)
     disputed = np.zeros(n, dtype=bool)
     if pool.asked.rule is None:
@@ -107,7 +107,7 @@ def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
 
 
 def heard_rows(pool: HeardPool) -> HeardRows | None:
-    """Return the heard rows of a pool as it is now; None if people do not answer independently."""
+    """Return the current `HeardRows` of a pool; None if people do not answer independently."""
     rule, m = pool.asked.rule, len(pool.classes)
     if rule is None:
         return None

@@ -91,7 +91,9 @@ _SHARES = ("settled", "accuracy", "progressive_error")
 
 
 class LearnerCurve:
-    """start : the point before any entry      points : it and those after it, in order; None: none came yet"""
+    """Curve of a learner.
+
+    start : the point before any entry      points : the start and all later points, in order; None: only the start"""
 
     def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
         self.start = start
@@ -108,7 +110,7 @@ class LearnerCurve:
 
     @property
     def version(self) -> int:
-        """`model_version` of the latest point."""
+        """Return the `model_version` of the latest point."""
         return self._points[-1].model_version if self._points else int(self._latest_past()["counts"][0, 3])
 
     def append(self, point: CurvePoint) -> None:
@@ -122,15 +124,14 @@ class LearnerCurve:
         return list(self._points)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """`counts` int64 (p, 8) and `shares` (p, 3), NaN for None, of the points."""
+        """Return the points as `counts` int64 (p, 8) and `shares` (p, 3), NaN for None."""
         columns = _columns_of(self._points)
         if self._past is not None:
             columns = {name: np.concatenate([self._past[name], one]) for name, one in columns.items()}
         return columns
 
     def start_alone(self) -> dict[str, AnyArray]:
-        """As `to_arrays`, for the start only: the curve of a learner whose versions will be published
-        again."""
+        """Return the start as `to_arrays` does: the curve of a learner whose versions will be published again."""
         return _columns_of([self.start])
 
     def _latest_past(self) -> dict[str, AnyArray]:
@@ -175,7 +176,7 @@ def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
 
 
 def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
-    """Return the progress. now : the curve point of the current model after the pool's latest entry"""
+    """Return the progress. now : the current model's curve point after the pool's latest entry"""
     return Progress(
         answers=pool.answers,
         answered=pool.counts.answered,
@@ -196,8 +197,8 @@ def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
 
 
 def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
-    """Create the model of the settings for the current candidates. chooser : has the votes that a neighbour
-    model uses; without votes the model does not predict yet"""
+    """Create the model of the settings for the current candidates. chooser : has the votes of a neighbour model, which
+    cannot predict without them"""
     if pool.settings.is_online:
         return OnlineModel(pool)
     if pool.settings.is_trained or chooser.ranker is None or chooser.graph is None:
@@ -211,18 +212,18 @@ TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 class ActiveLearner(Generic[TableT_co]):
     """The active-learning loop: `apply(entry)` and `next_question(annotator)`.
 
-    The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
-    answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
-    updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
-    Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
+    The settings name the model. PL-KNN on the table's features and online learners follow each answer. Other models are
+    trained elsewhere (`.training`): their versions come by `publish`, and first updates between two versions by
+    `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`). Held-out rows, test rows and
+    controls alike, are never used for training, and predictions for them never score a question.
 
     changes, controls : as for the pool
-    graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
-        not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-    waits : the neighbour search runs elsewhere, and a learner with the result will replace this one. Until
+    graph : the `graph` of an earlier learner with the same table and `graph_key(settings)`, to skip the neighbour
+        search; None: find the neighbours now if needed. Raises ValueError for another shape.
+    waits : the neighbour search runs in another process, and a learner with the result will replace this one. Until
         then rows come in random order, blind checks as usual, and a neighbour model does not predict
-    checkpoint : output of `checkpoint()` of an earlier learner with the same table, settings and changes, to
-        resume from
+    checkpoint : output of `checkpoint()` of an earlier learner with the same table, settings and changes, to resume
+        from
     """
 
     def __init__(
@@ -251,7 +252,7 @@ class ActiveLearner(Generic[TableT_co]):
         self.model_version = self._curve.version
         self.n_followed = 0  # first updates so far: they change labels but not the version
 
-    # Entries, and versions of models trained elsewhere
+    # Entries, and versions of models trained in the background
 
     def check(self, entry: Entry) -> None:
         """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
@@ -270,7 +271,7 @@ class ActiveLearner(Generic[TableT_co]):
                 self._model.score.learn(int(self.pool.place[change.row]), change.new)
         if changes and not isinstance(self._model, ScoredModel):
             self._chooser.model_changed()
-            # Also after a control answer, which the model does not learn: the version must not reveal blind
+            # Also after a control answer, which the model does not learn from: the version must not reveal blind
             # checks.
             self.model_version = entry.seq
             self._curve.append(self._curve_point())
@@ -280,9 +281,10 @@ class ActiveLearner(Generic[TableT_co]):
     ) -> None:
         """Use a new version of the model from now on.
 
-        scores : (n, m) of all rows by the newest version, as `.training.Trainer` gives them, not copied
-        points : of the versions since the last call, this one last; its `model_version` is the new one
+        scores : (n, m) of all rows by the newest version, from `.training.Trainer`; not copied
+        points : points of the versions since the last call, this version last; its `model_version` is the new one
         effects : (n_train,) effect scores of the training rows, if the version has them (`.training.Footing`)
+
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
         if not isinstance(self._model, ScoredModel):
@@ -305,8 +307,8 @@ class ActiveLearner(Generic[TableT_co]):
     def follow(self, update: FirstUpdate) -> None:
         """Predict training rows by a first update of the current version, until the next version.
 
-        Predictions for held-out rows, the curve and the version do not change. Raises ValueError before the
-        first.
+        Predictions for held-out rows, the curve and the version do not change. Raises ValueError before the first
+        version.
         """
         if not isinstance(self._model, ScoredModel) or self.version_published is None:
             raise ValueError("There is no version yet that a first update could start from.")
@@ -316,7 +318,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def has_model(self) -> bool:
-        """Whether the model can predict yet: it was trained once, or its neighbours are found."""
+        """Whether the model can predict yet: it has a version, or its neighbours are found."""
         return self.said is not None
 
     @property
@@ -325,19 +327,18 @@ class ActiveLearner(Generic[TableT_co]):
         return self.model_version if self.settings.is_trained and self.said is not None else None
 
     def candidates_after(self, entry: Entry) -> BoolArray:
-        """Return (m,) the row's candidates if this entry were applied. Raises AnswerError as `check`; changes
+        """Return (m,) the row's candidates if this entry were applied. Raises AnswerError like `check`; changes
         nothing."""
         self.check(entry)
         return self.pool.fold.fold_with(entry).votes
 
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
-        """Return whether this annotator can be asked about the row now: it is open, and they are not unsure
-        about it. Skipped rows can be asked; single labels of a row cannot: a question is about all
-        candidates."""
+        """Return whether this annotator can be asked about the row now: it is open, and they are not unsure about it.
+        Skipped rows can be asked about. Single labels cannot: a question is about all candidates."""
         return self.pool.may_ask(Place(self.pool.check_row(row), label), annotator)
 
     def get_ready(self) -> None:
-        """Do now what the next question would wait for."""
+        """Do the computations now that the next question would otherwise wait for."""
         self._chooser.get_ready()
 
     def next_question(
@@ -355,11 +356,12 @@ class ActiveLearner(Generic[TableT_co]):
         ahead : number of entries assumed to come before the question, for the draw of blind checks; their
             content is unknown
         after : the row that this annotator answers just before; None: the row of their last entry
-        With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
-        highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
-        this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
-        else is left, oldest skip first. If several answer a row, those begun come first; no one is asked twice. If
-        the settings ask by source, all rows of one come one after the other, and blind checks between sources.
+        With probability `control_share`, and when nothing else is left, it is the next control row. Otherwise it is the
+        row with the highest score of the strategy, ties by row number. It is never a test row, a bad item, a row with
+        one candidate, or one this annotator is unsure about. Rows they skipped come back after 20 further entries of
+        theirs, or when nothing else is left, oldest skip first. If several people answer a row, rows begun come first,
+        and no one is asked twice. If the settings ask by source, all rows of a source come one after the other, and
+        blind checks between sources.
         """
         row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead, after)
         return None if row is None else self.question_for(row, annotator=annotator)
@@ -367,9 +369,8 @@ class ActiveLearner(Generic[TableT_co]):
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Question:
         """Return the question about one row now, with the candidates that this annotator sees.
 
-        If people answer independently, it reveals nothing about other answers to the row: shares come from a
-        model that has not learnt from it, or are even. Raises AnswerError for test rows, bad items, and one
-        label of a row.
+        If people answer independently, it reveals nothing about other answers to the row: shares come from a model that
+        has not learnt from them, or are even. Raises AnswerError for test rows, bad items, and one label of a row.
         """
         pool, row = self.pool, self.pool.check_asked(row)
         if label is not None:
@@ -405,8 +406,8 @@ class ActiveLearner(Generic[TableT_co]):
         return self._chooser.entry.name
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
-        """Return (rows, scores): the `most` best rows that can be asked now, by score descending, then row
-        number; None: all."""
+        """Return (rows, scores): the `most` best rows that can be asked now, by descending score, then row number;
+        None: all."""
         return self._chooser.ranking(most)
 
     # State
@@ -418,7 +419,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def graph(self) -> Graph | None:
-        """The neighbour graph of the learner, None if it needs none; answers do not change it."""
+        """The learner's neighbour graph, None if it needs none; answers do not change it."""
         return self._chooser.graph
 
     @property
@@ -462,13 +463,13 @@ class ActiveLearner(Generic[TableT_co]):
         return result
 
     def shares_of(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
-        """Return (r, m) the model's label distributions of these rows (no test rows), inside their candidates
-        or `inside`; 0 for bad items."""
+        """Return (r, m) the model's label distributions of these rows (no test rows), inside their candidates, or
+        `inside`; 0 for bad items."""
         return self._model.shares(np.asarray(rows), inside)
 
     def shares_asked(self, rows: IntArray, inside: BoolArray) -> FloatArray:
-        """Return (r, m) the distributions that questions show: without a row's own vote, for any row, inside
-        these candidates."""
+        """Return (r, m) the distributions that questions show, for any rows, inside these candidates and without a
+        row's own vote."""
         return self._model.unseen_shares(np.asarray(rows), inside)
 
     @property

@@ -19,10 +19,9 @@ from plcore.query.ranker import EffectRanker
 
 
 class Model(ABC):
-    """Interface that the learner needs of its model. Rows are those of the table; nothing here learns from a
-    held-out row.
+    """Interface of a learner's model. Rows are those of the table; no model learns from held-out rows.
 
-    score : of what it says of the held-out rows
+    score : score of its predictions for the held-out rows
     """
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
@@ -31,53 +30,54 @@ class Model(ABC):
 
     @property
     def progressive_error(self) -> float | None:
-        """How often it was wrong before it learnt an answer (`OnlineModel`); None if it does not learn so."""
+        """Share of answers it predicted wrongly before learning them (`OnlineModel`); None if it does not learn that
+        way."""
         return None
 
     @property
     def said(self) -> IntArray | None:
-        """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
+        """Predicted class of each held-out row, (n_held,), -1 for none; None if there is no model yet."""
         return self.score.said
 
     def standing(self, pool: OneLabelPool[Table]) -> Self:
-        """This model as it is now, of a pool that stays as its own is now: it learns no more."""
+        """Return a frozen copy of this model for `pool`, a snapshot of its own pool."""
         found = copy(self)
-        found._pool, found.score = pool, deepcopy(self.score)  # which says whether there is a model at all
+        found._pool, found.score = pool, deepcopy(self.score)  # which tells if there is a model
         return found
 
     @abstractmethod
     def learn(self, change: CandidateChange) -> None:
-        """Take in new candidates of a training row, where the model follows each answer."""
+        """Learn new candidates of a training row, if the model follows each answer."""
 
     @abstractmethod
     def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
-        """(r, m) label distributions of rows inside their candidates now; 0 if a row has none.
+        """Return (r, m) label distributions of rows inside their current candidates; 0 if a row has none.
 
         inside : bool (r, m), other candidates instead
         """
 
     def scores(self, rows: IntArray) -> FloatArray:  # noqa: ARG002 - those that have scores look at them
-        """(r, m) the scores of rows, of a version. Raises ValueError if the model has none."""
+        """Return (r, m) the scores of rows in the current version. Raises ValueError if the model has none."""
         raise ValueError(f"{type(self).__name__} gives shares, no scores of classes.")
 
     def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
-        """As `shares`, without each row's own vote if it has one and the model can leave it out."""
+        """Return shares as `shares`, without each row's own vote if the model can leave it out."""
         return self.shares(rows, inside)
 
     def margins(self, rows: IntArray) -> FloatArray:
-        """(r,) the largest share of each row less the second largest."""
+        """Return (r,) the largest share of each row minus the second largest."""
         return margins(self.shares(rows))
 
     def effects(self, rows: IntArray) -> FloatArray:
-        """(r,) how far an answer about each of these training rows would move the others; where the model cannot tell,
-        how unsure each is itself."""
+        """Return (r,) how much an answer about each of these training rows would change the others; if the model cannot
+        estimate it, the uncertainty of each row itself."""
         return np.asarray(1.0 - self.margins(rows))
 
     def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray | None:
-        """(m,) as `shares` of one row inside the candidates `own` (m,), without the row's own vote if it has one.
+        """Return (m,) the shares of one row inside the candidates `own` (m,), without the row's own vote.
 
-        learnt : the model may have learnt from answers to the row which no one is to tell from its shares; None then,
-            if it cannot leave the row out
+        learnt : the model may have learnt from answers to the row that its shares must not reveal. Returns None if the
+            model cannot leave them out
         """
         return None if learnt else np.asarray(self.shares(np.array([row]), own[None])[0])
 
@@ -85,7 +85,7 @@ class Model(ABC):
 class NeighborModel(Model):
     """PL-KNN over the neighbours of a graph. Votes are exact integers and follow each answer.
 
-    The ranker keeps the votes about the training rows; it must apply a change before `learn` does.
+    The ranker holds the votes for the training rows; it must apply a change before `learn` does.
     """
 
     def __init__(self, pool: OneLabelPool[Table], ranker: EffectRanker, graph: Graph) -> None:
@@ -109,7 +109,7 @@ class NeighborModel(Model):
 
     def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
         pool, votes = self._pool, self._votes(rows)
-        train = ~(pool.test_rows[rows] | pool.control_rows[rows])  # each its own first neighbour
+        train = ~(pool.test_rows[rows] | pool.control_rows[rows])  # each is its own first neighbour
         own = self._own_votes.weights[pool.place[rows[train]], :1]
         votes[train] -= own * pool.candidates[rows[train]]
         return votes_to_distributions(votes, inside)
@@ -135,9 +135,10 @@ class ScoredModel(Model):
         self._effects: FloatArray | None = None
 
     def publish(self, scores: AnyArray, effects: FloatArray | None) -> None:
-        """Use these scores (n, m) from now on; -inf for classes that are never predicted. They are not copied.
+        """Use these scores (n, m) from now on, without a copy; -inf for classes that are never predicted.
 
         effects : (n_train,) effect scores of the training rows, None if the model gives none
+
         Raises ValueError for another shape.
         """
         wanted = (len(self._pool.original), len(self._pool.classes))
@@ -153,7 +154,7 @@ class ScoredModel(Model):
         self.score.say_all(np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64))
 
     def follow(self, scores: AnyArray, effects: FloatArray | None) -> None:
-        """As `publish`, but what it says of held-out rows stays: these scores differ for training rows alone."""
+        """Use these scores for training rows only. Predictions for held-out rows stay as published."""
         self._scores, self._effects = scores, effects
 
     def scores(self, rows: IntArray) -> FloatArray:
@@ -162,7 +163,7 @@ class ScoredModel(Model):
         return np.asarray(self._scores[rows], dtype=np.float64)
 
     def learn(self, change: CandidateChange) -> None:
-        """Nothing: a first update, or the next version, will have learnt it."""
+        """Do nothing: a first update, or the next version, will include the change."""
 
     def effects(self, rows: IntArray) -> FloatArray:
         if self._effects is None:
@@ -178,29 +179,28 @@ class ScoredModel(Model):
     def margins(self, rows: IntArray) -> FloatArray:
         if self._scores is None or isinstance(self._pool.candidates, CandidateSets):
             return super().margins(rows)
-        # All open rows after every version: the shares themselves would take four times as long.
+        # This covers all open rows after every version: computing the shares would take four times as long.
         return softmax_margins(np.asarray(self._scores), self._pool.candidates, rows)
 
 
 def even_shares(candidates: BoolArray) -> FloatArray:
-    """(r, m) the same share for each candidate of a row."""
+    """Return (r, m) even shares of each row's candidates."""
     return np.asarray(candidates / np.maximum(candidates.sum(axis=1, keepdims=True), 1))
 
 
 def softmax_inside(scores: AnyArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) exp(s) / sum exp(s) over the candidates of each row; even shares where all their scores are -inf, or one
-    is inf or NaN."""
+    """Return (r, m) the softmax of the scores over each row's candidates: even shares if all their scores are -inf, or
+    one is inf or NaN."""
     return softmax_rows(scores, candidates)
 
 
 class OnlineModel(Model):
-    """An online learner: first a few passes over all training rows as imported, then one round for each
-    answered row.
+    """An online learner: first a few passes over all training rows as imported, then one round for each answered row.
 
-    The rounds come in the order of the answers that made the rows what they are, those withdrawn or overruled left out,
-    each with the row's candidates as they are. A new answer adds a round; a correction or an undo starts again from
-    the weights after the passes and replays the rounds. So the state follows from table and fold alone. A row marked
-    bad leaves the passes too: they are rebuilt.
+    Rounds come in the order of the answers that decided the current state of each row, without withdrawn and overruled
+    ones, and use the row's current candidates. A new answer adds a round. A correction or an undo restarts from the
+    weights after the passes and replays the rounds. So the state depends only on the table and the fold. A row marked
+    as bad also leaves the passes, which are then repeated.
     """
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
@@ -209,7 +209,7 @@ class OnlineModel(Model):
         self._X_held = self._X[pool.held]
         # Answered training rows, in the order of their rounds.
         self._rows = self._rounds()
-        # For each round: whether the prediction before it is not among the candidates after it.
+        # For each round, whether the prediction before it is outside the candidates after it.
         self._wrong: list[bool] = []
         self._out = self._bad()
         self._begin()
@@ -218,19 +218,21 @@ class OnlineModel(Model):
 
     @property
     def progressive_error(self) -> float | None:
-        """Share of the rounds before which the model predicted a label the answer ruled out; None before the first.
+        """Share of the rounds before which the model predicted a label that the answer ruled out; None before the
+        first.
 
-        The rows are those that the strategy chose: it is no estimate for other rows.
+        The strategy chose these rows, so it is no estimate for other rows.
         """
         return float(np.mean(self._wrong)) if self._wrong else None
 
     def _begin(self) -> None:
-        """The passes over the training rows that are no bad items."""
+        """Make the passes over the training rows that are no bad items."""
         pool = self._pool
         rows = pool.train[~pool.bad[pool.train]]
         settings = pool.settings
         self._model = settings.model_entry.make(settings.C, settings.seed)
-        # With every row bad nothing is learnt: the first candidates, without features, say which classes there are.
+        # If every row is bad there is nothing to learn: fit empty features and the first candidates, so that the
+        # classes are known.
         nothing = self._X[:1] * 0
         X, sets = (self._X[rows], pool.first[rows]) if len(rows) else (nothing, pool.first[:1])
         self._model.fit(X, sets)
@@ -257,7 +259,7 @@ class OnlineModel(Model):
         self.score.say_all(self._predict_held())
 
     def _learn(self, rows: list[int]) -> None:
-        """A round for each of these rows."""
+        """Learn one round for each of these rows."""
         if rows:
             sets = self._pool.candidates[rows]
             said = self._model.predict_then_learn(self._X[rows], sets)
@@ -268,7 +270,7 @@ class OnlineModel(Model):
         return frozenset(train[self._pool.bad[train]].tolist())
 
     def _rounds(self) -> list[int]:
-        """The answered training rows by the entry that changed them last."""
+        """Return the answered training rows by the entry that changed them last."""
         pool = self._pool
         counted = np.flatnonzero(pool.answered & ~pool.bad & ~pool.control_rows)
         changed = counted[(pool.candidates[counted] != pool.first[counted]).any(axis=1)]

@@ -1,4 +1,5 @@
-"""The rows of a project: which are held out, their candidates after all answers, and who may be asked what.
+"""The rows of a project: which are held out, their candidates after all answers, and the questions each annotator can
+get.
 
 Everything here is determined by table, settings and log, independent of the model.
 """
@@ -29,22 +30,20 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
 from plcore.loop.standings import Standings
 
-# The number of held-out rows the model is right about, updated incrementally: it is needed after every
-# answer.
+# Number of correct predictions for held-out rows, updated incrementally: it is needed after every answer.
 
 _TEST, _ASKED, _FREE = range(3)
-"""Test rows; control rows with two candidates or more at first; other control rows."""
+"""Groups of held-out rows: test rows; control rows with at least two candidates at first; other control rows."""
 
 
 class HeldScore:
-    """Known facts about the held-out rows of a pool next to what a model says of them.
+    """Known labels of the held-out rows of a pool, and a model's predictions for them.
 
-    test : bool (n_held,), test rows; the others are control rows      ambiguous : bool (n_held,), with two candidates
-        or more at first
-    known : (n_held,) their labels as far as they are known, else -1; not copied
-    said : (n_held,) the class that the model gives each, -1 for none; None: there is no model yet. Do not write
-    to it
-    n_test : how many of them are test rows
+    test : bool (n_held,), test rows; the others are control rows
+    ambiguous : bool (n_held,), rows with at least two candidates at first
+    known : (n_held,) their known labels, else -1; not copied
+    said : (n_held,) the predicted class of each, -1 for none; None: there is no model yet. Do not write to it
+    n_test : number of test rows
     """
 
     def __init__(
@@ -59,27 +58,28 @@ class HeldScore:
         self._count(slice(None), 1)
 
     def learn(self, place: int, candidates: BoolArray) -> None:
-        """A control row, by its place among the held-out rows, has these candidates (m,) now: one makes it known."""
+        """Record the current candidates (m,) of the control row at this place among the held-out rows; a single one is
+        its label."""
         self._count([place], -1)
         self._label[place] = candidates.argmax() if np.count_nonzero(candidates) == 1 else -1
         self._count([place], 1)
 
     def say(self, places: IntArray, labels: IntArray) -> None:
-        """The model gives these rows (r,), by their places, these classes (r,) now. There was one before."""
+        """Record new predictions (r,) for the rows at these places (r,). There must be predictions already."""
         assert self.said is not None  # noqa: S101 - by the model
         self._count(places, -1)
         self.said[places] = labels
         self._count(places, 1)
 
     def say_all(self, said: IntArray) -> None:
-        """The model gives the rows these classes (n_held,) now; they are not copied."""
+        """Record new predictions (n_held,) for all rows, without a copy."""
         self.said = said
         self._known[:] = self._right[:] = 0
         self._count(slice(None), 1)
 
     @property
     def control(self) -> ControlCounts:
-        """Controls with a known label that the model predicts correctly."""
+        """Counts of the controls with a known label, and of those the model predicts correctly."""
         return ControlCounts(
             right_asked=int(self._right[_ASKED]),
             asked=int(self._known[_ASKED]),
@@ -89,13 +89,13 @@ class HeldScore:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the test rows it is right about; None without any, and without a model."""
+        """Accuracy on the test rows; None without test rows or without a model."""
         if not self.n_test or self.said is None:
             return None
         return int(self._right[_TEST]) / self.n_test
 
     def _count(self, places: Sequence[int] | AnyArray | slice, sign: int) -> None:
-        """Add what these rows count, or take it away. places : (r,) or a slice"""
+        """Add the counts of these rows, or subtract them. places : (r,) or a slice"""
         label, group = self._label[places], self._group[places]
         known = label >= 0
         self._known += sign * np.bincount(group[known], minlength=3)
@@ -104,14 +104,14 @@ class HeldScore:
             self._right += sign * np.bincount(group[right], minlength=3)
 
 
-# The number of answered, open and waiting rows, updated incrementally: it is needed with every question.
+# Numbers of answered, open and waiting rows, updated incrementally: they are needed with every question.
 
 
 class RowStanding(NamedTuple):
-    """How one row stands.
+    """State of one row.
 
     answered : it has an answer that counts      waits : someone can be asked about it
-    open : and it counts as open      fresh : it can be chosen for what its answer tells
+    open : it waits and counts as open      fresh : a strategy may choose it
     """
 
     answered: bool
@@ -123,15 +123,15 @@ class RowStanding(NamedTuple):
 class RowCounts:
     """Counts over the rows of a pool.
 
-    waiting : bool (n,) rows that wait to be asked about      train : row numbers of those that train
+    waiting : bool (n,) rows that someone can be asked about      train : row numbers of training rows
     test_rows : bool (n,)
-    answered, is_open, fresh : bool (n,) how rows stand else (`RowStanding`); None: as before any answer
+    answered, is_open, fresh : bool (n,) the other fields of `RowStanding`; None: as before any answer
 
     Attributes
     ----------
-    answered : rows with an answer that counts      done : those of them that are not open
-    open : rows that are, without test rows      waiting : rows that train and wait
-    fresh : bool (n_train,), rows that train and can be chosen. Do not write to it.
+    answered : number of rows with an answer that counts      done : number of them that are not open
+    open : number of open rows, without test rows      waiting : number of waiting training rows
+    fresh : bool (n_train,), training rows that a strategy may choose. Do not write to it.
     """
 
     def __init__(
@@ -152,7 +152,8 @@ class RowCounts:
         self.open = int(np.count_nonzero(is_open & ~test_rows))
 
     def note(self, place: int | None, test: bool, before: RowStanding, after: RowStanding) -> None:
-        """A row stood so before an entry, and stands so now. place : among those that train; None for the others"""
+        """Update the counts after an entry changed a row from `before` to `after`. place : its place among the training
+        rows; None for held-out rows"""
         self.answered += after.answered - before.answered
         self.done += (after.answered and not after.open) - (before.answered and not before.open)
         if not test:
@@ -165,7 +166,7 @@ class RowCounts:
 TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 
 RESTS = (EntryKind.SKIP, EntryKind.AMONG, EntryKind.NONE)
-"""Kinds of entries after which their annotator has said all they could of a row for now."""
+"""Kinds of entries after which their annotator has said all they can about a row for now."""
 
 
 class CandidateChange(NamedTuple):
@@ -177,21 +178,22 @@ class CandidateChange(NamedTuple):
 
 
 class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
-    """The candidates of every row after the entries so far. Test rows and control rows are held out: no model learns
-    from them.
+    """The candidates of every row after the entries so far. Models never learn from test rows and control rows, which
+    are held out.
 
-    changes : all changes of the classes in the log (`plcore.loop.classes`); `table` and `classes` are as these leave
-        them
-    controls : the numbers of the control rows, in place of those that would be drawn; None: they are drawn
-    test_rows : bool (n,), a seeded share of the rows with a true label; never asked
-    control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
-        then, so that their answers measure the model. Those with one candidate need no asking.
-    train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
-    share_ambiguous : of the rows that control rows are drawn from, those that had two candidates or more at first
-    answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
-    changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
-    original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer,
-        and as they are, none of a bad item      sizes, sizes_at_first : (n,) how many. Do not write to them.
+    changes : all changes of the classes in the log (`plcore.loop.classes`); `table` and `classes` include them
+    controls : numbers of the control rows to use instead of drawn ones; None: draw them
+    test_rows : bool (n,), a seeded share of the rows with a true label; never asked about
+    control_rows : bool (n,), a seeded uniform share of all other rows without an exact label. They are sometimes asked
+        as blind checks, so that their answers measure the model; those with one candidate need no question.
+    train, held : row numbers, ascending      place : (n,) the place of each row in `train` or in `held`
+    share_ambiguous : share of rows with at least two candidates at first, among the rows that control rows are drawn
+        from
+    answered, by_verdict : bool (n,), rows with an answer that counts; rows resolved by a verdict
+    changed_at : (n,) seq of the unwithdrawn entry that last changed each row, 0 for none
+    original, first, candidates : bool (n, m), or large ones as `CandidateSets`: at import, before any answer, and now,
+        none for a bad item. Do not write to them.
+    sizes, sizes_at_first : (n,) number of candidates now and before any answer. Do not write to them.
     """
 
     KINDS = KINDS
@@ -223,7 +225,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         self.control_rows = np.isin(np.arange(n), drawn)
         self._control_order = drawn[self.sizes_at_first[drawn] >= 2]
         for shared in (self.original, self.test_rows, self.control_rows, self.first):
-            read_only(shared)  # callers see these arrays themselves
+            read_only(shared)  # callers get these arrays themselves
         held = self.test_rows | self.control_rows
         self.train, self.held = np.flatnonzero(~held), np.flatnonzero(held)
         self.place: IntArray = np.where(held, np.cumsum(held), np.cumsum(~held)) - 1
@@ -247,19 +249,19 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         self.counts = RowCounts(self.asked.waiting(), self.train, self.test_rows)
 
     def _draw_control_rows(self) -> IntArray:
-        """The control rows in the order in which they are asked."""
+        """Return the control rows in the order in which they are asked about."""
         free = ~self.test_rows & ~self.exact
         first, *later = (self._drawn(free, batch, self.settings.control_share, 2) for batch in self.batches)
-        left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row at least to learn from
+        left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row must be left to train
         return np.concatenate([first[:left], *later])
 
     # Entries
 
     def apply(self, entry: Entry) -> list[CandidateChange]:
-        """Apply one entry and return what it changed, row by row. Raises AnswerError, and changes nothing, if
-        the entry is impossible.
+        """Apply one entry and return its changes, row by row. Raises AnswerError, and changes nothing, if the entry is
+        impossible.
 
-        Old equals new where only `changed_at` has moved, as when the first of two equal answers is withdrawn.
+        Old equals new if only `changed_at` has changed, such as when the first of two equal answers is withdrawn.
         """
         self.check(entry)
         kind = entry.kind if entry.target is None else self.fold.entry(entry.target).kind
@@ -276,7 +278,8 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return [change for change in changes if change is not None]
 
     def _fold_anew(self, row: int, before: RowStanding) -> CandidateChange | None:
-        """The result of its entries for a row now that stood so before; None if it is as it was."""
+        """Fold the entries of a row again and update the counts; return the change, or None. before : the row's state
+        before the entry"""
         change, held = self._take_up(row), self.test_rows[row] or self.control_rows[row]
         place = None if held else int(self.place[row])
         self.counts.note(place, bool(self.test_rows[row]), before, self._stood(row))
@@ -303,14 +306,14 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
 
     @cached_property
     def named_sources(self) -> IntArray | None:
-        """(n,) the source of each row, such as a photo, a number of its own if it has none; None if the table names
-        none, or no two rows have the same."""
+        """Source of each row (n,), such as a photo, and a unique number for rows without one. None if the table has no
+        sources, or no two rows share one."""
         named: IntArray | None = getattr(self.table, "sources", None)
         return None if named is None else read_sources(np.where(named < 0, np.nan, named), len(named))
 
     @cached_property
     def sources(self) -> IntArray | None:
-        """(n,) `named_sources`, if the sets of candidates at import come from them
+        """Sources of the rows (n,), as `named_sources`, if the candidate sets at import come from them
         (`plcore.labels.set_masses.show_in_sets`); else None."""
         sources = self.named_sources
         if sources is None or not show_in_sets(sources, self.original[np.arange(len(sources))]):
@@ -318,81 +321,82 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return sources
 
     def make_features(self, use: str | None = None) -> Features:
-        """The function that makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None:
-        those that the
-        settings name"""
+        """Return the unfitted features of the table. use : one of `FEATURE_SETS`; None: those of the settings"""
         use = use or self.settings.features_in_force
         return self.table.features() if use == BOTH else self.table.features(use)
 
     def weights_of(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
-        """(r, m) how much each of these candidates (r, m) of rows counts: by the model of the annotators where one has
-        answers of the row, else by the table; None if all count alike."""
+        """Return (r, m) weights of these candidates (r, m) of rows; None if all count alike.
+
+        They come from the model of the annotators if it has answers to the row, else from the table."""
         return self.asked.weights(rows, candidates, self.imported_weights(rows, candidates))
 
     def imported_weights(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
-        """As `weights_of`, by the table alone."""
+        """Return the weights as `weights_of`, from the table alone."""
         weights = self.table.candidate_weights
         return None if weights is None else weights_after_answers(weights[rows], candidates)
 
-    # Which questions may be asked, and answers by person
+    # Questions that may be asked, and answers by person
 
     def views(self, row: int) -> Sequence[View]:
-        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
+        """Return each person's view of a row if people answer independently, without verdicts."""
         return self.asked.views(self.check_row(row))
 
     def disputed(self) -> Mapping[int, float]:
-        """{row: how far people are apart, above 0 to 1} of the rows in dispute (`.several.disagreement`)."""
+        """Return {row: degree of disagreement, above 0 to 1} of the disputed rows (`.several.disagreement`)."""
         return self.asked.disputed()
 
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether the row can be asked about: it still has two candidates or more; where people answer for themselves,
-        not enough of them have. One label of it never can."""
+        """Return whether the row can be asked about: it has at least two candidates or, with independent answers, not
+        enough answers. Single labels of a row cannot."""
         return self.places_left(Place(row, label)) > 0
 
     def places_left(self, place: Place) -> int:
-        """How many people may have the row before them now: one, or as many as are still to answer it."""
+        """Return how many people may be asked about the row at the same time: one, or those still to answer."""
         closed = place.label is not None or self.test_rows[place.row]
         return 0 if closed else self.asked.places_left(place.row)
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """As for any pool; where people answer for themselves no one is asked twice."""
+        """Return whether this annotator can be asked about the place. With independent answers, no one is asked
+        twice."""
         return super().may_ask(place, annotator) and not self.asked.is_over(place.row, annotator)
 
     def candidates_for(self, row: int, annotator: str | None) -> BoolArray:
-        """(m,) the candidates that this annotator has before them; None: as all answers leave them."""
+        """Return (m,) the candidates that this annotator sees; None: the candidates after all answers."""
         if annotator is None or self.asked.rule is None:
             return np.asarray(self.candidates[row])
         return self.fold.view(row, self.fold.entries(row), annotator).votes
 
     def own_entries(self, row: int, annotator: str) -> list[Entry]:
-        """The entries of a row that this annotator knows of: their own, or all where one answer follows another."""
+        """Return the entries of a row that this annotator knows: their own, or all if each answer builds on the
+        previous ones."""
         entries = self.fold.entries(row)
         return entries if self.asked.rule is None else [one for one in entries if one.annotator == annotator]
 
     def fresh(self) -> BoolArray:
-        """(n,) the rows that can be asked about and wait for their first answer, test rows among them."""
+        """Return (n,) the rows that a strategy may choose, including test rows."""
         return self.asked.fresh()
 
     def begun(self, annotator: str) -> Iterator[int]:
-        """Rows that train, have answers that count and wait for one of this annotator, those begun first first; not
-        those that they have put aside for now."""
+        """Return training rows that wait for an answer of this annotator and already have others, ordered by their
+        first answer. Rows that the annotator has put off are left out."""
         late = {place.row for place in self.standings.put_aside(annotator)}
         waiting = (row for row in self.asked.begun() if row not in late)
         return (row for row in waiting if not self.asked.is_over(row, annotator))
 
     def control_left(self) -> IntArray:
-        """Control rows that are still to be asked, in the order of their draw."""
+        """Return the control rows that are still to be asked about, in drawn order."""
         return np.asarray(self._control_order[self.asked.waiting()[self._control_order]])
 
     # State
 
     def known(self) -> IntArray:
-        """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
+        """Return (n_held,) the known label of each held-out row, true, given or answered; else -1."""
         label = np.where(self.sizes[self.held] == 1, lowest_of(self.candidates, self.held), -1)
         return np.where(self.test_rows[self.held], self.truth[self.held], label)
 
     def held_score(self, said: IntArray | None = None) -> HeldScore:
-        """The score of a model that says these labels (n_held,) of the held-out rows; None: there is none yet."""
+        """Return the score of a model with these predictions (n_held,) for the held-out rows; None: no model yet."""
         return HeldScore(self.test_rows[self.held], self.sizes_at_first[self.held] >= 2, self.known(), said)
 
     def point(
@@ -402,10 +406,10 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         model_version: int,
         progressive_error: float | None = None,
     ) -> CurvePoint:
-        """Where the work stands, with a model that has this score.
+        """Return the curve point of a model with this score.
 
-        settled : share of the decisions that no answer can change; None if the model proves none: it is then the
-            share of the training rows ambiguous at first that have one label now, or are bad items
+        settled : share of the decisions that no answer can change; None if the model proves none: it is then the share
+            of initially ambiguous training rows that have one label now, or are bad items
         """
         return CurvePoint(
             seq=self.seq,
@@ -420,13 +424,14 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
 
     @property
     def n_answered(self) -> int:
-        """Rows with an answer that counts that are not open: at most one candidate is left, or no one is to answer."""
+        """Number of rows that are not open and have an answer that counts: at most one candidate is left, or no one is
+        still to answer."""
         return self.counts.done
 
     @property
     def n_open(self) -> int:
-        """Count the rows, except test rows, with at least two candidates; with independent answers, those that need
-        more of them."""
+        """Number of rows, without test rows, that have at least two candidates or, with independent answers, need more
+        answers."""
         return self.counts.open
 
     @property
@@ -442,7 +447,8 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return self.control_rows
 
     def shown_to_all(self) -> BoolArray:
-        """As for every pool: rows whose answers have left one label, none that more people are to answer among them."""
+        """Return a new array bool (n,): rows whose answers left one label, without those that wait for more people, as
+        for every pool."""
         held = self.test_rows | self.control_rows | self.asked.waiting()
         return np.asarray(self.answered & (self.sizes == 1) & ~self.bad & ~held)
 
@@ -450,12 +456,13 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return self.names(np.asarray(self.candidates[row]))
 
     def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """As for every pool: the candidates; of a row that more people are to answer those at first."""
+        """Return the candidates of these rows, or the first candidates of rows that wait for more people, as for every
+        pool."""
         hidden = self.asked.waiting() if self.settings.several else np.zeros(len(self.bad), dtype=bool)
         return tuple(self.names(self.first[row] if hidden[row] else self.candidates[row]) for row in rows)
 
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
-        """As for every pool: the candidates that the person of the entry has before them."""
+        """Return the candidates that the entry's annotator sees, as for every pool."""
         entries = self.fold.entries(entry.row)
         return self.names(self.fold.view(entry.row, entries, entry.annotator, entry.seq).votes)
 
@@ -473,8 +480,8 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         )
 
     def answers_per_label(self) -> dict[str, int]:
-        """How many rows people's answers have narrowed to each label; labels without any are left out, and so are rows
-        that wait for another person's answer or are disputed."""
+        """Return {label: number of rows that people's answers have narrowed to it}. Labels without any, pending rows
+        and disputed rows are left out."""
         pending, disputed = undecided_rows(self)
         decided = self.answered & (self.sizes == 1) & ~pending & ~disputed
         narrowed = lowest_of(self.candidates, np.flatnonzero(decided))

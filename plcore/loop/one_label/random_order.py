@@ -1,7 +1,8 @@
-"""The project's own runs in random order: its model, its rows, its classes, other questions. No database, no files.
+"""Simulated runs of a project in random order: with its model, rows and classes, but other questions. No database, no
+files.
 
-What is found follows from table, settings and entries alone. Nothing of it is ever published: the models below learn
-true labels that the project hides, and answers to blind checks, which no model of the project may.
+The results are determined by table, settings and entries. The models below are never published: they learn true labels
+that the project hides, and answers to blind checks, which the project's models must not see.
 """
 
 from __future__ import annotations
@@ -31,42 +32,40 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
 from plcore.neighbors.graph import Graph
 
-# A project's model under other answers than were given: restarted, answered, and asked what it says of held-out
-# rows.
+# A project's model under other answers than the given ones: restarted, answered, and asked to predict held-out rows.
 #
-# It is the model of the project as the loop has it (`.learner`, `.training`), so that what is compared is the order
-# of the questions alone.
+# It is the same model as in the loop (`.learner`, `.training`), so that only the order of the questions is compared.
 
 SOMEBODY = "random"
 
 
 class Run(ABC):
-    """One table under one draw of held-out rows; any number of runs, one after the other."""
+    """Any number of consecutive runs on one table with one draw of held-out rows."""
 
     @property
     @abstractmethod
     def pool(self) -> OneLabelPool[Table]:
-        """How the rows stand."""
+        """The state of the rows."""
 
     @abstractmethod
     def begin(self) -> None:
-        """Back to where nothing is answered."""
+        """Restart without any answers."""
 
     @abstractmethod
     def apply(self, entry: Entry) -> None:
-        """Take in an entry."""
+        """Apply an entry."""
 
     @abstractmethod
     def said(self, progress: RoundProgress) -> IntArray:
-        """(n_held,) what the model says of each held-out row now. progress : as for `Trainer.train`"""
+        """Return (n_held,) the current prediction for each held-out row. progress : as for `Trainer.train`"""
 
     def follow(self, entries: Iterable[Entry]) -> None:
-        """Take in the answers that were given, in order."""
+        """Apply the given answers, in order."""
         for entry in entries:
             self.apply(entry)
 
     def answer(self, row: int, label: int) -> None:
-        """Give the row this label, candidate or not: that is how a verdict differs from `is`."""
+        """Give the row this label, even if it is no candidate: a verdict allows that, `is` does not."""
         pool = self.pool
         seq = max(pool.seq, pool.changed_until) + 1
         self.apply(Entry(seq, EntryKind.VERDICT, row, SOMEBODY, (pool.classes[label],)))
@@ -94,7 +93,7 @@ class RunAtOnce(Run):
         return self._learner.pool
 
     def begin(self) -> None:
-        self._learner = self._make(self._learner.graph)  # answers change no neighbours
+        self._learner = self._make(self._learner.graph)  # answers do not change the neighbours
 
     def apply(self, entry: Entry) -> None:
         self._learner.apply(entry)
@@ -106,7 +105,7 @@ class RunAtOnce(Run):
 
 
 class RunTrained(Run):
-    """Runs of a model that is fitted as a whole. Shared inputs of its fits, such as a kernel, are made once for all
+    """Runs of a model that is fitted as a whole. Shared inputs of its fits, such as a kernel, are computed once for all
     runs."""
 
     def __init__(
@@ -148,43 +147,45 @@ def make_run(
     changes: Sequence[ClassChange] = (),
     controls: IntArray | None = None,
 ) -> Run:
-    """The run of a project. controls : rows to hold out in place of its own blind checks, as for the pool"""
+    """Return the runs of a project. controls : rows to hold out instead of its own blind checks, as for the pool"""
     made = RunTrained if settings.is_trained else RunAtOnce
     return made(table, settings, changes, controls)
 
 
 ORDERS = 5
-"""Runs in random order where truth is known."""
+"""Number of runs in random order if the truth is known."""
 ORDERS_OF_CHECKS = 3
 FOLDS = 5
 FEWEST_CHECKS = 30
-"""Answered blind checks below which their curve says nothing."""
+"""Minimum number of answered blind checks for their curve to be meaningful."""
 FEWEST_MEASURED = 30
-"""Test rows below which the same holds."""
+"""Minimum number of test rows, for the same reason."""
 _UNTIL_NOW = (0.0, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
 _BEYOND = (1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)
-"""Where runs are measured, as shares of the answers that the project has."""
+"""Points at which runs are measured, in multiples of the project's number of answers."""
 _OF_CHECKS = 8
 _AHEAD = 0.03
-"""By so much a run must be better than the project before it ends: measured again it may be worse."""
+"""Required lead of a run over the project before it ends: a second measurement may be worse."""
 
 _LONGEST = 4
-"""So many budgets may pass before fits are given up."""
+"""Number of time budgets after which fits are given up."""
 
 TRUTH, CHECKS = "truth", "checks"
-"""How random order is known: by replays on known truth; by blind checks, carried on."""
+"""Source of the estimate: replays on known truth, or blind checks with an extrapolated curve."""
 
 
 class CannotEstimateError(ValueError):
-    """Why random order cannot be estimated, and what is missing, in a sentence for people."""
+    """Reason why random order cannot be estimated, and what is missing, in a sentence for users."""
 
 
 @dataclass(frozen=True)
 class RandomOrderFound:
-    """The result. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
+    """Result of the runs.
 
-    model : that answered in all runs      measured : rows measured on      orders : random orders
-    given : answers of the project to rows that train      now : its accuracy on the same rows
+    how : TRUTH or CHECKS      line : see `plcore.evaluation.RandomOrderLine`
+    model : name of the model in all runs      measured : number of rows measured on      orders : number of random
+        orders
+    given : number of the project's answers to training rows      now : its accuracy on the same rows
     """
 
     how: str
@@ -196,7 +197,7 @@ class RandomOrderFound:
     now: float
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`."""
+        """Return plain values for `json.dumps`."""
         return {**asdict(self), "line": self.line.to_json()}
 
     @classmethod
@@ -206,7 +207,7 @@ class RandomOrderFound:
 
 
 class RandomOrderRuns:
-    """Replays a project in random order; `apply` is to apply its log before `measure`.
+    """Replays a project in random order. Call `apply` with the whole log before `measure`.
 
     table, changes : as for the pool
     """
@@ -218,12 +219,12 @@ class RandomOrderRuns:
         self._log: list[Entry] = []
 
     def apply(self, entry: Entry) -> None:
-        """Take in an entry. Raises AnswerError, and changes nothing, if it is impossible."""
+        """Apply an entry. Raises AnswerError, and changes nothing, if it is impossible."""
         self.pool.apply(entry)
         self._log.append(entry)
 
     def how(self) -> str:
-        """How random order would be estimated, TRUTH or CHECKS. Raises CannotEstimateError."""
+        """Return the source of the estimate, TRUTH or CHECKS. Raises CannotEstimateError."""
         pool = self.pool
         if pool.settings.several:
             raise CannotEstimateError("Where several people answer each row, random order is not estimated.")
@@ -249,11 +250,13 @@ class RandomOrderRuns:
         )
 
     def measure(self, progress: StepProgress | None = None, budget: float | None = None) -> RandomOrderFound:
-        """The line of random order.
+        """Return the line of random order.
 
-        progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
+        progress : called between fits with (fits done, total fits, name of the model); an exception it raises ends the
+            runs
         budget : CPU seconds, after which no further order begins
-        Raises CannotEstimateError, and ValueError where the model cannot be fitted.
+
+        Raises CannotEstimateError, and ValueError if the model cannot be fitted.
         """
         how = self.how()
         clock = _Clock(progress, budget, self._settings.model_in_force)
@@ -274,34 +277,35 @@ class RandomOrderRuns:
     # Training and test data
 
     def _answered(self) -> IntArray:
-        """Rows that train and have an answer."""
+        """Return the training rows that have an answer."""
         return self.pool.train[self.pool.answered[self.pool.train]]
 
     def _hidden(self) -> IntArray:
-        """Rows that train, could be asked at first, and whose truth the table hides."""
+        """Return the training rows that could be asked about at first and whose truth the table hides."""
         pool = self.pool
         askable = (pool.first.sum(axis=1) >= 2) & (pool.truth >= 0)
         return np.asarray(pool.train[askable[pool.train]])
 
     def _checks(self) -> IntArray:
-        """Blind checks that were asked and have one label now."""
+        """Return the blind checks that were asked and have one label now."""
         pool = self.pool
         return np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1))
 
     def _free(self) -> IntArray:
-        """Blind checks that had one candidate anyway."""
+        """Return the blind checks that had one candidate from the start."""
         pool = self.pool
         return np.flatnonzero(pool.control_rows & (pool.first.sum(axis=1) == 1) & (pool.sizes == 1))
 
     def _entries(self) -> list[Entry]:
-        """All about answered rows that train, also what was withdrawn: others may have been possible only by it."""
+        """Return all entries about answered training rows, including withdrawn ones, since later entries may depend on
+        them."""
         rows = set(self._answered().tolist())
         return [one for one in self._log if one.row in rows]
 
     # Runs
 
     def _by_truth(self, clock: _Clock) -> RandomRuns:
-        """Whole runs on the truth that the table hides, measured on the test rows."""
+        """Return complete runs on the hidden truth of the table, measured on the test rows."""
         pool, given, rows = self.pool, len(self._answered()), self._hidden()
         test = pool.test_rows[pool.held]
         truth = pool.truth[pool.held][test]
@@ -318,7 +322,7 @@ class RandomOrderRuns:
                 seen.append(said[test] == truth)
                 better = seen[-1].mean() >= right_now.mean() + _AHEAD
                 if not found and answers[len(seen) - 1] > given and better:
-                    answers = answers[: len(seen)]  # the other runs go as far
+                    answers = answers[: len(seen)]  # the other runs end there too
                     clock.begin(1 + ORDERS * len(answers))
                     break
             found.append(seen)
@@ -326,9 +330,10 @@ class RandomOrderRuns:
         return RandomRuns(answers, np.array(found), np.full(k, 1 / k), right_now, given)
 
     def _by_checks(self, clock: _Clock) -> RandomRuns:
-        """Short runs, in which blind checks answer and, in turns, measure: those of one part are measured by models
-        that learn those of the others, in random order. Each of these replaces another row, for more rows
-        would make a better model."""
+        """Return short runs on the blind checks, by cross-validation.
+
+        The checks of each fold are measured by models that learn the checks of the other folds, in random order. Each
+        learnt check replaces a training row, since more rows would make a better model."""
         pool, seed = self.pool, self._settings.seed
         asked, free = self._checks(), self._free()
         known = np.concatenate([asked, free])
@@ -357,7 +362,8 @@ class RandomOrderRuns:
         )
 
     def _weights(self, asked: int, free: int) -> FloatArray:
-        """Weight of each check: those that were ambiguous at first as much together as such rows are in the pool."""
+        """Return the weight of each check. Checks ambiguous at first have the same total weight as such rows have in
+        the pool."""
         share = self.pool.share_ambiguous if free else 1.0
         return np.repeat([share / asked, (1 - share) / max(free, 1)], [asked, free])
 
@@ -368,7 +374,7 @@ class RandomOrderRuns:
     def _run_through(
         run: Run, rows: IntArray, labels: IntArray, answers: IntArray, clock: _Clock
     ) -> Iterator[IntArray]:
-        """Model predictions after this many answers (j,), for these rows in this order."""
+        """Yield the predictions after each number of answers (j,), for these rows in this order."""
         run.begin()
         before = 0
         for until in answers.tolist():
@@ -380,7 +386,7 @@ class RandomOrderRuns:
 
 
 class _Clock:
-    """How far the fits are and whether their time is over."""
+    """Progress of the fits, and their time budget."""
 
     def __init__(self, progress: StepProgress | None, budget: float | None, model: str) -> None:
         self._progress, self._budget, self._model = progress, budget, model
@@ -394,7 +400,7 @@ class _Clock:
         return self._budget is not None and thread_time() - self._begun > self._budget
 
     def tell(self, *_: object) -> None:
-        """Say the progress. Raises CannotEstimateError where the fits take far longer than they may."""
+        """Report the progress. Raises CannotEstimateError if the fits take far longer than the budget."""
         if self._progress is not None:
             self._progress(self.done, self._total, self._model)
         if self._budget is not None and thread_time() - self._begun > _LONGEST * self._budget:

@@ -1,4 +1,4 @@
-"""Reports of an ActiveLearner: questions, progress, points of its curve, rows, disambiguated labels."""
+"""Reports of an ActiveLearner: questions, progress, curve points, row states and disambiguated labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Question:
     """A row to ask about, its choices, and the reason for asking."""
 
     row: int
-    choices: tuple[str, ...]  # the candidates left, in class order
+    choices: tuple[str, ...]  # the remaining candidates, in class order
     probabilities: tuple[
         float, ...
     ]  # the model's shares of the choices; for PL-KNN without the row's own vote
@@ -33,15 +33,15 @@ class Question:
 class Progress:
     """Progress of the work. Test rows are counted in `n_test` only."""
 
-    answers: int  # unwithdrawn answers (is, among, not, none, bad)
-    answered: int  # rows with at least one of them
+    answers: int  # unwithdrawn answers (is, among, not, none, bad, verdict)
+    answered: int  # rows with at least one answer
     bad: int  # rows marked as bad items
     ambiguous_left: int  # rows with two candidates or more
     candidates_left: int  # labels still to be ruled out: sum over these rows of |candidates| - 1
     settled: float
-    """Share of the initially ambiguous rows whose decision no further answer can change; under a model that proves
-    none, share of them that have one label now or are bad items."""
-    accuracy: float | None  # share of test rows predicted right; None without test rows
+    """Share of the initially ambiguous rows whose decision no further answer can change; without a proof, share of them
+    that have one label now or are bad items."""
+    accuracy: float | None  # accuracy on the test rows; None without test rows
     n_train: int
     n_test: int
     model_version: int
@@ -61,7 +61,7 @@ class CurvePoint:
     model_version: int
     control: ControlCounts = NOTHING_COUNTED
     progressive_error: float | None = (
-        None  # of an online model, over the rows answered; see `.models.OnlineModel`
+        None  # error of an online model on the answered rows, see `.models.OnlineModel`
     )
 
 
@@ -71,7 +71,7 @@ class RowState:
 
     row: int
     original: tuple[str, ...]  # candidates at import
-    candidates: tuple[str, ...]  # candidates now; none of a bad item
+    candidates: tuple[str, ...]  # current candidates; none for a bad item
     bad: bool
     test: bool
     answer: Entry | None  # the latest answer that counts
@@ -83,17 +83,17 @@ class Disambiguation:
     """A label for every row, with its source.
 
     labels : int (n,) class number, -1 for bad, open and disputed rows
-    sources : str (n,) "given" (one candidate at import), "person" (answers left one), "verdict" (a reviewer settled
+    sources : str (n,) "given" (one candidate at import), "person" (answers left one), "verdict" (a reviewer resolved
         it), "truth" (true label at import), "necessary" (the neighbours leave one candidate, whatever their labels
         are), "model", "file" (the file's scores, until a model that uses them is trained), "bad", or "open" (several
-        candidates, and no model trained yet). If people answer for themselves, also "pending" (more people are to
+        candidates, and no model trained yet). If people answer independently, also "pending" (more people are to
         answer), "combined" (they differ, and the rule decides) and "disputed" (they differ, and it does not)
     confidence : float (n,) 1 for given, verdict and truth; the label's share of the scores for file, and of the row's
         label distribution for necessary and model; the posterior of the annotator model, below 1, for rows that several
         people answered; 1 for other answers; NaN for bad, open and disputed
-    outside : float (n,) how likely the truth is none of the row's candidates, where blind checks show that this happens
-        (`.checks.rows_at_risk`); None if they do not
-    likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the class that is most likely by the
+    outside : float (n,) probability that the truth is none of the row's candidates, if blind checks show that this
+        happens (`.checks.rows_at_risk`); None if they do not
+    likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the most likely class under the
         annotator model
     """
 

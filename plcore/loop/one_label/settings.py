@@ -1,4 +1,4 @@
-"""Settings of a learner of one true label among candidates."""
+"""Settings of a learner for one true label among candidates."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from plcore.neighbors.graph import WEIGHTS
 from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
 
 FOLDS = ("latest", "majority", "intersection", "dawid-skene")
-"""Rules by which several people's answers to a row become its candidates (`.several`)."""
+"""Rules that merge several people's answers into the candidates of a row (`.several`)."""
 
 TRUTH_ROLES = ("hidden", "given")
 
 AUTOMATIC = "automatic"
-"""In the place of a model: models are compared now and then, and the best is adopted (`.comparing`). In the place of a
-strategy: the one that suits the model in force, as its entry says.
+"""As the model: models are compared from time to time, and the best is adopted (`.comparing`). As the strategy: the one
+that suits the current model, by its entry.
 """
 
 
@@ -30,28 +30,29 @@ strategy: the one that suits the model in force, as its entry says.
 class LearnerSettings(OverlapSettings):
     """Settings of a learner as plain JSON values. Raises ValueError naming the setting that is wrong.
 
-    n_neighbors : K of PL-KNN and of the effect scores, the row itself counted
-    weights : "linear" | "uniform"
+    n_neighbors : K of PL-KNN and of the effect scores, including the row itself
+    weights : "linear" or "uniform"
     strategy : "automatic", the one that suits the model, or one of `plcore.query.STRATEGY_ENTRIES`: an effect rule
-        "apl" | "mw" | "pl" (exact: it searches), a baseline "random" | "mp" | "act", "margin": where the model
-        hesitates most between two candidates, or "moves": where an answer would move a kernel ridge most; of models
-        that cannot tell this it is "margin". "cover": the first rows stand for many others, then as "automatic"
-    by_source : whether all open rows of a source, such as a photo, are asked one after the other, in the order of the
-        table; the source whose rows have the highest mean score comes next. Without a column of sources: no difference
-    test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
-    truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
-    seed : of the draws of test rows and control rows, and of what the strategy draws
-    model : one of `plcore.loop.MODEL_ENTRIES`, or "automatic": the one that was adopted last
-    adopted : the model in force while `model` is "automatic"; the first answers at once and needs no comparison
-    features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": those that were adopted last
-    adopted_features : the features in force while `features` is "automatic"; both are the safe start
-    C : parameter C of the model in force, under the name that its entry says; some have none. None: its default
-    train_every, train_seconds : a model trained in the background is retrained after this many answers, or
-        this many seconds after an answer, whichever is first
+        "apl", "mw" or "pl" (exact, by search); a baseline "random", "mp" or "act"; "margin" (the smallest margin
+        between two candidates); "moves" (the answers that would change a kernel ridge most; "margin" for other models);
+        or "cover" (the first rows represent many others, then as "automatic")
+    by_source : whether all open rows of a source, such as a photo, are asked about one after the other, in table order;
+        the source with the highest mean score comes next. No effect without a column of sources
+    test_share : share in [0, 1) of the rows with a true label that is held out to measure accuracy
+    truth_role : use of the other true labels: "hidden" (never used), "given" (exact labels to train on)
+    seed : seed of the draws of test rows and control rows, and of the strategy's draws
+    model : one of `plcore.loop.MODEL_ENTRIES`, or "automatic": the model adopted last
+    adopted : the current model while `model` is "automatic"; the first one answers at once and needs no comparison
+    features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": the features adopted last
+    adopted_features : the current features while `features` is "automatic"; both sets are the safe start
+    C : parameter C of the current model, under the name in its entry, if it has one. None: its default
+    train_every, train_seconds : a model trained in the background is retrained after this many answers, or this many
+        seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
-    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`
-    fold : what several answers make of a row: "latest", "majority" (the labels that most allow), "intersection" (the
-        labels that all allow; if there are none, those that anyone does), "dawid-skene" (a model of the annotators)
+    overlap, overlap_share, agree, checks_by_all, own_since : as in `plcore.loop.standings.OverlapSettings`
+    fold : rule that merges several answers to a row: "latest", "majority" (the labels that most allow), "intersection"
+        (the labels that all allow; if there are none, those that anyone allows), "dawid-skene" (a model of the
+        annotators)
     """
 
     n_neighbors: int = 10
@@ -105,7 +106,7 @@ class LearnerSettings(OverlapSettings):
         return cls(**{"strategy": "apl", **stored})
 
     def to_json(self) -> dict[str, object]:
-        """Plain values for `json.dumps`."""
+        """Return plain values for `json.dumps`."""
         return asdict(self)
 
     @property
@@ -119,28 +120,28 @@ class LearnerSettings(OverlapSettings):
         return self.adopted if self.is_automatic else self.model
 
     def adopting(self, model: str, C: float | None = None) -> LearnerSettings:
-        """The same settings with this model in force, still chosen by comparisons. Raises ValueError."""
+        """Return these settings with this model adopted, still chosen by comparisons. Raises ValueError."""
         return replace(self, model=AUTOMATIC, adopted=model, C=C)
 
     @property
     def features_in_force(self) -> str:
-        """Which features models learn from now, one of `FEATURE_SETS`."""
+        """Return the current features of models, one of `FEATURE_SETS`."""
         return self.adopted_features if self.features == AUTOMATIC else self.features
 
     @property
     def model_entry(self) -> ModelEntry:
-        """The registry entry of the model in force."""
+        """Return the registry entry of the current model."""
         return MODEL_ENTRIES[self.model_in_force]
 
     @property
     def opening_entry(self) -> StrategyEntry | None:
-        """The registry entry of the strategy of the first questions, where that is another."""
+        """Return the registry entry of the strategy for the first questions, if it is a different one."""
         entry = STRATEGY_ENTRIES.get(self.strategy)
         return entry if entry is not None and entry.kind is StrategyKind.OPENING else None
 
     @property
     def strategy_entry(self) -> StrategyEntry:
-        """The registry entry of the strategy that questions use, after the first ones."""
+        """Return the registry entry of the strategy after the first questions."""
         opens = self.opening_entry is not None
         name = self.model_entry.strategy if opens or self.strategy == AUTOMATIC else self.strategy
         entry = STRATEGY_ENTRIES[name]
@@ -150,37 +151,38 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def by_votes(self) -> bool:
-        """Whether model or strategy uses votes of neighbours."""
+        """Return whether the model or the strategy uses neighbour votes."""
         return self.strategy_entry.needs is Need.GRAPH or self.model_entry.upkeep is Upkeep.VOTES
 
     @property
     def needs_graph(self) -> bool:
-        """Whether the neighbours of the rows are needed."""
+        """Return whether the neighbours of the rows are needed."""
         return self.by_votes or self.opening_entry is not None
 
     @property
     def by_row(self) -> bool:
-        """Whether a question is about a whole row: here it always is."""
+        """Return whether a question is about a whole row: always."""
         return True
 
     @property
     def is_trained(self) -> bool:
-        """Whether the model is trained as a whole, in the background."""
+        """Return whether the model is trained as a whole, in the background."""
         return self.model_entry.upkeep is Upkeep.TRAINED
 
     @property
     def is_online(self) -> bool:
-        """Whether the model takes one step of learning for each answer."""
+        """Return whether the model makes one learning step per answer."""
         return self.model_entry.upkeep is Upkeep.ONLINE
 
     @property
     def proves_done(self) -> bool:
-        """Whether "settled" is proved about the model's predictions; else it is the share of decided rows."""
+        """Return whether "settled" is a proof about the model's predictions; otherwise it is the share of decided
+        rows."""
         return self.model_entry.proves_done
 
     @property
     def model_key(self) -> str:
-        """Inputs of a trained model in addition to table and log, as part of a file name."""
+        """Return a key for the inputs of a trained model other than table and log, as part of a file name."""
         drawn = float(self.test_share).hex(), float(self.control_share).hex()
         parts: tuple[object, ...] = (
             self.model_in_force,

@@ -1,7 +1,7 @@
 """Several people's answers to one row: how many people are asked, and the rule that merges their answers.
 
-Each person answers for themselves: what they have before them is what their own answers left (`CandidateFold.view`).
-All here follows from the entries that count, by `seq`, and from the settings.
+Each person sees only the result of their own answers (`CandidateFold.view`). Everything here follows from the entries
+that count, by `seq`, and from the settings.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from plcore.loop.standings import EVERYBODY, by_person
 
 # The model of the annotators in a project: Dawid and Skene's, restricted to the candidates of each row.
 #
-# What it says of a row follows from the answers to the row and from how right each person was, as it stood when it
-# was last fitted. It is refitted to all answers whenever they have grown by a fiftieth, counted in entries, so
-# that the same log gives the same labels wherever it is folded.
+# Its result for a row depends on the answers to the row and on each person's reliability at the last fit. It is
+# refitted whenever the number of entries has grown by a fiftieth, so that the same log always gives the same labels.
 
 LEAST_SHARE = 0.05
 """Candidates whose probability is below this share of the most probable one's are ruled out."""
@@ -33,25 +32,29 @@ FIT_EVERY = 50
 
 
 class AnnotatorModel:
-    """first : bool (n, m), the candidates before any answer"""
+    """The annotator model of a project.
+
+    first : bool (n, m), the candidates before any answer"""
 
     def __init__(self, first: BoolArray) -> None:
         self._first = first
-        self._model: DawidSkene | None = None  # before there are answers
+        self._model: DawidSkene | None = None  # None without answers
         self._numbers: dict[str, int] = {}
-        self._sets: dict[int, tuple[IntArray, BoolArray]] = {}  # row -> its annotators, and what each allows
-        self._taught: set[int] = set()  # rows that the annotators are judged by, if they have answers
+        self._sets: dict[
+            int, tuple[IntArray, BoolArray]
+        ] = {}  # row -> its annotators, and the candidates each allows
+        self._taught: set[int] = set()  # rows that annotators are judged by, if they have answers
         self._shares: dict[int, FloatArray] = {}
         self._entries = self._fitted_at = 0
 
     def keep(
         self, row: int, annotators: Sequence[str], sets: BoolArray, *, learn: bool = True
     ) -> Sequence[int]:
-        """Take note of what each annotator allows of a row, bool (a, m), after one more entry about it; the rows whose
-        candidates are others by it.
+        """Record the candidates that each annotator allows for a row, bool (a, m), after one more entry about it;
+        return the rows whose candidates may have changed.
 
-        learn : whether the annotators are judged by this row too. Held-out rows, which measure the model, teach it
-            nothing, not even whom to believe.
+        learn : whether annotators are judged by this row too. Held-out rows measure the model, so it learns nothing
+            from them, not even whom to trust.
         """
         self._entries += 1
         self._sets.pop(row, None)
@@ -68,11 +71,11 @@ class AnnotatorModel:
         return (row,)
 
     def left(self, row: int, annotators: Sequence[str], sets: BoolArray) -> BoolArray:
-        """(m,) the candidates of a row that these answers leave, bool (a, m), by the model as it was fitted last."""
+        """Return (m,) the candidates that these answers, bool (a, m), leave a row, by the model as last fitted."""
         return _likely(self._posterior(row, self._number(annotators), sets))
 
     def shares(self) -> tuple[IntArray, FloatArray]:
-        """(rows, shares (r, m)): what the model says of every row that has answers."""
+        """Return (rows, shares (r, m)): the model's result for every row that has answers."""
         rows = np.array(sorted(self._shares), dtype=np.int64)
         shares = np.array([self._shares[row] for row in rows.tolist()], dtype=np.float64)
         return rows, shares.reshape(len(rows), self._first.shape[1])
@@ -100,7 +103,7 @@ class AnnotatorModel:
         return arrays
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
-        """Take in what `to_arrays` gave, in place of every entry so far."""
+        """Restore the output of `to_arrays`, in place of all entries so far."""
         self._numbers = {name: number for number, name in enumerate(unpacked(arrays["names"]))}
         self._entries, self._fitted_at = arrays["counts"].tolist()
         self._taught = set(arrays["taught"].tolist())
@@ -108,7 +111,7 @@ class AnnotatorModel:
         parts = zip(np.split(arrays["people"], ends), np.split(arrays["sets"], ends), strict=True)
         self._sets = dict(
             zip(arrays["rows"].tolist(), parts, strict=False)
-        )  # of no rows there is one empty part
+        )  # without rows there is one empty part
         self._shares = dict(zip(arrays["share_rows"].tolist(), arrays["shares"], strict=True))
         self._model = None
         if "fitted_people" in arrays:
@@ -122,7 +125,8 @@ class AnnotatorModel:
         return np.array([known.setdefault(name, len(known)) for name in annotators], dtype=np.int64)
 
     def _fit(self, row: int) -> list[int]:
-        """Fit it to all answers it may learn from; the row, and the others whose candidates are others now."""
+        """Fit the model to all answers it may learn from; return the row, and the others whose candidates have
+        changed."""
         rows, before = sorted(self._sets), self._shares
         self._model = None
         if learnt := [one for one in rows if one in self._taught]:
@@ -143,7 +147,7 @@ class AnnotatorModel:
         return list(dict.fromkeys([row, *changed]))
 
     def _votes_of(self, rows: Sequence[int]) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
-        """The votes of these rows as `DawidSkene.fit_masks` takes them, rows by their place in the list."""
+        """Return the votes of these rows in the form for `DawidSkene.fit_masks`, with each row's index in the list."""
         places = np.repeat(np.arange(len(rows)), [len(self._sets[one][0]) for one in rows])
         annotators = np.concatenate([self._sets[one][0] for one in rows])
         sets = np.concatenate([self._sets[one][1] for one in rows])
@@ -163,12 +167,12 @@ class AnnotatorModel:
 
 
 def _likely(shares: FloatArray) -> BoolArray:
-    """For distributions (..., m): the candidates that are not ruled out."""
+    """Return the candidates that are not ruled out, for distributions (..., m)."""
     return np.asarray(shares >= LEAST_SHARE * shares.max(axis=-1, keepdims=True))
 
 
 class View(NamedTuple):
-    """The result of one person for a row. seq : of their latest answer      over : they have said all they can of it"""
+    """One person's view of a row. seq : seq of their latest answer      over : they have said all they can about it"""
 
     annotator: str
     seq: int
@@ -177,14 +181,16 @@ class View(NamedTuple):
 
     @property
     def label(self) -> int | None:
-        """The one class that they say it is; None if they left several, or say that the item is bad."""
+        """The one class that they chose; None if they left several, or marked the item as bad."""
         left = np.flatnonzero(self.folded.votes)
         return int(left[0]) if len(left) == 1 else None
 
 
 def disagreement(views: Sequence[View]) -> float:
-    """How far the people who have said all they can are apart, 0 to 1: the mean distance of two of them, by
-    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 if fewer than two have."""
+    """Return the disagreement, 0 to 1, of the people who have said all they can; 0 if there are fewer than two.
+
+    It is the mean distance between two of them, by `plcore.crowd.set_distances` of the candidates they left. A bad item
+    is a set of its own."""
     said = [(*view.folded.votes.tolist(), view.folded.out) for view in views if view.over]
     if len(set(said)) < 2:
         return 0.0
@@ -194,9 +200,9 @@ def disagreement(views: Sequence[View]) -> float:
 class Several:
     """The rule of a project.
 
-    wanted : (n,) how many people each row is to be answered by; EVERYBODY for rows that are for all
+    wanted : (n,) number of people who are to answer each row; EVERYBODY for rows that are for everyone
     first : bool (n, m), the candidates before any answer
-    model : of the annotators, where the rule uses one
+    model : annotator model, if the rule uses one
     """
 
     def __init__(self, settings: LearnerSettings, wanted: IntArray, first: BoolArray) -> None:
@@ -206,7 +212,7 @@ class Several:
         self.model = AnnotatorModel(first) if settings.fold == "dawid-skene" else None
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
-        """The result of each person for a row, by the seq of their latest answer.
+        """Return each person's view of a row, by the seq of their latest answer.
 
         entries : answers that count, in order
         """
@@ -218,10 +224,10 @@ class Several:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedCandidates:
-        """The result of these answers, which count, for a row by the rule.
+        """Return the merged fold of a row by the rule, from answers that count.
 
-        A row is out where more than half say so of those who answered, or are to answer. Until then it is what the
-        others say; if no one else has, as imported.
+        A row is a bad item if more than half of its annotators say so, those still to answer included. Otherwise the
+        other people's answers decide; without any, the row stays as imported.
         """
         views = self.views(entries, chain)
         if not views:
@@ -246,8 +252,9 @@ class Several:
         return np.asarray(sets[-1])
 
     def places_left(self, row: int, views: Sequence[View], folded: FoldedCandidates) -> int:
-        """How many more people may be asked about a row now that had two candidates or more at first; none where a
-        verdict or enough answers settle it, nor where those who are asked could not make more agree than is requested.
+        """Return the number of further people to ask now about a row with at least two candidates at first.
+
+        It is 0 if a verdict or enough answers have resolved the row. It is at most the number that `agree` still needs.
         """
         if folded.out or (folded.answer is not None and folded.answer.kind == EntryKind.VERDICT):
             return 0

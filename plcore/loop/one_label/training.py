@@ -37,17 +37,18 @@ from plcore.labels.weights import prior_labels, score_columns, weights_after_ans
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
 
-# First updates of a kernel ridge, before a worker's next version: a few rounds from the version.
+# First updates of a kernel ridge, before the next version from a worker: a few rounds from the current version.
 #
-# It follows from the version and the candidates as they are: how often it was done in between changes nothing, and a
-# withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by
-# versions alone.
+# A first update depends only on the version and the current candidates, not on earlier updates, so a withdrawn answer
+# leaves no trace. Only predictions for training rows change; predictions for held-out rows come from versions.
 
 
 @dataclass(frozen=True, eq=False)
 class FirstUpdate:
-    """scores : float32 (n, m) of all rows, as those of a `Version`
-    effects : (n_train,) how far an answer about each row would move the others; None if no one asked for them"""
+    """Scores after a first update.
+
+    scores : float32 (n, m) of all rows, as those of a `Version`
+    effects : (n_train,) how much an answer about each row would change the others; None if not asked for"""
 
     scores: AnyArray
     effects: FloatArray | None
@@ -55,12 +56,12 @@ class FirstUpdate:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """Start of first updates: the state of a version, for the n rows it was fitted with, first those that train.
+    """Start of first updates: the state of a version, for the n rows it was fitted with, training rows first.
 
-    rounds : all that the rounds use      labels : (n, m) its soft labels
-    candidates : bool (n, m) those it was trained on, bad items as they were imported
-    effects : (n_train,) how far an answer about each row would move the others, then
-    held_prior : (n - n_train, m) where the soft labels of held-out rows start, if these stay in their sources
+    rounds : inputs of the rounds      labels : (n, m) its soft labels
+    candidates : bool (n, m) the candidates it was trained on, bad items as imported
+    effects : (n_train,) how much an answer about each row would have changed the others
+    held_prior : (n - n_train, m) initial soft labels of held-out rows, if these stay in their sources
     """
 
     rounds: Rounds
@@ -77,11 +78,12 @@ class Footing:
         with_effects: bool,
         weights: FloatArray | None,
     ) -> FirstUpdate:
-        """Take in candidates (n_train, m) as they are now, those of the rows `train` of the table.
+        """Return the first update for the current candidates (n_train, m) of the table's rows `train`.
 
-        scores : (n, m) of the version      weights : (n_train, m) `candidate_weights` of the table's training rows, or
-        None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
-        out.
+        scores : (n, m) of the version
+        weights : (n_train, m) `candidate_weights` of the table's training rows, or None
+
+        A row without candidates has become a bad item. It stays as it was until the next version leaves it out.
         """
         n = len(candidates)
         now = self.candidates.copy()
@@ -101,7 +103,7 @@ class Footing:
         return FirstUpdate(updated, effects)
 
     def state(self) -> dict[str, AnyArray]:
-        """Arrays that differ between versions, by name, for a file."""
+        """Return the arrays that differ between versions, by name, for a file."""
         packed = np.packbits(self.candidates, axis=1)
         return {
             "labels": self.labels,
@@ -111,28 +113,30 @@ class Footing:
         }
 
     def shared(self) -> dict[str, AnyArray]:
-        """Arrays that all versions share between two changes of the bad items, by name; it is most of it."""
+        """Return the arrays, by name, that all versions share until the bad items change; they are most of the data."""
         return self.rounds.to_arrays()
 
     @classmethod
     def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
-        """Restore the footing from `shared`, of this or another version, and from `state`. Raises KeyError if something
-        is missing."""
+        """Restore the footing from `shared`, of this or another version, and `state`. Raises KeyError if an array is
+        missing."""
         rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
         labels = state["labels"]
         candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)
-        held_prior = state.get("held_prior", np.zeros((0, labels.shape[1])))  # files of before have none
+        held_prior = state.get("held_prior", np.zeros((0, labels.shape[1])))  # older files have none
         return cls(rounds, labels, candidates, state["effects"], held_prior)
 
 
-# How a version's scores come about: a fit of the whole, or of one that was fitted, given the candidates as they are.
+# Scores of a version, from a complete fit, or from an earlier fit with the current candidates.
 #
-# Both give what follows from table, settings and log alone, whatever was fitted before.
+# Both depend only on table, settings and log, not on earlier fits.
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredFit:
-    """scores : (n, m) of all rows of the table      footing : what first updates start from, if there are any"""
+    """Result of a fit.
+
+    scores : (n, m) of all rows of the table      footing : start of first updates, if the model has them"""
 
     scores: AnyArray
     converged: bool
@@ -140,16 +144,20 @@ class ScoredFit:
 
 
 class Fits(Protocol):
-    """Fits the model of a pool's settings, again and again."""
+    """Fits the model of a pool's settings, any number of times."""
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
-        """By the training rows that are no bad items, their candidates as they are. progress : as for
+        """Fit to the training rows that are no bad items, with their current candidates. progress : as for
         `Trainer.train`"""
 
 
 def sources_of(pool: OneLabelPool[Table], X: Matrix) -> IntArray | None:
-    """(n,) the source of each row of the table, None for none: those of its column, or rows with the same set where
-    their order shows that sets come from sources. X : (n, d) features, by which a row that is there twice is known"""
+    """Return (n,) the source of each row of the table, or None.
+
+    Sources come from the column of sources, or are rows with the same set if their order shows that sets come from
+    sources.
+
+    X : (n, d) features, to recognise duplicate rows"""
     if pool.sources is not None:
         return pool.sources
     n = len(pool.original)
@@ -157,27 +165,28 @@ def sources_of(pool: OneLabelPool[Table], X: Matrix) -> IntArray | None:
 
 
 def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntArray) -> IntArray:
-    """The held-out rows, in addition to `rows`, that stay in their sources (n,): none without sources, or where the
-    features
-    of all rows are not kept."""
+    """Return the held-out rows, in addition to `rows`, that stay in their sources (n,).
+
+    There are none without sources, or if the table is too large to hold the features of all rows."""
     if sources is None or len(pool.original) > MOST_RESIDENT:
         return np.zeros(0, dtype=np.int64)
     return np.setdiff1d(pool.held, rows)
 
 
 def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 if it gives none."""
+    """Return (r, m) weights of the candidates (r, m) of held-out rows, by the table and never by answers; 1 if it has
+    none."""
     weights = pool.imported_weights(rows, candidates)
     return candidates.astype(float) if weights is None else weights
 
 
 DOUBT = 0.01
-"""Share added to a forest's predictions for a row, spread evenly: that no tree predicts a class does not rule it
-out."""
+"""Share added to a forest's predictions for a row, spread evenly: a class that no tree predicts is still possible."""
 
 
 class WholeFits:
-    """A new estimator each time. Held-out rows stay in their sources as in `KernelFits`, for models that use these."""
+    """Fits a new estimator each time. Held-out rows stay in their sources as in `KernelFits`, for models that use
+    sources."""
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
         self._pool, self._X = pool, X
@@ -209,7 +218,8 @@ class WholeFits:
         return np.concatenate([weights, held_weights(self._pool, self._held, self._pool.first[self._held])])
 
     def _scores(self, estimator: BaseEstimator, train: IntArray) -> AnyArray:
-        """(n, m) scores of all rows. train : those it has learnt from, which must not confirm their own guess"""
+        """Return (n, m) scores of all rows. train : rows it has learnt from, whose own labels must not confirm
+        themselves"""
         if not hasattr(estimator, "out_of_bag_"):
             return class_scores(estimator, self._X)
         shares = estimator.predict_proba(self._X)
@@ -221,26 +231,26 @@ class WholeFits:
 class KernelFits:
     """A `PLKernelRidge` whose kernel, ridge and class mass are chosen once, from the candidates as imported.
 
-    Later versions cost the rounds alone: kernel and eigendecomposition stay as they are until other rows are bad
-    items; these are then fitted with weight 0. The class masses are always those of the sets as imported. Scores are
-    logarithms of shares: of a training row by the regression that has not seen it, of a held-out row by the whole.
+    Later versions cost only the rounds: kernel and eigendecomposition are reused until other rows become bad items,
+    which are then fitted with weight 0. The class masses are always those of the imported sets. Scores are logarithms
+    of shares: for a training row by the regression without it, for a held-out row by the whole regression.
 
-    Where rows come from sources, held-out rows stay in theirs: without weight, so that nothing is learnt of them, and
-    with the candidates of the file, because a candidate of the source may belong to them. Their answers and true labels
-    have no part in it. What is said of them is pulled as what is said of training rows, so that it measures that.
+    If rows come from sources, held-out rows stay in theirs, without weight, so that nothing is learnt from them. They
+    have the candidates of the file, because a candidate of the source may belong to them. Their answers and true labels
+    are not used. Predictions for them are adjusted like those for training rows, so that they measure the same.
 
-    keep_scales : whether there are blocks among the columns of X; else the estimator scales each column itself
+    keep_scales : whether X has blocks of columns; else the estimator scales each column itself
     """
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix, *, keep_scales: bool = False) -> None:
         self._pool, self._X, self._keep_scales = pool, X, keep_scales
         self._estimator: BaseEstimator = None
-        self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
+        self._held: AnyArray | None = None  # coordinates of the held-out rows, which no version changes
         self._rows, self._sources = self._fitted_rows()
-        self._bad: BoolArray = np.zeros(len(self._rows), dtype=bool)  # when it was fitted
+        self._bad: BoolArray = np.zeros(len(self._rows), dtype=bool)  # bad items when it was fitted
 
     def _fitted_rows(self) -> tuple[IntArray, FloatArray | None]:
-        """The rows that are fitted, first those that train, and the source of each, None for none."""
+        """Return the fitted rows, training rows first, and the source of each, or None."""
         train, sources = self._pool.train, sources_of(self._pool, self._X)
         rows = np.concatenate([train, members_held(self._pool, sources, train)])
         return rows, None if sources is None else sources[rows].astype(float)
@@ -284,7 +294,7 @@ class KernelFits:
         return ScoredFit(scores, bool(model.converged_), footing)
 
     def _begin(self, estimator: BaseEstimator, bad: BoolArray, progress: RoundProgress | None) -> None:
-        """Fit it to the candidates as imported, bad rows without weight."""
+        """Fit the estimator to the candidates as imported, bad rows without weight."""
         pool, rows = self._pool, self._rows
         trains = np.arange(len(rows)) < len(pool.train)
         estimator.fit(
@@ -292,7 +302,7 @@ class KernelFits:
             pool.first[rows],
             sample_weight=(trains & ~bad).astype(float),
             groups=None if self._sources is None else np.where(bad, np.nan, self._sources),
-            # Not as answers weigh them: what is chosen here would depend on when it was fitted first.
+            # Do not use weights from answers: the choice would then depend on the time of the first fit.
             candidate_weights=pool.imported_weights(rows, pool.first[rows]),
             progress=progress,
         )
@@ -301,7 +311,7 @@ class KernelFits:
         self._estimator, self._bad = estimator, bad
 
     def _weights(self, candidates: BoolArray) -> FloatArray | None:
-        """(n, m) of the candidates of the rows fitted; of held-out rows by the table alone, never by answers."""
+        """Return (n, m) weights of the fitted rows' candidates; for held-out rows by the table and never by answers."""
         pool, n = self._pool, len(self._pool.train)
         own, held = pool.weights_of(pool.train, candidates[:n]), self._rows[n:]
         if own is None or not len(held):
@@ -310,7 +320,7 @@ class KernelFits:
 
 
 def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:
-    """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
+    """Return (n, m) scores; scikit-learn's one column for two classes becomes two."""
     scores = np.asarray(estimator.decision_function(X))
     if scores.ndim == 1 and len(estimator.classes_) == 1:
         return np.zeros((len(scores), 1))
@@ -319,11 +329,11 @@ def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:
 
 @dataclass(frozen=True)
 class Version:
-    """A trained model version: its number is the seq of the last entry it has learnt.
+    """A trained model version. Its number is the seq of the last entry it has learnt.
 
     scores : float32 (n, m) of all rows of the table; -inf for classes that are never predicted
-    point : where the work stood then, and how good this version is
-    footing : what the learner's first updates start from, where the model has any
+    point : progress at that time, and the quality of this version
+    footing : start of the learner's first updates, if the model has them
     """
 
     scores: AnyArray
@@ -337,9 +347,9 @@ class Version:
 
 
 class Trainer:
-    """Fits the model of a pool's settings to its candidates as they are; features are made once.
+    """Fits the model of a pool's settings to its current candidates; features are computed once.
 
-    What was trained before changes nothing: the same log gives the same version.
+    Earlier fits have no influence: the same log gives the same version.
     """
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
@@ -352,10 +362,11 @@ class Trainer:
             self._fits = WholeFits(pool, X)
 
     def train(self, progress: RoundProgress | None = None) -> Version:
-        """One version of the model, from all training rows that are no bad items.
+        """Return a version of the model, fitted to all training rows that are no bad items.
 
-        progress : called with (iteration, objective); what it raises ends the training
-        Raises ValueError where the model cannot be fitted to these data, in the estimator's own words.
+        progress : called with (iteration, objective); an exception it raises ends the training
+
+        Raises the estimator's ValueError if the model cannot be fitted to these data.
         """
         pool = self.pool
         if pool.bad[pool.train].all():
@@ -369,22 +380,21 @@ class Trainer:
 
 
 def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> FeatureMatrix:
-    """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
+    """Return (n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
-    use : one of `FEATURE_SETS`; None: those that the settings name
+    use : one of `FEATURE_SETS`; None: those of the settings
 
-    The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise
-    of an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
-    average 1 a column: else the one with most columns would outweigh the others.
+    The columns of a block with one scale are all divided by the same number. With a number for each column, rare words
+    and the noise of an embedding would count as much as informative columns. Several blocks get the same total
+    variance, on average 1 per column. Otherwise the block with the most columns would dominate.
 
-    For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
-    are ever kept.
+    For models that score all classes of a row at once. Raises ValueError if rows and classes make too many scores.
     """
     return features_with_scales(pool, use)[0]
 
 
 def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> tuple[FeatureMatrix, bool]:
-    """`standardized_features`, and whether there are blocks among their columns, whose scales a learner has to keep."""
+    """Return `standardized_features`, and whether blocks of columns have scales that a learner must keep."""
     plain, blocks = plain_features(pool, use)
     return scaled_features(pool, plain, blocks), bool(blocks)
 
@@ -392,8 +402,9 @@ def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> t
 def plain_features(
     pool: OneLabelPool[Table], use: str | None = None
 ) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
-    """(n, d) features of all rows as neighbours are searched by them, and their blocks (`Features.blocks_`). Arguments
-    and errors as `standardized_features`."""
+    """Return (n, d) features of all rows for the neighbour search, and their blocks (`Features.blocks_`).
+
+    Arguments and errors as for `standardized_features`."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
         raise ValueError(
@@ -408,7 +419,7 @@ def plain_features(
 def scaled_features(
     pool: OneLabelPool[Table], X: FeatureMatrix, blocks: Sequence[FeatureBlock]
 ) -> FeatureMatrix:
-    """`standardized_features` of what `plain_features` gives."""
+    """Return `standardized_features` for the output of `plain_features`."""
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])
     width = sum(len(scaler.scale_[columns]) for columns, _ in blocks)
     for columns, one_scale in blocks:

@@ -22,20 +22,20 @@ from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.kernels.postings import multiply_sparse
 from plcore.neighbors.search.rows import ready
 
-# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
-# one core.
+# Maximum number of multiplications (rows x rows x features) for which "auto" is exact: 1e5 rows x 64 features, about 13
+# s of one core.
 EXACT_WORK = 6.4e11
 ROWS = 2048  # rows of X in a block
 QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
-_AT_ONCE = 1 << 20  # numbers that are compared at a time
+_AT_ONCE = 1 << 20  # numbers compared at a time
 
 
 class RowRoom:
-    """Memory for arrays of one width that are made again and again, each in place of the one before it.
+    """Memory for arrays of one width that are needed again and again, each in place of the previous one.
 
-    Where the system takes freed memory back at once, as in Dask's workers, it would hand out new pages for each, which
-    costs as much as what is done with them.
+    Some systems reclaim freed memory at once, such as Dask's workers. They would then provide new pages for each
+    array, which costs as much as the computation.
     """
 
     def __init__(self, width: int) -> None:
@@ -43,7 +43,8 @@ class RowRoom:
         self._kept: dict[str, AnyArray] = {}
 
     def rows(self, what: str, n_rows: int, dtype: type) -> AnyArray:
-        """(n_rows, width), with whatever is in it, until `what` is asked for the next time."""
+        """Return an array (n_rows, width) with arbitrary contents. It is valid until the same `what` is requested
+        again."""
         kept = self._kept.get(what)
         if kept is None or len(kept) < n_rows:
             kept = self._kept[what] = np.empty((n_rows, self._width), dtype=dtype)
@@ -51,17 +52,18 @@ class RowRoom:
 
 
 class SinglePrecision:
-    """Rows as float32, shifted and scaled so that products lose little; and what they lose at most.
+    """Rows as float32, shifted and scaled so that products lose little precision, with a bound on the loss.
 
-    With x, q the shifted and scaled rows: |q - x|^2 >= height - 2 product + depth, where height and depth are
-    |x|^2 and |q|^2 less the most that rounding can do. The product of d terms of float32 is off by at most
-    (d + 2) u |q||x| (Higham, Accuracy and Stability, eq. 3.5; u = 2^-24), and 2 |q||x| <= |q|^2 + |x|^2.
+    With x, q the shifted and scaled rows: |q - x|^2 >= height - 2 product + depth, where height and depth are |x|^2 and
+    |q|^2 minus the maximum rounding error. The product of d float32 terms is off by at most (d + 2) u |q||x| (Higham,
+    Accuracy and Stability, eq. 3.5; u = 2^-24), and 2 |q||x| <= |q|^2 + |x|^2.
+
     `unit` : the scaled squared distance of 1.
     """
 
     def __init__(self, X: FeatureMatrix) -> None:
         self._centre: FloatArray | None = None
-        if is_sparse(X):  # zeros stay zeros, and add nothing to a sum
+        if is_sparse(X):  # zeros stay zeros and add nothing to a sum
             terms = int(np.diff(X.indptr).max(initial=0))
             largest = float(np.abs(X.data).max(initial=0.0))
         else:
@@ -76,8 +78,9 @@ class SinglePrecision:
         self._kept = 1.0 - (terms + 16) * 2.0**-23
 
     def rows(self, X: FeatureMatrix, room: RowRoom | None = None) -> tuple[FeatureMatrix, FloatArray]:
-        """(float32 rows, heights float64 (n,)) of float64 rows. room : for dense ones, until the next are made in it"""
-        with np.errstate(over="ignore"):  # far outside, products are infinite and prove nothing
+        """Return (float32 rows, heights float64 (n,)) of float64 rows. room : memory for dense rows, valid until its
+        next use"""
+        with np.errstate(over="ignore"):  # for extreme values, products are infinite and prove nothing
             if self._centre is None:
                 scaled: sparse.csr_matrix = X * self._scale
                 squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
@@ -92,16 +95,16 @@ class SinglePrecision:
             return single, np.einsum("ij,ij->i", scaled, scaled) * self._kept
 
     def depths(self, heights: FloatArray) -> FloatArray:
-        """For queries, from their heights; less what float32 loses of numbers near 0."""
+        """Return the depths of queries, from their heights, minus the float32 error of numbers near 0."""
         return heights - 1e-30
 
 
 class Marks:
-    """As `SinglePrecision`, for features that are each 0 or one and the same value, such as categories.
+    """The counterpart of `SinglePrecision` for features that are each 0 or one common value, such as categories.
 
-    Such data tie everyone with everyone. But here products count shared marks, without rounding, and the squared
-    distance, a sum of m equal numbers, depends on nothing but the whole number m. So a row as far as the worst
-    neighbour kept is known to be, and as rows come in ascending order it has no claim on the place.
+    Such data have many ties. But here products count shared marks, without rounding, and the squared distance is a sum
+    of m equal numbers, so it depends only on m. So a row at the distance of the worst neighbour kept is recognised
+    exactly. As rows come in ascending order, it does not replace that neighbour.
     """
 
     def __init__(self, value: float) -> None:
@@ -115,23 +118,23 @@ class Marks:
         return marks, np.asarray(marks.sum(axis=1), dtype=np.float64).ravel()
 
     def depths(self, heights: FloatArray) -> FloatArray:
-        return heights + 0.5  # nearer is nearer by 1 at least
+        return heights + 0.5  # distances differ by at least 1
 
 
 def only_value(X: FeatureMatrix) -> float | None:
-    """The value that all numbers of X have that are not 0; None if there are two, or it is extreme."""
+    """Return the only nonzero value of X; None if there are two, or it is extreme."""
     values = X.data if is_sparse(X) else X.ravel()
     if not values.size:
         return None
     value = float(values.max()) or float(values.min())
     usual = 1e-100 < abs(value) < 1e100
-    # Few rows tell almost always.
+    # A few rows are enough in most cases.
     parts = (values[:1000], values) if usual else ()
     return value if usual and all(_has_only(part, value) for part in parts) else None
 
 
 def _has_only(values: FloatArray, value: float) -> bool:
-    """Whether all numbers (n,) are 0 or this one."""
+    """Return whether all numbers (n,) are 0 or this value."""
     parts = (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
     return all(((part == 0) | (part == value)).all() for part in parts)
 
@@ -152,7 +155,7 @@ class BlockSearch:
         self._singles: SinglePrecision | None = None
 
     def frame(self, queries: FeatureMatrix) -> SinglePrecision | Marks:
-        """How rows and these queries are to be multiplied."""
+        """Return the form in which rows and these queries are multiplied."""
         if self._value is not None and only_value(queries) == self._value:
             return Marks(self._value)
         if self._singles is None:
@@ -160,20 +163,20 @@ class BlockSearch:
         return self._singles
 
     def block(self, frame: SinglePrecision | Marks, rows: IntArray) -> Block:
-        """These rows of X, ready to be multiplied."""
+        """Return these rows of X as a block."""
         return make_block(frame, self.X, rows, rows, self.X[rows])
 
     def nearest(
         self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
+        """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         return self._nearest(queries, n_nearest, own, self.frame(queries))
 
     def own_nearest(
         self, n_nearest: int, tell: ShareProgress = untold
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
+        """Yield (numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         frame = self.frame(self.X)
         for first in range(0, self.X.shape[0], BATCH):
             tell(first / self.X.shape[0])
@@ -194,11 +197,11 @@ class BlockSearch:
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows, ready to be multiplied."""
+    """Rows in the form for multiplication."""
 
-    rows: IntArray  # (c,) their numbers
-    places: IntArray  # (c,) where in X they are
-    X: FeatureMatrix  # float64 (n, d), or CSR, in which the rows' numbers are their places
+    rows: IntArray  # (c,) the row numbers
+    places: IntArray  # (c,) their places in X
+    X: FeatureMatrix  # float64 (n, d), or CSR with the row numbers as places
     columns: FeatureMatrix  # float32 (d, c), dense or CSR
     heights: AnyArray  # float32 (c,)
 
@@ -211,7 +214,8 @@ def make_block(
     values: FeatureMatrix,
     room: RowRoom | None = None,
 ) -> Block:
-    """A block of the rows `places` of X, which have these `values`. room : it lasts until the next is made in it"""
+    """Return a block of the rows at `places` of X, with these `values`. room : memory; the block is valid until its
+    next use"""
     single, heights = frame.rows(values, room)
     columns = single.T.tocsr() if is_sparse(single) else single.T
     with np.errstate(over="ignore"):
@@ -219,9 +223,10 @@ def make_block(
 
 
 class Found:
-    """The best neighbours of some queries so far: `rows`, `squared` (q, k), ascending; `frame`, by which to multiply.
+    """The best neighbours so far of some queries: `rows`, `squared` (q, k), ascending; `frame`, the form for
+    multiplication.
 
-    n_rows : the number that stands for no row yet; it comes after those of all rows
+    n_rows : number that stands for no row yet; it sorts after all rows
     """
 
     def __init__(
@@ -238,27 +243,27 @@ class Found:
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
         self.rows = np.full((queries.shape[0], n_nearest), n_rows)
-        # Room that is used again and again. If the system takes freed memory back at once, as in Dask's workers, it
-        # would hand out new pages for each block, which costs as much as the product.
+        # Reused memory. Some systems reclaim freed memory at once, such as Dask's workers. They would then provide
+        # new pages for each block, which costs as much as the product.
         self._room = np.empty(0, dtype=np.float32)
         width = 0 if is_sparse(queries) else queries.shape[1]
         self._asking = np.empty((QUERIES, width), dtype=np.float32)
 
     def open(self, batch: IntArray) -> FeatureMatrix:
-        """Make ready to scan for these queries; returns their float32 rows."""
+        """Prepare a scan for these queries; return their float32 rows."""
         single, heights = self.frame.rows(self._queries[batch])
         self._depths[batch] = self.frame.depths(heights)
         return single
 
     def take(self, single: FeatureMatrix, places: IntArray) -> FeatureMatrix:
-        """At most `QUERIES` of the float32 rows that `open` gave; they last until the next are taken."""
+        """Return at most `QUERIES` of the float32 rows from `open`, valid until the next call."""
         if is_sparse(single):
             return single[places]
         taken = self._asking[: len(places)]
         return single.take(places, axis=0, out=taken, mode="clip")  # unlike "raise", it fills `out` itself
 
     def scan(self, single: FeatureMatrix, queries: IntArray, block: Block) -> None:
-        """Offer the block's rows to these queries, of which `single` are the float32 rows."""
+        """Compare the block's rows with these queries, whose float32 rows are `single`."""
         for start in range(0, len(queries), QUERIES):
             asking = single[start : start + QUERIES]
             columns = block.columns

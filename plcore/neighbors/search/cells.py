@@ -1,9 +1,9 @@
 """Approximate search: rows in cells around centres; a query looks only into the cells nearest to it.
 
-This is the inverted file of Sivic and Zisserman (ICCV 2003) and Jegou et al. (PAMI 2011) without compression. What
-is scanned, is scanned as in the exact search: cell by cell, all queries that look into a cell in one product. How
-many cells a query looks into is not a setting: it is the least number that finds `AIM` of the true neighbours of a
-seeded sample; the recall told to the user is measured on another. See docs/decisions/0005-neighbour-search.md.
+This is the inverted file of Sivic and Zisserman (ICCV 2003) and Jegou et al. (PAMI 2011) without compression. Cells are
+scanned as in the exact search: cell by cell, with all queries that look into a cell in one product. The number of cells
+per query is no setting: it is the smallest number that finds `AIM` of the true neighbours of a seeded sample. The
+reported recall is measured on another sample. See docs/decisions/0005-neighbour-search.md.
 """
 
 from __future__ import annotations
@@ -35,21 +35,19 @@ from plcore.neighbors.search.blocks import (
 )
 from plcore.neighbors.search.rows import ready
 
-AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
+AIM = 0.995  # target recall on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
-MOST_ROWS = 20_000  # rows a query compares itself with at most, about, whatever the recall
-MANY_CELLS = 24  # that it may look into for all that: rows on a curved surface of ten dimensions need as many
-CELL_ROWS = (
-    0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as looking into them
-)
-TRAINING_ROWS = 64  # rows per cell that place the centres
-BATCH = 2**16  # queries treated at once
+MOST_ROWS = 20_000  # approximate maximum number of rows that a query is compared with, whatever the recall
+MANY_CELLS = 24  # cells allowed in any case: rows on a curved surface of ten dimensions need this many
+CELL_ROWS = 0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as scanning them
+TRAINING_ROWS = 64  # rows per cell used to place the centres
+BATCH = 2**16  # queries processed at once
 
 
 class CellSearch:
-    """Most of the neighbours among the rows `searched` of X, float64 (n, d) C-contiguous.
+    """Approximate neighbours among the rows `searched` of X, float64 (n, d) C-contiguous.
 
-    seed : of the centres and of the samples. The same data and seed give the same neighbours, in any batch.
+    seed : seed of the centres and of the samples. The same data and seed give the same neighbours, in any batch.
     `recall` : share of the true neighbours found, on a seeded sample of rows; ties count as found.
     `exact` : the exact search among the same rows.
     """
@@ -63,7 +61,7 @@ class CellSearch:
         self.n_cells: int = centres.shape[0]
         self._centres = BlockSearch(centres, np.arange(self.n_cells))
         home = self._homes()
-        # All rows by cell, those that are searched first, then by number; and where each cell's begin and end.
+        # All rows by cell, searched rows first, then by number, with the limits of each cell.
         late = np.ones(X.shape[0], dtype=bool)
         late[searched] = False
         self._order = np.argsort(2 * home + late, kind="stable").astype(np.int32)
@@ -82,7 +80,7 @@ class CellSearch:
         self.recall = float((found <= distances[1::2, -1:]).mean())
 
     def _choose(self, queries: Matrix, cells: IntArray) -> int:
-        """The least number of cells that finds `AIM` of the neighbours, which are in `cells` (q, k)."""
+        """Return the smallest number of cells that finds `AIM` of the neighbours, which are in `cells` (q, k)."""
         nearest = self._centres.nearest(queries, self.n_cells)[0]
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
         needed = int(np.quantile(rank, AIM, method="inverted_cdf")) + 1
@@ -92,7 +90,7 @@ class CellSearch:
     def nearest(
         self, queries: Matrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
+        """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         frame, shape = self.exact.frame(queries), (queries.shape[0], n_nearest)
         rows, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -105,8 +103,8 @@ class CellSearch:
     def own_nearest(
         self, n_nearest: int, tell: ShareProgress = untold
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`: cell by cell, so that those of a
-        batch look into the same few cells."""
+        """Yield (numbers of some rows, their neighbours, distances), as `NeighborSearch`, cell by cell, so that a batch
+        looks into the same few cells."""
         frame = self.exact.frame(self.exact.X)
         for first in range(0, len(self._order), BATCH):
             tell(first / len(self._order))
@@ -117,24 +115,24 @@ class CellSearch:
     def _nearest(
         self, queries: Matrix, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
     ) -> tuple[IntArray, FloatArray]:
-        """`nearest` of a batch."""
+        """Return `nearest` for a batch."""
         found = Found(queries, n_nearest, own, frame, self.exact.X.shape[0])
         batch = np.arange(queries.shape[0])
         single = found.open(batch)
         probed = self._centres.nearest(queries, self.n_probed)[0]
-        # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
+        # Scan the nearest cell first: it gives a good limit, so that the others add little.
         for ranks in (probed[:, :1], probed[:, 1:]):
             look(found, single, batch, ranks, partial(self._block, frame))
         rows, distances = found.rows, found.distances()
         short = np.flatnonzero(rows[:, -1] == self.exact.X.shape[0])
-        if len(short):  # the cells held fewer rows than wanted
+        if len(short):  # the cells held too few rows
             mine = None if own is None else own[short]
             rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, mine)
         let_go()
         return rows, distances
 
     def _homes(self) -> AnyArray:
-        """(n,) the cell of each row, of a type whose sums numpy sorts by counting where the cells are few."""
+        """Return (n,) the cell of each row, in a type that numpy sorts by counting if there are few cells."""
         X = self.exact.X
         homes = np.empty(X.shape[0], dtype=np.uint16 if 2 * self.n_cells < 2**16 else np.int32)
         for first in range(0, len(homes), BATCH):
@@ -150,11 +148,11 @@ class CellSearch:
 
 
 def _in_order(X: FloatArray, order: AnyArray) -> FloatArray:
-    """The rows of X in this order, n of them."""
+    """Return the rows of X in this order, n of them."""
     listed = large_array(X.shape, X.dtype)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    for first in range(0, len(X), BATCH):  # rows are read as they lie, and written where they stand
+    for first in range(0, len(X), BATCH):  # read rows in the order of memory, and write each to its place
         places = place[first : first + BATCH]
         by_place = np.argsort(places)
         listed[places[by_place]] = X[first : first + BATCH][by_place]
@@ -169,12 +167,13 @@ def look(
     cells: IntArray,
     block_of: Callable[[int], Block | None],
 ) -> None:
-    """Offer the rows of their cells (q, c) to the queries of a batch, cell by cell. block_of : a cell; None: empty."""
+    """Compare the rows of their cells (q, c) with the queries of a batch, cell by cell. block_of : returns a cell;
+    None: empty"""
     flat = cells.ravel()
     if not flat.size:
         return
     if flat.max() < 2**16:
-        flat = flat.astype(np.uint16)  # these numpy sorts by counting
+        flat = flat.astype(np.uint16)  # numpy sorts this type by counting
     places = np.argsort(flat, kind="stable")
     ordered = flat[places]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -188,7 +187,7 @@ def look(
 
 
 def _centres(X: FloatArray, searched: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Centres of the cells (c, d): k-means of a sample."""
+    """Return the centres of the cells (c, d), by k-means of a sample."""
     n_cells = max(1, round((len(searched) / CELL_ROWS) ** 0.5))
     n_cells = min(n_cells, -(-len(searched) // 2))
     size = min(len(searched), TRAINING_ROWS * n_cells)
@@ -197,10 +196,10 @@ def _centres(X: FloatArray, searched: IntArray, rng: np.random.Generator) -> Flo
 
 
 def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
-    """Centres (n_cells, d) by k-means of a sample (s, d)."""
-    from sklearn.cluster import MiniBatchKMeans  # 7 MB in every process that loads it
+    """Return centres (n_cells, d) by k-means of a sample (s, d)."""
+    from sklearn.cluster import MiniBatchKMeans  # costs 7 MB in every process that loads it
 
-    scale = max(sample.max(), -sample.min()) or 1.0  # float32 holds [-1, 1] well
+    scale = max(sample.max(), -sample.min()) or 1.0  # float32 represents [-1, 1] well
     single = np.empty(sample.shape, dtype=np.float32)
     np.divide(sample, scale, out=single, casting="same_kind")
     del sample

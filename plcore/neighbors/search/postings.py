@@ -1,12 +1,12 @@
-"""Search among sparse rows by an inverted index, of which the approximate search reads the lists that tell most.
+"""Search among sparse rows by an inverted index. The approximate search reads only the most informative lists.
 
-Texts share their common n-grams with half of all texts, so the products of all pairs are dense, and cells gain little.
-But rare features weigh more. A query adds up, for every row, the products of the features that weigh most for the
+Texts share common n-grams with half of all texts, so the products of all pairs are dense, and cells gain little. But
+rare features have more weight. For every row, a query adds up the products of the features with the most weight for the
 length of their lists, up to a certain number of postings. The rows with the largest sums are then measured in full, as
-in the exact search. How many postings are read is not a setting: the least power of two that finds `AIM` of the true
-neighbours of a seeded sample; the recall reported is measured on another. Reading lists by what a posting contributes
-is the order of Anh and Moffat (SIGIR 2006, "Pruned query evaluation using pre-computed impacts"). If each row asks for
-its own neighbours, each pair is looked at once, for both rows (Bayardo et al., WWW 2007, "Scaling up all pairs
+in the exact search. The number of postings is no setting: it is the smallest power of two that finds `AIM` of the true
+neighbours of a seeded sample. The reported recall is measured on another sample. Reading lists by the contribution of a
+posting is the order of Anh and Moffat (SIGIR 2006, "Pruned query evaluation using pre-computed impacts"). If all rows
+ask for their own neighbours, each pair is examined once, for both rows (Bayardo et al., WWW 2007, "Scaling up all pairs
 similarity search"). See docs/decisions/0005-neighbour-search.md.
 """
 
@@ -31,18 +31,18 @@ from plcore.kernels.postings import BLOCK_ROWS, list_postings, measure_proposed,
 from plcore.neighbors.search.blocks import BlockSearch, Marks
 from plcore.neighbors.search.rows import ready
 
-AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
+AIM = 0.995  # target recall on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
-FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # read for a query, whatever the recall
-PROPOSED = 64  # rows that are measured for a query,
-PER_NEIGHBOR = 4  # or this many for each neighbour that is wanted
+FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # limits of the postings read for a query, whatever the recall
+PROPOSED = 64  # rows measured for a query,
+PER_NEIGHBOR = 4  # or this many for each neighbour wanted
 SPARE = 7  # rows measured in addition to the neighbours, in the exact search
-BATCH = 8192  # queries treated at once
-PAIRS = 0.8  # of the time of a search for all rows goes to looking at pairs of them, the rest to measuring
+BATCH = 8192  # queries processed at once
+PAIRS = 0.8  # share of the time of a search for all rows that is spent on pairs, the rest on measuring
 
 
 class _Lists(NamedTuple):
-    """The postings of a block of rows, as `list_postings` fills them. first : number of its first row"""
+    """The postings of a block of rows, from `list_postings`. first : number of its first row"""
 
     first: int
     ends: AnyArray
@@ -51,7 +51,7 @@ class _Lists(NamedTuple):
 
 
 class _Proposed(NamedTuple):
-    """Proposals for some rows so far, in the form that `propose` takes."""
+    """Proposals so far for some rows, in the form for `propose`."""
 
     heights: AnyArray
     keys: AnyArray
@@ -64,7 +64,7 @@ class _Proposed(NamedTuple):
 
 
 def _nothing(heights: AnyArray, n_kept: int) -> _Proposed:
-    """Nothing proposed yet to rows with these squared lengths; nothing ever, if none are kept."""
+    """Return empty proposals for rows with these squared lengths. If n_kept is 0, nothing will ever be proposed."""
     shape = len(heights), 2 * n_kept
     return _Proposed(
         heights,
@@ -78,7 +78,7 @@ def _nothing(heights: AnyArray, n_kept: int) -> _Proposed:
 class _Index:
     """The lists of the rows R, float64 CSR (n, d) with sorted indices, block by block; none longer than `longest`.
 
-    scale : of the values      heights float32 (n,) : squared lengths of the scaled rows, or less
+    scale : factor of the values      heights float32 (n,) : squared lengths of the scaled rows, or less
     """
 
     def __init__(self, R: sparse.csr_matrix, scale: float, heights: AnyArray, longest: int) -> None:
@@ -92,7 +92,7 @@ class _Index:
                 self._squares[block] = squares(some)
                 lengths += np.bincount(some.indices, minlength=R.shape[1])
                 weights += np.bincount(some.indices, (some.data * scale) ** 2, minlength=R.shape[1])
-        # A posting tells by its square; and the longer its list is, the less it sets apart.
+        # A posting contributes its square, and longer lists separate rows less.
         order = np.argsort(-weights / np.maximum(lengths, 1) ** 1.5, kind="stable")
         order = order[lengths[order] <= longest]
         self._lengths = lengths[order]
@@ -107,14 +107,15 @@ class _Index:
             self._lists.append(_Lists(block.start, ends, rows, listed))
 
     def _listed(self, rows: sparse.csr_matrix, longest: int) -> sparse.csr_matrix:
-        """The rows as float32, scaled, their columns the numbers of the lists up to this length, in any order."""
+        """Return the rows as scaled float32. Their columns are the numbers of the lists up to this length, in any
+        order."""
         places = self._places[rows.indices]
         held = places >= 0
         held[held] = self._lengths[places[held]] <= longest
         return _csr((rows.data[held] * self._scale).astype(np.float32), places[held], held, rows.indptr)
 
     def _read(self, queries: sparse.csr_matrix, n_postings: int) -> sparse.csr_matrix:
-        """The queries as `_listed`, with the lists that are read: from the first until there are too many postings."""
+        """Return the queries as `_listed`, with the lists to read: from the first on, up to n_postings postings."""
         listed = self._listed(queries, n_postings)
         listed.sort_indices()
         postings = np.append(0, np.cumsum(self._lengths[listed.indices]))
@@ -125,7 +126,7 @@ class _Index:
     def proposed(
         self, queries: sparse.csr_matrix, numbers: IntArray, heights: AnyArray, n_kept: int, n_postings: int
     ) -> _Proposed:
-        """The rows with the largest sums for each query. numbers (q,) : the row that it is, or -1"""
+        """Return the rows with the largest sums for each query. numbers (q,) : the query's own row, or -1"""
         found, read = _nothing(heights, n_kept), self._read(queries, n_postings)
         until = np.full(len(numbers), len(self._heights))
         for lists in self._lists:
@@ -134,12 +135,13 @@ class _Index:
         return found
 
     def pairs(self, n_kept: int, n_postings: int, tell: ShareProgress) -> _Proposed:
-        """The rows with the largest sums for each row. Those of two rows are of the lists that the later one reads.
+        """Return the rows with the largest sums for each row. The sum of a pair uses the lists that the later row
+        reads.
 
-        tell : how far the search is, of which this is PAIRS
+        tell : called with the progress of the whole search, of which this is the share PAIRS
         """
         R, found = self._R, _nothing(self._heights, n_kept)
-        done, n_pairs = 0, len(self._lists) * (len(self._lists) + 1) // 2  # of blocks
+        done, n_pairs = 0, len(self._lists) * (len(self._lists) + 1) // 2  # pairs of blocks
         for first in range(0, R.shape[0], BLOCK_ROWS):
             last = min(first + BLOCK_ROWS, R.shape[0])
             read, own = self._read(R[first:last], n_postings), np.arange(first, last)
@@ -153,9 +155,9 @@ class _Index:
     def measured(
         self, queries: sparse.csr_matrix, proposed: _Proposed, n_nearest: int
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, squared distances) (q, n_nearest) of the nearest of the rows proposed; n and inf for none.
+        """Return (rows, squared distances), (q, n_nearest), of the nearest of the proposed rows; n and inf for none.
 
-        Proposals are cut to the best, and the limits raised to the least key of these.
+        Proposals are cut to the best, and the limits raised to their smallest key.
         """
         R = self._R
         squared = np.full((queries.shape[0], n_nearest), np.inf)
@@ -181,19 +183,19 @@ class _Index:
 
 
 class PairSearch(BlockSearch):
-    """The exact search among sparse rows. All rows at once are searched by lists, each pair of them once.
+    """The exact search among sparse rows. For all rows at once it uses lists and examines each pair once.
 
-    All lists are read, so the sums are the products, as far as float32 goes. If even the least that a row can be away
-    which was not proposed is more than the last neighbour, none is missing; else the blocks are searched.
+    All lists are read, so the sums are the products, up to float32 rounding. If the smallest possible distance of a row
+    that was not proposed is above that of the last neighbour, none is missing; otherwise the blocks are searched.
     """
 
     def own_nearest(
         self, n_nearest: int, tell: ShareProgress = untold
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
+        """Yield (numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         frame, searched = self.frame(self.X), self.searched
         X = sparse.csr_matrix(self.X)
-        if isinstance(frame, Marks):  # ties everywhere
+        if isinstance(frame, Marks):  # many ties
             yield from super().own_nearest(n_nearest, tell)
             return
         R = X if len(searched) == X.shape[0] else X[searched]
@@ -209,7 +211,7 @@ class PairSearch(BlockSearch):
             some, own = proposed.part(first, last), searched[first:last]
             places, squared = index.measured(R[first:last], some, n_nearest)
             rows, distances = numbers[places], np.sqrt(squared)
-            least = frame.depths(heights[first:last]) - some.limits  # squared, of rows that are not proposed
+            least = frame.depths(heights[first:last]) - some.limits  # squared, for rows not proposed
             unsure = np.flatnonzero(~(squared[:, -1] * frame.unit < least))
             rows[unsure], distances[unsure] = self.nearest(X[own[unsure]], n_nearest, own[unsure])
             yield own, rows, distances
@@ -217,11 +219,11 @@ class PairSearch(BlockSearch):
 
 
 class PostingSearch:
-    """Most of the neighbours among the rows `searched` of X, float64 CSR (n, d) with sorted indices.
+    """Approximate neighbours among the rows `searched` of X, float64 CSR (n, d) with sorted indices.
 
-    seed : of the samples. The same data and seed give the same neighbours, in any batch.
+    seed : seed of the samples. The same data and seed give the same neighbours, in any batch.
     `recall` : share of the true neighbours found, on a seeded sample of rows; ties count as found.
-    `exact` : the exact search among the same rows.      `n_postings` : read for a query at most
+    `exact` : the exact search among the same rows.      `n_postings` : maximum number read for a query
     """
 
     kind = "approximate"
@@ -231,7 +233,7 @@ class PostingSearch:
         self._X = X
         self._rows = (
             X if len(searched) == X.shape[0] else X[searched]
-        )  # those searched, numbered in this order
+        )  # searched rows, numbered in this order
         self._scale = self.exact.frame(X).unit ** 0.5
         self._index = _Index(self._rows, self._scale, self._heights(self._rows), MOST_POSTINGS)
         self.n_postings, self.recall = MOST_POSTINGS, 1.0
@@ -249,23 +251,23 @@ class PostingSearch:
         self.recall = self._share(sample[other], limits[other], n_nearest)
 
     def _heights(self, rows: sparse.csr_matrix) -> AnyArray:
-        """Squared lengths as float32 of scaled rows, infinite if they are very large."""
+        """Return squared lengths as float32 of scaled rows, infinite if they are very large."""
         parts = [squares(rows[first : first + BATCH]) for first in range(0, rows.shape[0], BATCH)]
         with np.errstate(over="ignore"):
             return np.asarray((np.concatenate(parts) * self._scale**2).astype(np.float32))
 
     def _share(self, rows: IntArray, limits: FloatArray, n_nearest: int) -> float:
-        """Return the share of neighbours found of these rows, whose last true ones are at `limits` (r, 1)."""
+        """Return the share of neighbours found for these rows, whose last true neighbours are at `limits` (r, 1)."""
         return float((self.nearest(self._X[rows], n_nearest, rows)[1] <= limits).mean())
 
     def nearest(
         self, queries: Matrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
+        """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         asked: sparse.csr_matrix = ready(sparse.csr_matrix(queries))
         mine = np.full(asked.shape[0], -1) if own is None else own
         searched = self.exact.searched
-        numbers = np.searchsorted(searched, mine)  # of the queries among the rows searched
+        numbers = np.searchsorted(searched, mine)  # numbers of the queries among the searched rows
         numbers[searched[np.minimum(numbers, len(searched) - 1)] != mine] = -1
         rows = np.empty((asked.shape[0], n_nearest), dtype=np.int64)
         distances = np.empty(rows.shape)
@@ -281,9 +283,10 @@ class PostingSearch:
     def own_nearest(
         self, n_nearest: int, tell: ShareProgress = untold
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`, but not the same as by `nearest`:
+        """Yield (numbers of some rows, their neighbours, distances), as `NeighborSearch`.
 
-        each pair of rows is looked at once, which finds as many neighbours in half the time.
+        They can differ from those of `nearest`: each pair of rows is examined once, which finds equally many neighbours
+        in half the time.
         """
         R, searched = self._rows, self.exact.searched
         proposed = self._index.pairs(self._n_kept(n_nearest), self.n_postings, tell)
@@ -295,17 +298,17 @@ class PostingSearch:
         yield from _left_out(self, self._X, searched, n_nearest)
 
     def _n_kept(self, n_nearest: int) -> int:
-        """How many rows are measured for a query that asks for this many neighbours."""
+        """Return the number of rows measured for a query with this many neighbours."""
         return min(len(self.exact.searched), max(PROPOSED, PER_NEIGHBOR * n_nearest))
 
     def _nearest_of(
         self, queries: sparse.csr_matrix, own: IntArray, proposed: _Proposed, n_nearest: int
     ) -> tuple[IntArray, FloatArray]:
-        """The nearest of the rows proposed to queries, which are the rows `own` of X, or -1."""
+        """Return the nearest of the rows proposed to queries. own : the row of X of each query, or -1"""
         places, squared = self._index.measured(queries, proposed, n_nearest)
         rows, distances = np.append(self.exact.searched, self._X.shape[0])[places], np.sqrt(squared)
         short = np.flatnonzero(places[:, -1] == self._rows.shape[0])
-        if len(short):  # numbers so large that sums of them say nothing
+        if len(short):  # the numbers are so large that their sums are meaningless
             rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, own[short])
         return rows, distances
 
@@ -313,7 +316,7 @@ class PostingSearch:
 def _left_out(
     search: PairSearch | PostingSearch, X: sparse.csr_matrix, searched: IntArray, n_nearest: int
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-    """As `own_nearest`, of the rows of X that are not searched: they equal others, and ask alone."""
+    """Yield, as `own_nearest`, the rows of X that are not searched: they equal other rows and are only queries."""
     others = np.setdiff1d(np.arange(X.shape[0]), searched)
     for first in range(0, len(others), BATCH):
         own = others[first : first + BATCH]
@@ -328,19 +331,19 @@ def _propose(
     lists: _Lists,
     block: _Proposed,
 ) -> None:
-    """Propose rows of a block to queries, and these to them; arguments as those of the kernel."""
+    """Propose rows of a block to queries, and the queries to these rows; arguments as for the kernel."""
     n_kept: int = queries.keys.shape[1] // 2
     propose(read.data, read.indices, read.indptr, numbers, until, *queries, *lists, *block, n_kept)
 
 
 def squares(X: sparse.csr_matrix) -> FloatArray:
-    """Squared lengths of rows."""
+    """Return the squared lengths of rows."""
     with np.errstate(over="ignore"):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
 def _csr(values: AnyArray, columns: AnyArray, held: BoolArray, starts: AnyArray) -> sparse.csr_matrix:
-    """CSR rows of the entries that are held of those that begin at `starts`."""
+    """Return CSR rows of the entries that are held, from rows that begin at `starts`."""
     ends = np.append(0, np.cumsum(held))[starts].astype(np.int32)
     return sparse.csr_matrix(
         (values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1)

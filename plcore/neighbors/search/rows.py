@@ -1,4 +1,4 @@
-"""Rows of a matrix as the search takes them, and which of them are equal."""
+"""Rows of a matrix in the form for the search, and the equal ones among them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SEED = 0x5EED
 
 
 def ready(X: MatrixLike) -> FeatureMatrix:
-    """X float64 (n, d) in the one form the loops are compiled for, itself if it has it: C-contiguous and writable,
-    or CSR with int32 indices, sorted and distinct."""
+    """Return X, float64 (n, d), in the form the loops are compiled for: C-contiguous and writable, or CSR with sorted,
+    distinct int32 indices. X itself is returned if it has this form."""
     if not is_sparse(X):
         return np.require(X, dtype=np.float64, requirements=["C", "W"])
     stored = sparse.csr_matrix(X)
@@ -31,21 +31,21 @@ def ready(X: MatrixLike) -> FeatureMatrix:
 
 
 def first_of_equals(X: FeatureMatrix, most: int) -> IntArray:
-    """The rows of X, ascending, without those that equal `most` earlier ones, bit for bit.
+    """Return the rows of X, ascending, without rows that equal `most` earlier ones, bit for bit.
 
-    X : float64 (n, d) C-contiguous, or CSR with sorted indices.
+    X : float64 (n, d) C-contiguous, or CSR with sorted indices
     """
     hashes = _hash_sparse(X) if is_sparse(X) else _hash_dense(X)
     let_go()
     kept = np.ones(len(hashes), dtype=bool)
     ordered = np.sort(hashes)
-    crowded = np.unique(ordered[most:][ordered[most:] == ordered[:-most]])  # those of more rows than `most`
+    crowded = np.unique(ordered[most:][ordered[most:] == ordered[:-most]])  # hashes of more than `most` rows
     del ordered
     rows = np.flatnonzero(np.isin(hashes, crowded)) if len(crowded) else np.empty(0, dtype=np.int64)
     rows = rows[np.argsort(hashes[rows], kind="stable")]
     starts = np.searchsorted(hashes[rows], crowded)
-    for group in np.split(rows, starts[1:]) if len(rows) else ():  # ascending, as the sort is stable
-        # Rows of one hash that do not equal the first stay: that costs time, never a neighbour.
+    for group in np.split(rows, starts[1:]) if len(rows) else ():  # ascending, since the sort is stable
+        # Rows with the same hash that do not equal the first stay: that costs time, but never a neighbour.
         equal = group[_equal_to(X, group[0], group)]
         kept[equal[most:]] = False
     return np.flatnonzero(kept)
@@ -68,7 +68,7 @@ def _equal_to(X: FeatureMatrix, first: int, rows: IntArray) -> BoolArray:
 
 
 def _hash_dense(X: FloatArray) -> IntArray:
-    """A 64-bit hash of each row: its bits times odd random numbers, added up without regard to overflow."""
+    """Return a 64-bit hash of each row: its bits times odd random numbers, summed with overflow."""
     factors = _odd(X.shape[1])
     hashes = np.empty(len(X), dtype=np.uint64)
     length = max(1, _BLOCK // X.shape[1])
@@ -85,7 +85,8 @@ def _hash_sparse(X: sparse.csr_matrix) -> IntArray:
 
 
 def _mixed(bits: UintArray) -> UintArray:
-    """Simple numbers differ in their high bits only, which a product with an odd number would leave there."""
+    """Mix the bits. Simple numbers differ only in their high bits, and a product with an odd number would leave the
+    difference there."""
     return bits ^ (bits >> np.uint64(32))
 
 

@@ -1,4 +1,4 @@
-"""Exact search in few dimensions: a kd-tree proposes, and more is proposed until nothing can be missing."""
+"""Exact search in few dimensions: a kd-tree proposes neighbours, and more of them until none can be missing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from plcore.kernels.near import offer_proposed
 from plcore.neighbors.search.blocks import BlockSearch
 from plcore.neighbors.search.rows import ready
 
-TREE_FEATURES = 8  # up to this many features a kd-tree is faster than matrix products
-LARGEST_VALUE = 1e150  # its squared distances overflow beyond
-SPARE = 4  # neighbours proposed beyond K at first
+TREE_FEATURES = 8  # number of features up to which a kd-tree is faster than matrix products
+LARGEST_VALUE = 1e150  # limit beyond which its squared distances overflow
+SPARE = 4  # neighbours proposed in addition to K at first
 BLOCK_CELLS = 2**20  # neighbours proposed at once: 8 MB
 BATCH = 2**16  # rows whose neighbours are found at a time
 
 
 class TreeSearch:
-    """Exact neighbours among the rows `searched` of X (n, d), finite and below `LARGEST_VALUE`."""
+    """Exact neighbours among the rows `searched` of X (n, d), with finite values below `LARGEST_VALUE`."""
 
     kind = "kd-tree"
     recall = 1.0
@@ -29,13 +29,13 @@ class TreeSearch:
         self.X = X
         self.searched = searched
         self._tree = cKDTree(X[searched])
-        # The tree's own sums of squares and ours differ by rounding only.
+        # The tree's sums of squares differ from ours by rounding only.
         self._kept = 1.0 - 8 * (X.shape[1] + 8) * np.finfo(float).eps
 
     def nearest(
         self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
+        """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         n_queries = queries.shape[0]
         Q = ready(queries)
         mine = np.full(n_queries, -1) if own is None else own
@@ -68,7 +68,7 @@ class TreeSearch:
     def own_nearest(
         self, n_nearest: int, tell: ShareProgress = untold
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
+        """Yield (numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         for first in range(0, self.X.shape[0], BATCH):
             tell(first / self.X.shape[0])
             own = np.arange(first, min(first + BATCH, self.X.shape[0]))

@@ -1,4 +1,5 @@
-"""Neighbours of more rows than a process can hold, in parts: exact by blocks, or by cells with a measured recall."""
+"""Neighbours of more rows than a process can hold, in parts: exact by blocks, or approximate by cells with a measured
+recall."""
 
 from __future__ import annotations
 
@@ -15,23 +16,25 @@ from plcore.neighbors.search.parts.cells import CellLists, Homes, Probe, list_ro
 from plcore.neighbors.search.parts.exact import RowParts, Sample, draw, exact_parts, reverse_parts, scale_rows
 
 RECALL = 0.98
-"""Share of the true neighbours that has to be found, on the sample."""
+"""Required share of the true neighbours, on the sample."""
 SAMPLE = 500
-"""Rows by which the number of cells to look into is chosen; as many others measure the recall."""
+"""Number of rows that choose the number of cells; as many others measure the recall."""
 MOST_ROWS = 200_000
-"""Rows a query compares itself with at most, about: rows that need more are in no cells, and would take days."""
+"""Approximate maximum number of rows that a query is compared with. Rows that need more do not form cells, and the
+search would take days."""
 
 
 class RecallError(ValueError):
-    """The cells find fewer of the true neighbours than was requested."""
+    """The cells find a smaller share of the true neighbours than requested."""
 
 
 @dataclass(frozen=True)
 class NeighborParts:
-    """The `n_nearest` nearest others of all rows, in parts of `found_type`, each row in one of them.
+    """The `n_nearest` nearest other rows of all rows, in parts of `found_type`, each row in one part.
 
-    kind : "exact" | "approximate"      recall : share of the true neighbours found, on rows that chose nothing
-    n_probed, n_cells : cells that a query looked into, of how many; 0 of the exact search
+    kind : "exact" or "approximate"      recall : share of the true neighbours found, on rows not used to choose the
+        cells
+    n_probed, n_cells : number of cells per query, and in total; 0 for the exact search
     """
 
     folder: Path
@@ -45,7 +48,7 @@ class NeighborParts:
     n_cells: int = 0
 
     def listed(self) -> str:
-        """The part with the names of these."""
+        """Return the part with the names of these parts."""
         return write_names(self.folder, self.names)
 
 
@@ -59,10 +62,11 @@ def find_parts(
     seed: int = 0,
     progress: BlockProgress | None = None,
 ) -> NeighborParts:
-    """The `n_nearest` others of each row, as `plcore.neighbors.search.NeighborSearch` orders them.
+    """Return the `n_nearest` other rows of each row, in the order of `plcore.neighbors.search.NeighborSearch`.
 
-    rows : scaled to [0, 1]      search : "exact" | "approximate" | "auto": exact where that is soon done
-    recall : least share of the true neighbours that cells have to find, measured on a sample before the long search
+    rows : scaled to [0, 1]      search : "exact", "approximate" or "auto": exact if that is quick
+    recall : minimum share of the true neighbours for a search by cells, measured on a sample before the long search
+
     Raises ValueError for fewer rows than neighbours, RecallError, BlockError, RunnerError.
     """
     if not 1 <= n_nearest < rows.n_rows:
@@ -93,7 +97,7 @@ def _choose(
     seed: int,
     progress: BlockProgress | None,
 ) -> NeighborParts:
-    """How many cells to look into, and the recall of that; no neighbours yet. Raises RecallError."""
+    """Choose the number of cells per query and measure its recall; no neighbours yet. Raises RecallError."""
     folder, size = rows.folder, min(2 * SAMPLE, rows.n_rows)
     drawing = Sample(folder, rows.listed(), rows.block, rows.n_rows, size, seed + 1)
     sample = run_parts(runner, draw, [drawing], "sample", progress)[0]
@@ -136,7 +140,7 @@ class Listed(BlockJob):
 
 
 def _homes(rows: RowParts, centres: str, wanted: AnyArray) -> AnyArray:
-    """The cells of these rows, of any shape."""
+    """Return the cells of these rows, in the same shape."""
     cells = np.empty(wanted.shape, dtype=np.int64)
     for name, first in zip(rows.names, rows.starts(), strict=True):
         cell, row = map_part(Homes(rows.folder, name, first, centres).path)
@@ -148,7 +152,8 @@ def _homes(rows: RowParts, centres: str, wanted: AnyArray) -> AnyArray:
 
 
 def _needed(centres: AnyArray, queries: AnyArray, homes: AnyArray, aim: float) -> int:
-    """The least number of cells, nearest first, in which this share of the neighbours' `homes` (q, k) is."""
+    """Return the smallest number of cells, nearest first, that contains this share of the neighbours' `homes` (q,
+    k)."""
     nearest = BlockSearch(centres, np.arange(len(centres))).nearest(queries, len(centres))[0]
     rank = np.take_along_axis(np.argsort(nearest, axis=1), homes, axis=1)
     return int(np.quantile(rank, aim, method="inverted_cdf")) + 1

@@ -1,7 +1,7 @@
-"""Approximate neighbours by cells that are on disk: rows listed by cell, each query looks into the cells nearest to it.
+"""Approximate neighbours by cells on disk: rows are listed by cell, and each query looks into the cells nearest to it.
 
-Like `plcore.neighbors.search.cells`, except that no process holds all rows. Queries are asked in the order of the
-lists, so that those of one block look into the same few cells.
+Like `plcore.neighbors.search.cells`, except that no process holds all rows. Queries are processed in the order of the
+lists, so that a block looks into the same few cells.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Centres(BlockJob):
 
 @dataclass(frozen=True)
 class Homes(BlockJob):
-    """The cells of one part's rows, ascending, and which of its rows each is, int32 (2, b)."""
+    """The cells of a part's rows, ascending, and the row of each entry, int32 (2, b)."""
 
     rows: str
     first: int
@@ -54,7 +54,7 @@ class Homes(BlockJob):
 
 @dataclass(frozen=True)
 class CellStarts(BlockJob):
-    """Where each cell begins among all rows in the order of cells, int64 (n_cells + 1,)."""
+    """First place of each cell among all rows in the order of cells, int64 (n_cells + 1,)."""
 
     homes: str
     n_cells: int
@@ -67,7 +67,7 @@ class CellStarts(BlockJob):
 class CellList(BlockJob):
     """The rows of cells first..end - 1, cell by cell in ascending order, listed.
 
-    copies : of more than this many equal rows the later ones are no one's neighbours
+    copies : of more than this many equal rows, the later ones are neighbours of no other rows
     """
 
     homes: str
@@ -84,7 +84,7 @@ class CellList(BlockJob):
 @dataclass(frozen=True)
 class CellLists(BlockJob):
     """Inputs of a search in the cells: the parts with centres, starts and the names of lists, and the first cell of
-    each list, with their number at the end."""
+    each list, then the number of cells."""
 
     centres: str
     starts: str
@@ -95,7 +95,7 @@ class CellLists(BlockJob):
 
 @dataclass(frozen=True)
 class Probe(BlockJob):
-    """The `n_nearest` best rows for listed queries among those of the `n_probed` cells nearest to each."""
+    """The `n_nearest` best rows for listed queries among the `n_probed` cells nearest to each."""
 
     queries: str
     number: int
@@ -131,7 +131,7 @@ def list_cells(job: CellList) -> WrittenPart:
     pieces, cells = [], []
     ends = np.array(
         [job.first, job.end], dtype=np.int32
-    )  # of the type searched, of which a copy would be made else
+    )  # the type of the search; another type would be copied
     parts = zip(job.read_each(job.homes), job.read_each(job.parts), strict=True)
     for number, (homes, part) in enumerate(parts):
         first, end = np.searchsorted(homes[0], ends)
@@ -159,19 +159,19 @@ def probe(job: Probe) -> WrittenPart:
     n_probed, asking = job.n_probed, everybody
     done = 0
     while len(asking) and done < cells.n_cells:
-        # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
+        # Scan the nearest cell first: it gives a good limit, so that the others add little.
         near = cells.centres.nearest(queries[asking], n_probed)[0]
         for ranks in (near[:, done : done + 1], near[:, done + 1 :]):
             if ranks.shape[1]:
                 look(found, single[asking], asking, ranks, lambda cell: cells.block(found, cell))
-        # Cells that hold fewer rows than wanted: these queries look into more of them.
+        # If the cells held too few rows, these queries look into more of them.
         asking = everybody[found.rows[:, -1] == job.lists.n_rows]
         done, n_probed = n_probed, min(2 * n_probed, cells.n_cells)
     return job.write(as_found(own, found.rows, found.squared))
 
 
 class _Cells:
-    """The cells on disk, as one job reads them."""
+    """The cells on disk, read by one job."""
 
     def __init__(self, job: Probe) -> None:
         lists = job.lists
@@ -184,7 +184,7 @@ class _Cells:
         self._room = RowRoom(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
-        """The rows of a cell; they last until the next cell is requested."""
+        """Return the rows of a cell, valid until the next cell is requested."""
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
         begin = self._starts[self._firsts[number]]
         rows = self._lists[number].read(int(self._starts[cell] - begin), int(self._starts[cell + 1] - begin))
@@ -201,7 +201,7 @@ class _Cells:
 def list_rows(
     runner: Runner, rows: RowParts, copies: int, seed: int, progress: BlockProgress | None = None
 ) -> CellLists:
-    """List all rows by cell. copies : as `CellList`"""
+    """List all rows by cell. copies : as for `CellList`"""
     folder = rows.folder
     n_cells = max(1, min(round((rows.n_rows / CELL_ROWS) ** 0.5), rows.n_rows // 2))
     size = min(rows.n_rows, TRAINING_ROWS * n_cells)
@@ -232,7 +232,8 @@ def list_rows(
 
 
 def first_cells(starts: IntArray, block: int) -> list[int]:
-    """The first cell of each list, and the number of cells: lists of about `block` rows, of one cell at least."""
+    """Return the first cell of each list, then the number of cells: lists of about `block` rows, of at least one
+    cell."""
     firsts = [0]
     for cell in range(1, len(starts) - 1):
         if starts[cell + 1] - starts[firsts[-1]] > block:

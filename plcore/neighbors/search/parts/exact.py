@@ -1,4 +1,4 @@
-"""Exact neighbours by blocks: the best of each block of rows for each block of queries, then the best of these."""
+"""Exact neighbours by blocks: the best rows of each block for each block of queries, then the best of these."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, run_parts,
 from plcore.blocks.runner import Runner
 from plcore.neighbors.search.blocks import BATCH, ROWS, Found, SinglePrecision, make_block
 
-# Reverse lists: for each row those whose neighbour it is, by ranges of rows.
+# Reverse lists: for each row, the rows whose neighbour it is, by ranges of rows.
 
 
 @dataclass(frozen=True)
 class Pairs(BlockJob):
-    """(neighbour, row) of one part of neighbours, int32 (2, p), by neighbour, then row."""
+    """(neighbour, row) pairs of one part of neighbours, int32 (2, p), by neighbour, then row."""
 
     found: str
     number: int
@@ -31,7 +31,8 @@ class Pairs(BlockJob):
 
 @dataclass(frozen=True)
 class Reverse(BlockJob):
-    """(row, whose neighbour it is) of the rows first..end - 1, int32 (2, p), by row, then the other."""
+    """(row, other row whose neighbour it is) pairs for the rows first..end - 1, int32 (2, p), by row, then the
+    other."""
 
     pairs: str
     first: int
@@ -53,8 +54,9 @@ def list_reverse(job: Reverse) -> WrittenPart:
 
 
 def within(keyed: AnyArray, first: int, end: int) -> AnyArray:
-    """The columns of (2, p) whose first number, ascending, is in first..end - 1; little more of it is read."""
-    bounds = np.array([first, end], dtype=keyed.dtype)  # of another type, all would be read to be converted
+    """Return the columns of (2, p) whose first number, ascending, is in first..end - 1; hardly any other columns are
+    read."""
+    bounds = np.array([first, end], dtype=keyed.dtype)  # another type would convert, and so read, all of it
     begin, stop = np.searchsorted(keyed[0], bounds)
     return keyed[:, begin:stop]
 
@@ -72,14 +74,14 @@ def reverse_parts(
     block: int,
     progress: BlockProgress | None = None,
 ) -> tuple[str, ...]:
-    """The parts of the reverse lists, of `block` rows each. found : the parts with the neighbours of all rows"""
+    """Return the parts of the reverse lists, of `block` rows each. found : the parts with the neighbours of all rows"""
     turning = [Pairs(folder, name, number) for number, name in enumerate(found)]
     pairs = write_names(folder, run_parts(runner, pair_up, turning, "pairs of neighbours", progress))
     jobs = [Reverse(folder, pairs, first, min(first + block, n_rows)) for first in range(0, n_rows, block)]
     return tuple(run_parts(runner, list_reverse, jobs, "reverse lists", progress))
 
 
-# Rows in parts, of which no process ever holds all: features as float32, scaled, and seeded samples of them.
+# Rows in parts, of which no process ever holds all: scaled float32 features, and seeded samples of them.
 
 
 @dataclass(frozen=True)
@@ -96,21 +98,23 @@ class RowParts:
     n_features: int
 
     def starts(self) -> Sequence[int]:
-        """The number of the first row of each part."""
+        """Return the number of the first row of each part."""
         return range(0, self.n_rows, self.block)
 
     def listed(self) -> str:
-        """The part with the names of these."""
+        """Return the part with the names of these parts."""
         return write_names(self.folder, self.names)
 
 
 def listed_type(n_features: int) -> np.dtype[np.void]:
-    """For rows that are in another order than the table's: their numbers, whether they can be neighbours, features."""
+    """Return the data type of rows in another order than the table's: their numbers, whether they can be neighbours,
+    features."""
     return np.dtype([("row", "<i8"), ("searched", "?"), ("x", "<f4", (n_features,))])
 
 
 def numbered(part: AnyArray, first: int) -> tuple[IntArray, FloatArray]:
-    """(numbers (q,), float64 features (q, d)) of the rows of a part: listed ones, or those from number `first` on."""
+    """Return (numbers (q,), float64 features (q, d)) of the rows of a part: listed rows, or rows from number `first`
+    on."""
     if part.dtype.names is None:
         return np.arange(first, first + len(part)), part.astype(np.float64)
     return part["row"].astype(np.int64), part["x"].astype(np.float64)
@@ -118,7 +122,7 @@ def numbered(part: AnyArray, first: int) -> tuple[IntArray, FloatArray]:
 
 @dataclass(frozen=True)
 class Extremes(BlockJob):
-    """The least and the largest value of each feature in one part."""
+    """The smallest and the largest value of each feature in one part."""
 
     rows: str
     first: int
@@ -129,7 +133,7 @@ class Extremes(BlockJob):
 
 @dataclass(frozen=True)
 class ScaledRows(BlockJob):
-    """One part scaled to [0, 1] by the extremes of all; the house's scaling, rounded to float32."""
+    """One part scaled to [0, 1] by the extremes of all parts, as usual, rounded to float32."""
 
     rows: str
     first: int
@@ -141,7 +145,7 @@ class ScaledRows(BlockJob):
 
 @dataclass(frozen=True)
 class Sample(BlockJob):
-    """`size` rows drawn by a seed, in ascending order, listed."""
+    """`size` rows drawn with a seed, listed in ascending order."""
 
     parts: str
     block: int
@@ -176,7 +180,7 @@ def draw(job: Sample) -> WrittenPart:
 
 
 def take_rows(part: AnyArray, first: int, rows: IntArray) -> AnyArray:
-    """These rows of a part whose first row is number `first`, listed."""
+    """Return these rows of a part whose first row is number `first`, listed."""
     taken = np.empty(len(rows), dtype=listed_type(part.shape[1]))
     taken["row"], taken["searched"], taken["x"] = rows, True, part[rows - first]
     return taken
@@ -188,7 +192,7 @@ class _Merged(BlockJob):
 
 
 def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = None) -> RowParts:
-    """The rows scaled to [0, 1], in as many parts."""
+    """Return the rows scaled to [0, 1], in the same number of parts."""
     jobs = [Extremes(rows.folder, *one) for one in zip(rows.names, rows.starts(), strict=True)]
     found = run_parts(runner, find_extremes, jobs, "extremes", progress)
     merged = _Merged(rows.folder, tuple(found))
@@ -205,12 +209,12 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
 
 
 def found_type(n_nearest: int) -> np.dtype[np.void]:
-    """For rows with what was found for them: their numbers, and others by (squared distance, number)."""
+    """Return the data type of rows with their results: their numbers, and others by (squared distance, number)."""
     return np.dtype([("row", "<i4"), ("neighbors", "<i4", (n_nearest,)), ("squared", "<f8", (n_nearest,))])
 
 
 def frame_of(n_features: int) -> SinglePrecision:
-    """How rows in [0, 1] are multiplied, whichever of them are there."""
+    """Return the form in which rows in [0, 1] are multiplied; it does not depend on the rows."""
     return SinglePrecision(np.vstack([np.zeros(n_features), np.ones(n_features)]))
 
 
@@ -222,10 +226,10 @@ def as_found(rows: IntArray, neighbors: AnyArray, squared: FloatArray) -> AnyArr
 
 @dataclass(frozen=True)
 class Best(BlockJob):
-    """The `n_nearest` best rows of one part for each row of another, as far as there are so many.
+    """The `n_nearest` best rows of one part for each row of another, if there are enough.
 
-    queries, rows : parts, and the numbers of their first rows (of listed rows, no one asks)
-    n_rows : in all; stands for no row
+    queries, rows : parts, and the numbers of their first rows (unused for listed rows)
+    n_rows : total number of rows; stands for no row
     """
 
     queries: str
@@ -241,7 +245,7 @@ class Best(BlockJob):
 
 @dataclass(frozen=True)
 class BestOfAll(BlockJob):
-    """The best of what blocks of rows have for one part of queries. bests : the part with their names."""
+    """The best of the results of several blocks of rows for one part of queries. bests : the part with their names"""
 
     bests: str
     first_query: int
@@ -283,7 +287,8 @@ def exact_parts(
     what: str = "exact neighbours",
     progress: BlockProgress | None = None,
 ) -> tuple[str, ...]:
-    """The parts with the exact neighbours of queries, which are parts and the numbers of their first rows."""
+    """Return the parts with the exact neighbours of queries. queries, rows : parts, and the numbers of their first
+    rows"""
     jobs = [
         Best(folder, query, first_query, part, first, rows.n_rows, n_nearest)
         for query, first_query in queries
