@@ -113,7 +113,7 @@ def show_more(which: str, total: int) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Show more", key=f"more-{which}", icon=":material/expand_more:", on_click=add)
-        st.caption(f"{drawn:,} of {total:,} projects")
+        st.caption(f"{drawn:,} of {counted(total, 'project')}")
 
 
 def _wanted() -> tuple[str, ListOrder]:

@@ -27,12 +27,13 @@ _IN_A_THREAD = 1 << 17
 """Bytes of a body from which on its hash takes a thread: the event loop must not wait."""
 _OF_BODY = ("content-length", "content-type", "content-encoding")
 
+JSON = "application/json"
 MEDIA_TYPES = {
     ".npz": "application/octet-stream",
     ".csv": "text/csv",
     ".txt": "text/plain",
     ".xml": "application/xml",
-    ".json": "application/json",
+    ".json": JSON,
     ".jsonl": "application/x-ndjson",
     ".parquet": "application/vnd.apache.parquet",
     ".arrow": "application/vnd.apache.arrow.file",
@@ -116,7 +117,7 @@ class Tagged:
 
 
 def _is_json(start: Message) -> bool:
-    return start["status"] == 200 and Headers(raw=start["headers"]).get("content-type") == "application/json"
+    return start["status"] == 200 and Headers(raw=start["headers"]).get("content-type") == JSON
 
 
 def _tag(body: bytes) -> str:
@@ -138,7 +139,7 @@ def describe_conventions(calls: Mapping[str, Mapping[str, Any]]) -> None:
     """Add the ETag of JSON replies to the OpenAPI document. calls : its `paths`, which are changed"""
     for methods in calls.values():
         reply = methods.get("get", {}).get("responses", {}).get("200", {})
-        if list(reply.get("content", {})) != ["application/json"]:
+        if list(reply.get("content", {})) != [JSON]:
             continue
         reply.setdefault("headers", {})["ETag"] = _ETAG
         methods["get"]["responses"]["304"] = {

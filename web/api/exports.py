@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from web.api.calls import BODY_REFUSALS, REFUSALS, SeatAt, done, done_at_length
-from web.api.conventions import BINARY, MEDIA_TYPES
+from web.api.conventions import BINARY, JSON, MEDIA_TYPES
 from web.api.shapes import ExportJob, ExportJobs
 from workflow.exporting import files, for_programs
 from workflow.files.prepared import PreparedFile
@@ -22,7 +22,10 @@ router = APIRouter(responses=BODY_REFUSALS, tags=["Export"])
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 _FILE: dict[int | str, dict[str, object]] = {
-    200: {"content": dict.fromkeys(MEDIA_TYPES.values(), BINARY), "description": "The file."}
+    200: {
+        "content": {kind: {} if kind == JSON else BINARY for kind in MEDIA_TYPES.values()},
+        "description": "The file.",
+    }
 }
 Key = Annotated[str, Path(min_length=1, max_length=100, description="The `key` of the export.")]
 

@@ -76,7 +76,10 @@ def _marked() -> list[Odd]:
         refused("blank lines alone", "\n\n\n", "empty"),
         refused("one word", "wren", "header but no data rows"),
         refused("a header twice", CSV.replace("id,", "w,", 1), "columns 1 and 3", "same name"),
-        refused("a header without a name", CSV.replace("id,", ",", 1), "column 1 of the header has no name"),
+        refused(
+            "a header without a name", CSV.replace("candidates", "", 1), "column 2 of the header has no name"
+        ),
+        right("row names without a name, as pandas writes them", CSV.replace("id,", ",", 1), SETS),
         refused(
             "no column of candidates", "id,w\na,1\nb,2\n", "No column holds the candidate labels", "'id', 'w'"
         ),
