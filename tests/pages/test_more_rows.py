@@ -56,7 +56,7 @@ def test_new_rows_are_previewed_and_added_by_one_click(
 def test_oddities_in_new_rows_are_reported(owner: int, project: int, show: Open) -> None:
     frame = later(n=3).assign(candidates=["Ant|bee", "bee|cat", "ant|cat"], truth="")
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
-    assert "equal but for capitals, accents or spaces" in words(test)
+    assert "equal but for capitals, accents, spaces or a question mark" in words(test)
     frame = later(n=3)
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
     assert "Is this right?" not in words(test)
