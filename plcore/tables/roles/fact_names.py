@@ -54,7 +54,7 @@ _ALWAYS = re.compile(
     )
 )
 _SOMETIMES = re.compile(
-    rf"(?:start_?|end_?)?time{_UNIT}|ts|duration{_UNIT}|(?:\w+_)duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
+    rf"(?:start_?|end_?)?time{_UNIT}|ts|\w+_duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
     r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
