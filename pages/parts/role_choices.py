@@ -133,10 +133,13 @@ class Choices:
         return {"key": key, "on_change": self._keep, "args": (name,)}
 
     def _shown(self, name: str, value: object) -> str:
-        """Return the key of a widget that is about to be drawn with this value."""
+        """Return the key of a widget that is about to be drawn with this value.
+
+        The value is set in each run: Streamlit sends it only with the run that sets it, and a page whose script for
+        the widget loads late draws the latest run alone.
+        """
         key = f"chosen-{self.key}-{name}"
-        if key not in st.session_state or st.session_state[key] != value:
-            st.session_state[key] = value
+        st.session_state[key] = value
         return key
 
     def _keep(self, name: str) -> None:

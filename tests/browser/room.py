@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, Route, expect
 from playwright.sync_api import TimeoutError as PageTimeout
 from sqlalchemy import NullPool, create_engine, text
 
@@ -75,6 +75,30 @@ def close_choices(page: Page) -> None:
             continue
         return
     raise AssertionError("the list of choices stays open")
+
+
+LATE = re.compile(
+    r"/static/js/(DataFrame|TextInput|Selectbox|Checkbox|Radio|Multiselect|Metric|PlotlyChart|Pagination|ButtonGroup)\.[^/]*\.js"
+)
+"""Streamlit's scripts that a page is first drawn without; while any is missing there is a skeleton."""
+
+
+class Gate:
+    """Holds requests until it is opened."""
+
+    def __init__(self) -> None:
+        self.held: list[Route] | None = []
+
+    def come(self, route: Route) -> None:
+        if self.held is None:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def open(self) -> None:
+        held, self.held = self.held or [], None
+        for one in held:
+            one.continue_()
 
 
 def drawn(page: Page) -> None:

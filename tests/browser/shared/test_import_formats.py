@@ -123,6 +123,9 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 def test_column_head_changes_role_by_keyboard(page: Page, server: Server) -> None:
+    """Also before the scripts of the boxes under *Add a role* are loaded."""
+    gate = room.Gate()
+    page.route(room.LATE, gate.come)
     page.goto(f"{server.base}/import")
     rows = "".join(f"r{number},{number},wren|robin\n" for number in range(ROWS))
     page.locator(room.TABLE_BOX).set_input_files(
@@ -136,6 +139,7 @@ def test_column_head_changes_role_by_keyboard(page: Page, server: Server) -> Non
     expect(page.get_by_text("1 column of 3 is ignored")).to_be_visible()
     expect(chip).to_have_value("")
     expect(chip).to_be_focused()
+    gate.open()
     page.get_by_text("Add a role").click()
     expect(page.get_by_role("combobox", name="Row id (optional)")).to_have_value("id")
 
