@@ -81,17 +81,7 @@ def main() -> None:
     """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (
-    *FILE_COMMANDS,
-    *BACKUP_COMMANDS,
-    accept_store,
-    encoders,
-    rank,
-    simulate,
-    snapshot,
-    suggest,
-    token,
-):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, encoders, rank, simulate, snapshot, suggest, token):
     main.add_command(command)
 
 
@@ -124,16 +114,12 @@ def serve() -> object:
                 "end that program, or set WINNOW_PORT to another port",
             ) from None
         if isinstance(ended.code, int) and ended.code and is_json():
-            write_document(
-                refusal("The server could not start. Fix: read the message on standard error.", ended.code)
-            )
+            write_document(refusal("The server could not start. Fix: read the message on standard error.", ended.code))
         raise
     except OSError as error:
         if error.errno != errno.EADDRNOTAVAIL and not isinstance(error, socket.gaierror):
             raise
-        raise _cannot_listen(
-            settings, f"{error.strerror}", "set WINNOW_HOST to an address of this machine"
-        ) from None
+        raise _cannot_listen(settings, f"{error.strerror}", "set WINNOW_HOST to an address of this machine") from None
     finally:
         sys.argv = given
     return WRITTEN

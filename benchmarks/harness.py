@@ -44,14 +44,10 @@ Sizes = TypeVar("Sizes")
 def parse(words: Sequence[str]) -> list[str]:
     """Set the environment from the command line and return the names asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "names", nargs="*", help="benchmarks to run; none: all that take less than half an hour"
-    )
+    parser.add_argument("names", nargs="*", help="benchmarks to run; none: all that take less than half an hour")
     parser.add_argument("--full", action="store_true", help="at every size, into NAME_full.md; takes hours")
     parser.add_argument("--try", action="store_true", dest="tiny", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="PART", help="these parts; nothing is written"
-    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="these parts; nothing is written")
     parser.add_argument("--before", type=Path, metavar="TREE", help="measure this checkout too, in turns")
     parser.add_argument("--folder", type=Path, help="keep what is made here: the same command then goes on")
     asked = parser.parse_args(words)
@@ -282,12 +278,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "SQL
 
 
 def benchmark(
-    title: str,
-    *,
-    packages: Sequence[str] = (),
-    peers: Sequence[str] = (),
-    full: bool = False,
-    long: bool = False,
+    title: str, *, packages: Sequence[str] = (), peers: Sequence[str] = (), full: bool = False, long: bool = False
 ) -> Callable[[Callable[[], str]], Callable[[], str]]:
     """Mark a benchmark.
 

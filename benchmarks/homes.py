@@ -97,9 +97,7 @@ def scene() -> tuple[LabelTable, Any]:
     data = np.load(data_folder() / "scene.npz")
     rng = np.random.default_rng(0)
     holes = (rng.random(data["Y"].shape) < 2 / 3) & (rng.random(len(data["Y"])) < 0.9)[:, None]
-    table = vectors(
-        data["X"], np.where(holes, "", data["Y"].astype(str)), [str(one) for one in data["label_names"]]
-    )
+    table = vectors(data["X"], np.where(holes, "", data["Y"].astype(str)), [str(one) for one in data["label_names"]])
     return table, managing.default_settings(table)
 
 
@@ -109,9 +107,7 @@ def vectors(X: np.ndarray, cells: np.ndarray, labels: Sequence[str]) -> LabelTab
     numbers = tuple(frame.columns)
     for k, name in enumerate(labels):
         frame[name] = cells[:, k]
-    return LabelTable.from_frame(
-        frame, Roles(label_columns=tuple(labels), label_vectors=True, numbers=numbers)
-    )
+    return LabelTable.from_frame(frame, Roles(label_columns=tuple(labels), label_vectors=True, numbers=numbers))
 
 
 def long_table(rows: int = LONG_ROWS) -> tuple[LabelTable, LearnerSettings]:

@@ -45,18 +45,11 @@ def write_chart(
     styles : colour, dash and symbol of a series      lead : a series drawn thick      log : logarithmic x
     axis
     """
-    columns, names = (
-        min(columns, len(panels)),
-        list(dict.fromkeys(key for one in panels.values() for key in one)),
-    )
+    columns, names = (min(columns, len(panels)), list(dict.fromkeys(key for one in panels.values() for key in one)))
     rows = -(-len(panels) // columns)
     below = [x_title] * len(panels) if isinstance(x_title, str) else list(x_title)
     figure = make_subplots(
-        rows,
-        columns,
-        subplot_titles=list(panels),
-        horizontal_spacing=0.15 / columns,
-        vertical_spacing=0.3 / rows,
+        rows, columns, subplot_titles=list(panels), horizontal_spacing=0.15 / columns, vertical_spacing=0.3 / rows
     )
     shown: set[str] = set()
     for at, series in enumerate(panels.values()):

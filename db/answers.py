@@ -32,8 +32,7 @@ _HISTORY = (
         _WITHDRAWAL.c.person_id,
     )
     .outerjoin(
-        _WITHDRAWAL,
-        (_WITHDRAWAL.c.project_id == bindparam("project")) & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
+        _WITHDRAWAL, (_WITHDRAWAL.c.project_id == bindparam("project")) & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq)
     )
     .where(
         _TABLE.c.project_id == bindparam("project"),
@@ -94,9 +93,7 @@ def count(
     before : count as of just before the entry with this seq; None: the present
     """
     withdrawal = aliased(EntryRow)
-    withdrawn = select(withdrawal.seq).where(
-        withdrawal.project_id == project_id, withdrawal.target_seq == EntryRow.seq
-    )
+    withdrawn = select(withdrawal.seq).where(withdrawal.project_id == project_id, withdrawal.target_seq == EntryRow.seq)
     found = select(func.count()).where(EntryRow.project_id == project_id, EntryRow.kind.in_(answers))
     if before is not None:
         withdrawn = withdrawn.where(withdrawal.seq < before)
@@ -116,9 +113,7 @@ def answered_rows(session: Session, project_id: int, answers: Collection[str]) -
     """
     here = EntryRow.project_id == project_id
     latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
-    decided = select(EntryRow.row).where(
-        here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2
-    )
+    decided = select(EntryRow.row).where(here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2)
     return session.execute(
         select(func.count(func.distinct(EntryRow.row))).where(
             here, EntryRow.kind.in_(answers), EntryRow.row.in_(decided), ~_withdrawn()
@@ -139,9 +134,7 @@ def answers_of(
     return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
 
 
-def latest_people(
-    session: Session, project_id: int, answers: Collection[str], rows: Collection[int]
-) -> dict[int, int]:
+def latest_people(session: Session, project_id: int, answers: Collection[str], rows: Collection[int]) -> dict[int, int]:
     """Return {row: person who gave its latest answer that was not withdrawn}; rows without one are left out.
 
     answers : the kinds that are answers      rows : some thousands at most
@@ -171,9 +164,7 @@ def seconds_of_latest(
     person_id : only entries of this person
     """
     spent = select(EntryRow.seconds).where(
-        EntryRow.project_id == project_id,
-        EntryRow.seconds.is_not(None),
-        EntryRow.asked["batch"].as_string().is_(None),
+        EntryRow.project_id == project_id, EntryRow.seconds.is_not(None), EntryRow.asked["batch"].as_string().is_(None)
     )
     if person_id is not None:
         spent = spent.where(EntryRow.person_id == person_id)
@@ -375,9 +366,7 @@ def _as_now(name: ColumnElement[str | None], now: Mapping[str, str]) -> ColumnEl
 
 
 def _taken_back(project_id: int) -> Select[int | None]:
-    return select(EntryRow.target_seq).where(
-        EntryRow.project_id == project_id, EntryRow.target_seq.is_not(None)
-    )
+    return select(EntryRow.target_seq).where(EntryRow.project_id == project_id, EntryRow.target_seq.is_not(None))
 
 
 def _names_one_of(labels: Sequence[str]) -> ColumnElement[bool]:

@@ -70,17 +70,13 @@ def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
                 raise DamagedCopyError("; ".join(faults))
             lost = _lost_row(copy, {one.name for one in extras})
             if lost:
-                raise DamagedCopyError(
-                    f"row {lost[1]} of {lost[0]} names a row of {lost[2]} that is not there"
-                )
+                raise DamagedCopyError(f"row {lost[1]} of {lost[0]} names a row of {lost[2]} that is not there")
             counts = {
                 name: copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0]  # noqa: S608 - names of ours
                 for name in _COUNTED
             }
             hashes = {one for (one,) in copy.execute("SELECT table_hash FROM projects")}
-            told = copy.execute(
-                "SELECT before, after FROM entries WHERE row = ? AND kind = ?", (NO_ROW, rows_kind)
-            )
+            told = copy.execute("SELECT before, after FROM entries WHERE row = ? AND kind = ?", (NO_ROW, rows_kind))
             for before, after in told:
                 hashes |= {*json.loads(before), *json.loads(after)}
     except (sqlite3.Error, ValueError, TypeError) as error:
@@ -161,9 +157,7 @@ def look_at(session: Session, rows_kind: str) -> CopyFacts:
 _HAS = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 _END_SIGN_INS = "UPDATE sign_ins SET ended_at = :now WHERE ended_at IS NULL AND expires_at > :now"
 _END_LINKS = "UPDATE links SET expires_at = :now WHERE used_at IS NULL AND expires_at > :now"
-_END_TOKENS = (
-    "UPDATE tokens SET ended_at = :now WHERE ended_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
-)
+_END_TOKENS = "UPDATE tokens SET ended_at = :now WHERE ended_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
 _NOTE = "INSERT INTO events (at, what, details, address) VALUES (:now, :what, :details, '')"
 
 
@@ -188,16 +182,7 @@ def end_access(copy: Path, at: datetime, what: str, file: str) -> None:
 #
 # Left out: open questions, and what workers can compute again (model versions, comparisons, estimates).
 
-PARTS = (
-    "entries",
-    "members",
-    "examples",
-    "dispute_notes",
-    "qualifications",
-    "goals",
-    "past_settings",
-    "snapshots",
-)
+PARTS = ("entries", "members", "examples", "dispute_notes", "qualifications", "goals", "past_settings", "snapshots")
 """The tables whose rows are a project's."""
 LATER = frozenset({"past_settings", "snapshots"})
 """Tables that are newer than the first project files: a file may lack them."""
@@ -357,15 +342,11 @@ def _columns(name: str) -> list[Column[Any]]:
 
 
 def _people_columns(name: str) -> list[Column[Any]]:
-    return [
-        one for one in _columns(name) if any(key.target_fullname == "people.id" for key in one.foreign_keys)
-    ]
+    return [one for one in _columns(name) if any(key.target_fullname == "people.id" for key in one.foreign_keys)]
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {
-        str(key): value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()
-    }
+    return {str(key): value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
 
 
 def _typed(name: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -202,9 +202,7 @@ def _carry(source: Connection, there: TableClause, target: Connection, here: Tab
         for at, which in ((source, there), (target, here))
     ]
     if found != [carried, carried]:
-        raise RuntimeError(
-            f"the table {one.name} and its copy differ in their rows: {found[0]:,} and {found[1]:,}"
-        )
+        raise RuntimeError(f"the table {one.name} and its copy differ in their rows: {found[0]:,} and {found[1]:,}")
 
 
 def _number_on(target: Connection, one: Table) -> None:
@@ -395,12 +393,7 @@ class Database:
         with self._one_writer():
             self.check_file()
             engine = self._writer if lasting else self._passing
-            with (
-                certain(self._committing, self._reader),
-                self._in_use(),
-                Session(engine) as session,
-                session.begin(),
-            ):
+            with certain(self._committing, self._reader), self._in_use(), Session(engine) as session, session.begin():
                 if project is not None and not self.is_sqlite:
                     session.connection(execution_options={PROJECT: project})
                 yield session

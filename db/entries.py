@@ -129,9 +129,7 @@ def lock(session: Session, project_id: int) -> None:
     """Make writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway. Writers
     that only add something that refers to the project (a model, a goal) do not wait."""
     if session.get_bind().dialect.name != "sqlite":
-        session.execute(
-            select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update(key_share=True)
-        )
+        session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update(key_share=True))
 
 
 def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry:
@@ -173,9 +171,7 @@ def after(session: Session, project_id: int, seq: int) -> list[LogEntry]:
     return [as_entry(row) for row in session.execute(_AFTER, {"project": project_id, "seq": seq})]
 
 
-def each(
-    session: Session, project_id: int, upto: int, *, rows_below: int | None = None
-) -> Iterator[LogEntry]:
+def each(session: Session, project_id: int, upto: int, *, rows_below: int | None = None) -> Iterator[LogEntry]:
     """The entries up to this seq in order, streamed: never all of them in memory.
 
     rows_below : only entries about rows before this one
@@ -216,9 +212,7 @@ def latest(session: Session, project_id: int, person_id: int, limit: int) -> lis
 
 def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     """The entry at this place of the log."""
-    row = session.execute(
-        every_column().where(EntryRow.project_id == project_id, EntryRow.seq == seq)
-    ).one_or_none()
+    row = session.execute(every_column().where(EntryRow.project_id == project_id, EntryRow.seq == seq)).one_or_none()
     return None if row is None else as_entry(row)
 
 
@@ -247,9 +241,7 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | Non
     return None if row is None else as_entry(row)
 
 
-def changed_since(
-    session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None
-) -> bool:
+def changed_since(session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None) -> bool:
     """Whether an entry after this moment, of this person or of anyone, changed the row's candidates."""
     since = {"project": project_id, "row": row, "moment": moment}
     found = session.execute(_CHANGES, since)
@@ -307,9 +299,7 @@ def every_column() -> Select[Any]:
 
 def as_entry(row: Row[Any]) -> LogEntry:
     """The entry of a row of `every_column`."""
-    values = {
-        str(key): tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
-    }
+    values = {str(key): tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()}
     return LogEntry(**(values | {"label": values["label"] or None}))
 
 

@@ -92,9 +92,7 @@ _TOLD_TABLE = Base.metadata.tables["entries"]
 _TOLD: Select[int, str, int, int, str, int | None] = (
     select(
         *(_TOLD_TABLE.c[name] for name in ("seq", "kind", "row", "person_id")),
-        cast(
-            _TOLD_TABLE.c.labels, Text
-        ),  # a long log repeats the same few values: read as text, each parsed once
+        cast(_TOLD_TABLE.c.labels, Text),  # a long log repeats the same few values: read as text, each parsed once
         _TOLD_TABLE.c.target_seq,
     )
     .where(_TOLD_TABLE.c.project_id == bindparam("project"), _TOLD_TABLE.c.seq > bindparam("seq"))

@@ -173,9 +173,7 @@ class Note:
             os.close(descriptor)
 
     def _begin(self, line: bytes) -> None:
-        descriptor, aside = tempfile.mkstemp(
-            dir=self.path.parent, prefix=f".{self.path.name}-"
-        )  # for this user alone
+        descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")  # for this user alone
         try:
             try:
                 os.write(descriptor, line)

@@ -68,9 +68,7 @@ def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[P
     return [Person(*row) for row in session.execute(found)]
 
 
-def put(
-    session: Session, project_id: int, person_id: int, role: str, *, at: datetime, by: int | None
-) -> None:
+def put(session: Session, project_id: int, person_id: int, role: str, *, at: datetime, by: int | None) -> None:
     """Make a person a member, or give a member another role. For a member, who added them, and when, stays."""
     key = MemberRow.project_id == project_id, MemberRow.person_id == person_id
     if session.execute(update(MemberRow).where(*key).values(role=role).returning(MemberRow.role)).first():
@@ -198,9 +196,7 @@ def put_goal(session: Session, project_id: int, person_id: int, goal: StoredGoal
     session.execute(insert(GoalRow).values(project_id=project_id, person_id=person_id, **asdict(goal)))
 
 
-def note_rest(
-    session: Session, project_id: int, person_id: int, at: datetime, break_after: int | None
-) -> None:
+def note_rest(session: Session, project_id: int, person_id: int, at: datetime, break_after: int | None) -> None:
     """Note that the person came back from a pause. break_after : stored if they have no settings yet"""
     goal = get(session, project_id, person_id) or StoredGoal(None, None, break_after)
     put_goal(session, project_id, person_id, replace(goal, rested_at=at))

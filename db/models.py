@@ -98,9 +98,7 @@ class _Asked:
     # Until then the row is shown to others only if it needs more annotators.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
-    asked: Mapped[dict[str, object] | None] = mapped_column(
-        JSON(none_as_null=True)
-    )  # as in the entry it becomes
+    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))  # as in the entry it becomes
 
 
 class QuestionRow(_Asked, Base):
@@ -130,16 +128,12 @@ class BatchRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     number: Mapped[int]  # only grows, from a random one on
     label: Mapped[str]
-    rows: Mapped[list[object]] = mapped_column(
-        JSON
-    )  # of each row, number, share, prediction; empty once confirmed
+    rows: Mapped[list[object]] = mapped_column(JSON)  # of each row, number, share, prediction; empty once confirmed
     strategy: Mapped[str]
     model_version: Mapped[int]
     shown_at: Mapped[datetime]  # what the seconds spent are counted from
     reserved_until: Mapped[datetime]
-    taken_out: Mapped[
-        list[int]
-    ]  # rows that the person excluded from earlier batches, to be asked about alone
+    taken_out: Mapped[list[int]]  # rows that the person excluded from earlier batches, to be asked about alone
 
 
 class ModelRow(Base):
@@ -168,9 +162,7 @@ class TrainingRow(Base):
     fault: Mapped[str | None]  # why the last training failed, in words
     key: Mapped[str] = mapped_column(server_default="")  # of the settings it trains with
     ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was returned
-    deaths: Mapped[int] = mapped_column(
-        server_default="0"
-    )  # workers that died in a row with the lease of this key
+    deaths: Mapped[int] = mapped_column(server_default="0")  # workers that died in a row with the lease of this key
 
 
 class ComparisonRow(Base):
@@ -303,9 +295,7 @@ class SignInRow(Base):
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]  # to a few minutes
-    how: Mapped[str] = mapped_column(
-        server_default=""
-    )  # link, password, openid or proxy; '' before it was noted
+    how: Mapped[str] = mapped_column(server_default="")  # link, password, openid or proxy; '' before it was noted
     address: Mapped[str] = mapped_column(server_default="")
     browser: Mapped[str] = mapped_column(server_default="")  # its kind in a few words
 
@@ -333,9 +323,7 @@ class AccountRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True, autoincrement=False)
     password_hash: Mapped[str | None]  # argon2id, with its salt and parameters
     known_as: Mapped[str | None] = mapped_column(unique=True)  # e-mail or user name elsewhere, in lower case
-    subject: Mapped[str | None] = mapped_column(
-        unique=True
-    )  # OpenID Connect: issuer, a space, its name for them
+    subject: Mapped[str | None] = mapped_column(unique=True)  # OpenID Connect: issuer, a space, its name for them
 
 
 class EventRow(Base):
@@ -346,9 +334,7 @@ class EventRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     what: Mapped[str]
-    person_id: Mapped[int | None] = mapped_column(
-        ForeignKey("people.id")
-    )  # who did it; NULL: no one signed in
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # who did it; NULL: no one signed in
     about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
     details: Mapped[dict[str, object]]

@@ -236,11 +236,7 @@ class OpenedFile:
         if loss is Loss.LOG and (not mine.log.exists() or _is_ours(mine)):
             _bring_in(mine)  # what was in the log is in the file then
         found = self._header_there(mine)
-        if (
-            found is None
-            or found.mark not in (self.mark, mine.header.mark)
-            or found.height < self._told(mine)
-        ):
+        if found is None or found.mark not in (self.mark, mine.header.mark) or found.height < self._told(mine):
             if loss in (Loss.GONE, Loss.OTHER):
                 self._leave(mine, loss)  # now: someone may open what is there next
             self._rescue(mine)
@@ -284,9 +280,7 @@ class OpenedFile:
         the next file there would be opened with it; and it writes the log into a file that was overwritten."""
         if loss in (Loss.GONE, Loss.OTHER):
             _bring_in(mine)
-        elif (
-            loss is not Loss.LOG and self.loss() is loss
-        ):  # a header read while it is written looks overwritten, once
+        elif loss is not Loss.LOG and self.loss() is loss:  # a header read while it is written looks overwritten, once
             with suppress(OSError):
                 if _is_ours(mine):
                     os.truncate(mine.log, 0)

@@ -54,9 +54,7 @@ def names(session: Session, person_ids: Collection[int]) -> dict[int, str]:
 
 def first_owner(session: Session) -> Person | None:
     """The owner who was added first; None if there is none yet."""
-    found = session.execute(
-        _COLUMNS.where(PersonRow.role == "owner").order_by(PersonRow.id).limit(1)
-    ).one_or_none()
+    found = session.execute(_COLUMNS.where(PersonRow.role == "owner").order_by(PersonRow.id).limit(1)).one_or_none()
     return None if found is None else Person(*found)
 
 
@@ -68,9 +66,7 @@ def listed(session: Session) -> list[Person]:
 def disable(session: Session, person_id: int, at: datetime) -> None:
     """Mark a person as disabled; one who is disabled already keeps the earlier time."""
     session.execute(
-        update(PersonRow)
-        .where(PersonRow.id == person_id, PersonRow.disabled_at.is_(None))
-        .values(disabled_at=at)
+        update(PersonRow).where(PersonRow.id == person_id, PersonRow.disabled_at.is_(None)).values(disabled_at=at)
     )
 
 
@@ -109,16 +105,12 @@ def list_accounts(session: Session) -> dict[int, Account]:
 
 def by_known_as(session: Session, name: str) -> int | None:
     """The id of the person of this e-mail or user name, in lower case; None if no one has it."""
-    return session.execute(
-        select(AccountRow.person_id).where(AccountRow.known_as == name)
-    ).scalar_one_or_none()
+    return session.execute(select(AccountRow.person_id).where(AccountRow.known_as == name)).scalar_one_or_none()
 
 
 def by_subject(session: Session, subject: str) -> int | None:
     """The id of the person whom the provider calls so; None if no one is."""
-    return session.execute(
-        select(AccountRow.person_id).where(AccountRow.subject == subject)
-    ).scalar_one_or_none()
+    return session.execute(select(AccountRow.person_id).where(AccountRow.subject == subject)).scalar_one_or_none()
 
 
 def change(session: Session, person_id: int, **values: str | None) -> None:
@@ -212,15 +204,10 @@ def find_sign_in(session: Session, secret_hash: str, at: datetime) -> SignedIn |
 
 def list_sign_ins(session: Session, at: datetime, person_id: int | None = None) -> list[SignIn]:
     """The sign-ins that neither ended nor expired, of one person or of all, the one seen last first."""
-    query = select(*columns_of("sign_ins", SignIn)).where(
-        _SIGN_INS.c.ended_at.is_(None), _SIGN_INS.c.expires_at > at
-    )
+    query = select(*columns_of("sign_ins", SignIn)).where(_SIGN_INS.c.ended_at.is_(None), _SIGN_INS.c.expires_at > at)
     if person_id is not None:
         query = query.where(_SIGN_INS.c.person_id == person_id)
-    return [
-        SignIn(*row)
-        for row in session.execute(query.order_by(_SIGN_INS.c.last_seen_at.desc(), _SIGN_INS.c.id))
-    ]
+    return [SignIn(*row) for row in session.execute(query.order_by(_SIGN_INS.c.last_seen_at.desc(), _SIGN_INS.c.id))]
 
 
 def see(session: Session, sign_in_id: int, at: datetime) -> None:
@@ -296,9 +283,7 @@ def add_link(
 def take(session: Session, secret_hash: str, at: datetime) -> Link | None:
     """Use the link up and return it; None when it is unknown, used or expired. Of two at once one gets it."""
     fresh = (LinkRow.secret_hash == secret_hash, LinkRow.used_at.is_(None), LinkRow.expires_at > at)
-    taken = session.execute(
-        update(LinkRow).where(*fresh).values(used_at=at).returning(*_LINKS_COLUMNS)
-    ).one_or_none()
+    taken = session.execute(update(LinkRow).where(*fresh).values(used_at=at).returning(*_LINKS_COLUMNS)).one_or_none()
     return None if taken is None else Link(*taken)
 
 
@@ -333,10 +318,7 @@ def latest_invitations(session: Session) -> dict[int, Link]:
 # Tokens by which programs act as a person, found by the SHA-256 of their secret through its unique index.
 
 _TOKENS_PEOPLE, _TOKENS = Base.metadata.tables["people"], Base.metadata.tables["tokens"]
-_LASTS = (
-    _TOKENS.c.ended_at.is_(None),
-    or_(_TOKENS.c.expires_at.is_(None), _TOKENS.c.expires_at > bindparam("now")),
-)
+_LASTS = (_TOKENS.c.ended_at.is_(None), or_(_TOKENS.c.expires_at.is_(None), _TOKENS.c.expires_at > bindparam("now")))
 # Built once: it runs for every call of a program.
 _USED = (
     select(*columns_of("people", Person), _TOKENS.c.id)
@@ -425,8 +407,6 @@ def end_tokens_of(session: Session, person_id: int, at: datetime) -> int:
     """End all tokens of a person; how many of them could still be used."""
     usable = len(list_tokens(session, at, person_id))
     session.execute(
-        update(TokenRow)
-        .where(TokenRow.person_id == person_id, TokenRow.ended_at.is_(None))
-        .values(ended_at=at)
+        update(TokenRow).where(TokenRow.person_id == person_id, TokenRow.ended_at.is_(None)).values(ended_at=at)
     )
     return usable

@@ -65,9 +65,7 @@ _LIMIT = text(
     "('idle_in_transaction_session_timeout', :idle)) AS wanted (name, given) WHERE current_setting(name) = '0'"
 ).bindparams(wait=f"{WAIT_SECONDS}s", idle=f"{IDLE_SECONDS}s")
 # Acknowledged data must be on the disk. Only `off` gives that up; the other values say on which disks, too.
-_DURABLE = (
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-)
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 _CHANGING = 0x57494E4E4F57  # "WINNOW": the number of a lock used for nothing else
 
 
@@ -84,11 +82,7 @@ def postgres_engine(url: URL) -> Engine:
     engine = create_engine(
         url,
         # The listener below begins transactions, not the driver.
-        connect_args={
-            "fallback_application_name": "winnow",
-            "autocommit": True,
-            "cursor_factory": short_cursor(),
-        },
+        connect_args={"fallback_application_name": "winnow", "autocommit": True, "cursor_factory": short_cursor()},
         pool_size=20,
         pool_use_lifo=True,  # statements are prepared in those that are used
         hide_parameters=True,  # an error must not write hashes of secrets to the log

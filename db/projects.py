@@ -173,11 +173,7 @@ def add_past_setting(
     last = session.execute(select(func.max(PastSettingsRow.number)).where(here)).scalar_one()
     session.execute(
         insert(PastSettingsRow).values(
-            project_id=project_id,
-            number=(last or 0) + 1,
-            until_seq=until_seq,
-            until=until,
-            settings=dict(settings),
+            project_id=project_id, number=(last or 0) + 1, until_seq=until_seq, until=until, settings=dict(settings)
         )
     )
 

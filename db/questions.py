@@ -95,9 +95,7 @@ _OPEN = select(*COLUMNS).where(_THEIRS)
 _CLOSE = sql_delete(_TABLE).where(_THEIRS)
 _PUT = insert(_TABLE)
 _HAND_BACK = (
-    update(_TABLE)
-    .where(_THEIRS, _TABLE.c.reserved_until > bindparam("now"))
-    .values(reserved_until=bindparam("now"))
+    update(_TABLE).where(_THEIRS, _TABLE.c.reserved_until > bindparam("now")).values(reserved_until=bindparam("now"))
 )
 
 
@@ -235,9 +233,7 @@ def hand_back_batch(session: Session, project_id: int, person_id: int, now: date
     """Offer the rows of the person's batch to others; they stay in it until someone else gets them."""
     session.execute(
         update(BatchRow)
-        .where(
-            BatchRow.project_id == project_id, BatchRow.person_id == person_id, BatchRow.reserved_until > now
-        )
+        .where(BatchRow.project_id == project_id, BatchRow.person_id == person_id, BatchRow.reserved_until > now)
         .values(reserved_until=now)
     )
 
@@ -330,9 +326,7 @@ _IS_HERE = _PEOPLE.c.id == bindparam("person_id")
 _COMING = select(*_WHO).select_from(_FROM).where(_IS_HERE)
 _TO_ANSWER = (
     select(*_WHO, *COLUMNS, _GOALS.c.person_id, *members.COLUMNS)
-    .select_from(
-        _FROM.outerjoin(_ENTERING_QUESTIONS, _theirs(_ENTERING_QUESTIONS)).outerjoin(_GOALS, _theirs(_GOALS))
-    )
+    .select_from(_FROM.outerjoin(_ENTERING_QUESTIONS, _theirs(_ENTERING_QUESTIONS)).outerjoin(_GOALS, _theirs(_GOALS)))
     .where(_IS_HERE)
 )
 _CUT = len(fields(Person))
@@ -384,6 +378,4 @@ def find(session: Session, person_id: int, project_id: int, *, to_answer: bool =
 
 def _before(found: Sequence[Any]) -> Before:
     question, (whose, *goal) = found[_END:_GOAL], found[_GOAL:]
-    return Before(
-        None if question[0] is None else as_question(question), None if whose is None else StoredGoal(*goal)
-    )
+    return Before(None if question[0] is None else as_question(question), None if whose is None else StoredGoal(*goal))

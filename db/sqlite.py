@@ -119,9 +119,7 @@ def is_older(revision: str | None) -> bool:
 def writer_of(revision: str | None) -> str:
     """Say in words which Winnow wrote tables of a revision that is not known here."""
     if is_older(revision):
-        return (
-            f"an earlier Winnow (its tables are of revision {revision}, known here from {revisions()[-1]} on)"
-        )
+        return f"an earlier Winnow (its tables are of revision {revision}, known here from {revisions()[-1]} on)"
     return f"a newer Winnow (its tables are of revision {revision}, known here up to {revisions()[0]})"
 
 
@@ -143,9 +141,7 @@ def _revision_in(connection: Connection) -> str | None:
     """Return the revision of the tables, or None if Winnow has made none. Raises MultipleResultsFound."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found: str | None = connection.execute(
-        text("SELECT version_num FROM alembic_version")
-    ).scalar_one_or_none()
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
     return found
 
 

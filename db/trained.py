@@ -41,19 +41,11 @@ def publish(
     made_at: datetime,
 ) -> None:
     """Add a version; one that is there already is left as it is."""
-    from sqlalchemy.dialects import (  # where a model was trained: each loads its driver's types
-        postgresql,
-        sqlite,
-    )
+    from sqlalchemy.dialects import postgresql, sqlite  # where a model was trained: each loads its driver's types
 
     adding = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     version_row = adding(ModelRow).values(
-        project_id=project_id,
-        key=key,
-        version=version,
-        figures=dict(figures),
-        seconds=seconds,
-        made_at=made_at,
+        project_id=project_id, key=key, version=version, figures=dict(figures), seconds=seconds, made_at=made_at
     )
     session.execute(version_row.on_conflict_do_nothing())  # without a lock, which answers would wait for
 
@@ -99,9 +91,7 @@ class Training:
 
 def training(session: Session, project_id: int, task: str = FIT) -> Training | None:
     """The project's latest training; None if there never was one."""
-    row = session.execute(
-        select(*columns_of("trainings", Training)).where(*_of(project_id, task))
-    ).one_or_none()
+    row = session.execute(select(*columns_of("trainings", Training)).where(*_of(project_id, task))).one_or_none()
     return None if row is None else Training(**row._mapping)
 
 
@@ -133,18 +123,10 @@ def keep_lease(session: Session, project_id: int, worker: str, until: datetime, 
 
 
 def end_lease(
-    session: Session,
-    project_id: int,
-    worker: str,
-    now: datetime,
-    fault: str | None,
-    deaths: int = 0,
-    task: str = FIT,
+    session: Session, project_id: int, worker: str, now: datetime, fault: str | None, deaths: int = 0, task: str = FIT
 ) -> None:
     """Let others train the project; fault: why the training failed, None if it did not."""
-    session.execute(
-        _held(project_id, worker, task).values(lease_until=now, ended=True, fault=fault, deaths=deaths)
-    )
+    session.execute(_held(project_id, worker, task).values(lease_until=now, ended=True, fault=fault, deaths=deaths))
 
 
 def end_leases(session: Session, worker: str, now: datetime) -> None:
@@ -155,9 +137,7 @@ def end_leases(session: Session, worker: str, now: datetime) -> None:
 
 def forget_fault(session: Session, project_id: int) -> None:
     """Forget why the last training failed and what it cost: the settings have changed since."""
-    session.execute(
-        update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None, deaths=0)
-    )
+    session.execute(update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None, deaths=0))
 
 
 def _of(project_id: int, task: str) -> tuple[ColumnElement[bool], ...]:
@@ -255,25 +235,14 @@ class Requests(Generic[RequestT]):
         return self.change(session, request_id, {"done": done, "total": total} | more)
 
     def end(
-        self,
-        session: Session,
-        request_id: int,
-        state: str,
-        at: datetime,
-        *,
-        fault: str | None = None,
-        **more: object,
+        self, session: Session, request_id: int, state: str, at: datetime, *, fault: str | None = None, **more: object
     ) -> bool:
         """End it in this state: "done", "cancelled" or "failed". False, and nothing is changed, if it was over
         before: of two callers only one ends it."""
         return self.change(session, request_id, {"state": state, "ended_at": at, "fault": fault} | more)
 
     def change(
-        self,
-        session: Session,
-        request_id: int,
-        values: Mapping[str, object],
-        states: Sequence[str] = UNFINISHED,
+        self, session: Session, request_id: int, values: Mapping[str, object], states: Sequence[str] = UNFINISHED
     ) -> bool:
         """Change it if it is in one of these states. False, and nothing is changed, if it is in another."""
         here = update(self._table).where(self._table.c.id == request_id, self._table.c.state.in_(states))

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-_BESIDE = (
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "benchmarks/results/*.md",
-    "benchmarks/results/*.svg",
-)
+_BESIDE = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/results/*.md", "benchmarks/results/*.svg")
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<words>[^]]*)\]\((?P<target>[^)\s]+)\)")
 _BLOCK = re.compile(r"(^ *```.*?^ *```)", flags=re.S | re.M)
 _ELSEWHERE = re.compile(r"[a-z]+:|#")

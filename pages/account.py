@@ -58,11 +58,7 @@ with st.form("password", border=True, clear_on_submit=False):
         help=f"At least {passwords.LEAST} characters: several words in a row are long and easy to remember.",
     )
     st.text_input(
-        "Repeat the new password",
-        type="password",
-        key=AGAIN,
-        autocomplete="new-password",
-        max_chars=passwords.MOST,
+        "Repeat the new password", type="password", key=AGAIN, autocomplete="new-password", max_chars=passwords.MOST
     )
     st.form_submit_button(
         "Change the password" if has_one else "Set the password",
@@ -76,9 +72,7 @@ with st.form("password", border=True, clear_on_submit=False):
 st.subheader("Signed-in browsers")
 mine = browsers.my_browsers(page.seat)
 for browser in mine:
-    with st.container(
-        border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-    ):
+    with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(account_parts.browser_in_words(browser, this))
         if browser.id != this:  # this one has its own button on Home, which leads where that is said
             st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))

@@ -26,9 +26,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         [None, *EventKind],
         format_func=lambda one: "Everything" if one is None else audited.KIND_WORDS[one].capitalize(),
     )
-    project = st.selectbox(
-        "Project", [None, *projects], format_func=lambda one: projects.get(one, "All projects")
-    )
+    project = st.selectbox("Project", [None, *projects], format_func=lambda one: projects.get(one, "All projects"))
     since = st.date_input("From", None)
     until = st.date_input("To", None)
 

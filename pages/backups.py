@@ -71,9 +71,7 @@ def draw(one: KeptBackup) -> None:
             st.caption(frame.escape(one.fault))
         with st.container(horizontal=True, vertical_alignment="center"):
             address = html.escape(f"{owners.PATH.removeprefix('/')}/{name}")
-            st.html(
-                f'<a class="winnow-download" href="{address}" download="{html.escape(name)}">Download</a>'
-            )
+            st.html(f'<a class="winnow-download" href="{address}" download="{html.escape(name)}">Download</a>')
             if not one.fault:
                 with st.popover("Restore", key=f"restore-{name}", icon=":material/settings_backup_restore:"):
                     st.markdown(
@@ -107,8 +105,7 @@ def draw_work() -> None:
         if now is not None and now.unfinished:
             share = min(1.0, now.done / max(1, now.total))
             st.progress(
-                share,
-                "A backup waits for a worker." if not now.total else f"Making a backup: {percent(share)}",
+                share, "A backup waits for a worker." if not now.total else f"Making a backup: {percent(share)}"
             )
 
     work()

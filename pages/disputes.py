@@ -44,9 +44,7 @@ def _do(press: Press) -> None:
         disputes.discuss(page.seat, row, press.note)
         st.session_state[state.SETTLED] = "Your note is saved"
     elif press.kind not in VERDICTS:
-        raise loop.AnswerError(
-            f"On this page you give verdicts. Got {press.kind!r}. Fix: load the page again."
-        )
+        raise loop.AnswerError(f"On this page you give verdicts. Got {press.kind!r}. Fix: load the page again.")
     else:
         saved = disputes.settle(page.seat, row, press.token, press.labels, press.note)
         st.session_state[state.VERDICT] = page.project.id, saved.seq
@@ -98,8 +96,5 @@ if not disputes.list_disputes(page.seat).by_row:
     st.stop()
 settling()
 parts.class_list(
-    page.project.id,
-    room.class_names(page.seat),
-    room.room_of(page.seat).descriptions,
-    room.groups_of(page.seat),
+    page.project.id, room.class_names(page.seat), room.room_of(page.seat).descriptions, room.groups_of(page.seat)
 )

@@ -127,10 +127,7 @@ def _make(page: ProjectPage, n_made: int) -> None:
         )
         pressed = st.form_submit_button("Create snapshot", icon=":material/bookmark_add:")
     if pressed:
-        with (
-            frame.refusals(SnapshotError, ValueError),
-            st.spinner("Writing the table once for its SHA-256 ..."),
-        ):
+        with frame.refusals(SnapshotError, ValueError), st.spinner("Writing the table once for its SHA-256 ..."):
             snapshots.make_snapshot(page.seat, name)
             st.rerun()
 
@@ -153,9 +150,7 @@ def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> N
                 args=(as_of, one.name),
             )
             with st.popover(f"SHA-256 {one.sha256[:SHORT]}…", key=f"{key}-hash"):
-                st.markdown(
-                    "SHA-256 of the table as CSV, all rows, which is the file that an export of it gives:"
-                )
+                st.markdown("SHA-256 of the table as CSV, all rows, which is the file that an export of it gives:")
                 st.code(one.sha256, language=None, wrap_lines=True)
 
 
@@ -303,15 +298,7 @@ def choose_rows(view: ExportView) -> str:
     )
     assert rows is not None  # noqa: S101 - it is required
     if rows == SURE:
-        st.slider(
-            "Confidence at least",
-            50,
-            100,
-            round(100 * ABOVE),
-            format="%d%%",
-            help=words.sure,
-            key=LEAST,
-        )
+        st.slider("Confidence at least", 50, 100, round(100 * ABOVE), format="%d%%", help=words.sure, key=LEAST)
     return rows
 
 
@@ -354,9 +341,7 @@ def take_along() -> None:
 def draw_preview(view: ExportView) -> None:
     """Draw the first rows with the added columns tinted, and where the labels come from."""
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
-    st.markdown(
-        f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}"
-    )
+    st.markdown(f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}")
     tinted = view.first.style.set_properties(added, **{"background-color": TINT})
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
     st.dataframe(tinted, hide_index=True, column_config=narrow)

@@ -7,14 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.home_parts import (
-    demo_cards,
-    first_steps,
-    lines_drawn,
-    project_list,
-    show_more,
-    sign_out_button,
-)
+from pages.parts.home_parts import demo_cards, first_steps, lines_drawn, project_list, show_more, sign_out_button
 from workflow import demos
 from workflow.backups import owners
 from workflow.projects import managing

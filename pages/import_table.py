@@ -159,12 +159,7 @@ understood, doubtful, columns, options = (st.container(key=f"winnow_import_{name
 
 
 def read_file(
-    chosen: Arrived,
-    rows: Arrived | None,
-    vectors: Arrived | None,
-    *,
-    as_it_is: bool,
-    ways: Mapping[str, str],
+    chosen: Arrived, rows: Arrived | None, vectors: Arrived | None, *, as_it_is: bool, ways: Mapping[str, str]
 ) -> importing.Upload | None:
     """The upload, read once; None if it cannot be read at all, in which case the page says why.
 
@@ -214,11 +209,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
                 help=f"The column names are those of: {upload.shape}. It was read as that format.",
             )
         if upload.needs_rows or rows is not None:
-            file_box(
-                page.seat,
-                "Table that describes the rows, with the same ids",
-                key=f"rows-{chosen.key}",
-            )
+            file_box(page.seat, "Table that describes the rows, with the same ids", key=f"rows-{chosen.key}")
     return upload
 
 
@@ -240,11 +231,7 @@ def check(chosen: Arrived, upload: importing.Upload, roles: importing.Roles) -> 
     known = st.session_state.get(state.CHECKED)
     if known is None or known[0] != key:
         found = awaited(
-            page.seat,
-            chosen,
-            CHECKING,
-            key,
-            lambda job: importing.check(upload, roles, job.on_step, job.on_wait),
+            page.seat, chosen, CHECKING, key, lambda job: importing.check(upload, roles, job.on_step, job.on_wait)
         )
         known = st.session_state[state.CHECKED] = (key, found)
     checked: importing.Checked = known[1]

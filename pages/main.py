@@ -83,10 +83,7 @@ def jump(opened: StreamlitPage) -> None:
     """Draw the list that Ctrl+K opens: pages, projects, and rows of the current project that match the words
     typed. Opens the one that is chosen."""
     shown = {
-        one.url_path: (one, heading)
-        for heading, pages in menu.items()
-        for one in pages
-        if one.visibility == "visible"
+        one.url_path: (one, heading) for heading, pages in menu.items() for one in pages if one.visibility == "visible"
     }
     names = managing.project_names(page.seat)
     places: list[dict[str, object]] = [

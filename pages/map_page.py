@@ -43,9 +43,7 @@ def _row(page: ProjectPage, shown: InstanceMap, look: MapLook, row: int) -> None
         st.caption(frame.escape(look.told[place]))
     instance(view)
     may_ask = there and shown.can_ask and STATES[shown.states[place]] == "open"
-    if may_ask and st.button(
-        "Ask this row", type="primary", icon=":material/keyboard:", key=f"map-ask-{row}"
-    ):
+    if may_ask and st.button("Ask this row", type="primary", icon=":material/keyboard:", key=f"map-ask-{row}"):
         with frame.refusals(AnswerError, NotQualified):
             use_case.ask_row(page.seat, row)
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
@@ -61,10 +59,7 @@ def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
     """Show thumbnails on pointing; nothing if no row has an image. rows : those on the map"""
     found = media.small_addresses(page.seat, rows)
     if found:
-        _PICTURES(
-            key="winnow_map_pictures",
-            data={"pictures": {str(row): address for row, address in found.items()}},
-        )
+        _PICTURES(key="winnow_map_pictures", data={"pictures": {str(row): address for row, address in found.items()}})
 
 
 LOOK_EVERY = 2.0
@@ -93,9 +88,7 @@ sampled = (
     if len(shown.rows) < shown.n_rows
     else ""
 )
-st.caption(
-    f"{sampled}Rows that look alike to the model lie near each other{map_chart.placed(shown)} {look.about}"
-)
+st.caption(f"{sampled}Rows that look alike to the model lie near each other{map_chart.placed(shown)} {look.about}")
 pictures_on_pointing(page, shown.rows.tolist())
 
 

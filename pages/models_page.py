@@ -163,10 +163,7 @@ def ask_for_meaning() -> None:
 
 view = showing.models_view(page.seat)
 if not view.story.models:
-    st.info(
-        "Projects of this kind have no models to compare. Progress names the model in use.",
-        icon=":material/info:",
-    )
+    st.info("Projects of this kind have no models to compare. Progress names the model in use.", icon=":material/info:")
     st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})
     st.stop()
 st.session_state[state.MODELS] = showing.watched(page.seat)

@@ -31,9 +31,7 @@ def groups_part(page: Page) -> None:
         name, people = f"{state.GROUPS}-new-name", f"{state.GROUPS}-new-people-{hash(tuple(names.items()))}"
         st.text_input("New group", max_chars=members.NAME_LENGTH, placeholder="Experts", key=name)
         _people_box(names, people)
-        st.form_submit_button(
-            "Create group", icon=":material/group_add:", on_click=_make, args=(page, name, people)
-        )
+        st.form_submit_button("Create group", icon=":material/group_add:", on_click=_make, args=(page, name, people))
 
 
 def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
@@ -53,12 +51,7 @@ def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
 
 def _people_box(names: dict[int, str], key: str, chosen: list[int] | None = None) -> None:
     st.multiselect(
-        "People in it",
-        list(names),
-        default=chosen,
-        format_func=names.__getitem__,
-        key=key,
-        placeholder="choose names",
+        "People in it", list(names), default=chosen, format_func=names.__getitem__, key=key, placeholder="choose names"
     )
 
 
@@ -195,25 +188,18 @@ def buttons(one: PersonView) -> None:
                     )
     if one.tokens:
         with st.popover("Tokens", key=f"tokens-{person.id}", icon=":material/key:"):
-            st.markdown(
-                "With a token a program does what this person may do. A revoked token stops working at once."
-            )
+            st.markdown("With a token a program does what this person may do. A revoked token stops working at once.")
             for token in one.tokens:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(account_parts.in_words(token, mine=mine))
                     st.button(
-                        "End",
-                        key=f"end-token-{token.id}",
-                        on_click=act,
-                        args=(tokens.end_token, person.id, token.id),
+                        "End", key=f"end-token-{token.id}", on_click=act, args=(tokens.end_token, person.id, token.id)
                     )
     if by_name_elsewhere:
         with st.popover("Name elsewhere", key=f"known-{person.id}", icon=":material/badge:"):
             key = f"known-as-{person.id}-{one.known_as}"
             st.text_input("E-mail or user name", one.known_as, max_chars=team.NAME_LENGTH, key=key)
-            st.caption(
-                "The name your sign-in provider or proxy uses. Empty: the name here, except for owners."
-            )
+            st.caption("The name your sign-in provider or proxy uses. Empty: the name here, except for owners.")
             st.button("Save", key=f"save-known-{person.id}", on_click=call, args=(person.id, key))
     if one.has_password and not mine:
         with st.popover("Clear password", key=f"password-{person.id}", icon=":material/password:"):

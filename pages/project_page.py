@@ -34,9 +34,7 @@ ORDERS = {"probability": "the likeliest first", "fixed": "always in the same ord
 def about_part() -> None:
     def rename(**new: str) -> None:
         stored = managing.get_project(page.seat)  # another tab may have changed the other settings
-        managing.rename_project(
-            page.seat, new.get("name", stored.name), new.get("description", stored.description)
-        )
+        managing.rename_project(page.seat, new.get("name", stored.name), new.get("description", stored.description))
 
     frame.saved_field(
         f"{KEY}-name",
@@ -136,9 +134,7 @@ def room_part() -> None:
     frame.saved_field(
         f"{KEY}-order",
         now.order,
-        partial(
-            st.radio, "Order of the candidates", list(ORDERS), format_func=ORDERS.__getitem__, horizontal=True
-        ),
+        partial(st.radio, "Order of the candidates", list(ORDERS), format_func=ORDERS.__getitem__, horizontal=True),
         lambda order: change(order=order),
         RoomError,
     )
@@ -162,9 +158,7 @@ def descriptions_part(stored: Mapping[str, str]) -> None:
         hide_index=True,
         disabled=["Label"],
         height=min(320, 38 + 35 * len(names)),
-        column_config={
-            "Description": st.column_config.TextColumn(width="large", max_chars=room.DESCRIPTION_LENGTH)
-        },
+        column_config={"Description": st.column_config.TextColumn(width="large", max_chars=room.DESCRIPTION_LENGTH)},
         key=f"{key}-{number}",
     )
     meant = {

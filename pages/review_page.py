@@ -109,9 +109,7 @@ def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
             key=f"{key}-from",
         )
         labels = [line.label for line in first.lines]
-        chosen = right.selectbox(
-            "Label", ["", *labels], format_func=lambda name: name or ALL, key=f"{key}-label"
-        )
+        chosen = right.selectbox("Label", ["", *labels], format_func=lambda name: name or ALL, key=f"{key}-label")
         view = reviewing.scores(page.seat, threshold, chosen or None)
         assert view is not None  # noqa: S101 - as above
         line = next((one for one in view.lines if one.label == chosen), view.total)
@@ -133,9 +131,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
     if seen.looked_at < FEWEST:
         st.caption(f"Too few to estimate: at least {FEWEST} must be looked at.")
     elif line.drawn.looked_at >= FEWEST:
-        st.caption(
-            f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."
-        )
+        st.caption(f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}.")
     else:
         how = "with the button below" if line.label else "once you have chosen a label"
         st.caption(
@@ -153,9 +149,7 @@ def _share(seen: Precision) -> str:
 def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
     if not label:
         return
-    if st.button(
-        f"Ask about one of them, drawn at random: {label}", icon=":material/casino:", key=f"{key}-ask"
-    ):
+    if st.button(f"Ask about one of them, drawn at random: {label}", icon=":material/casino:", key=f"{key}-ask"):
         with frame.refusals(AnswerError):
             reviewing.ask_scored(page.seat, threshold, label)
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})

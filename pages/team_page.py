@@ -86,8 +86,7 @@ def details(one: PersonFigures) -> None:
         "is (Dawid and Skene's model); a column is what this person answered.",
     )
     st.dataframe(
-        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(percent),
-        width="stretch",
+        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(percent), width="stretch"
     )
 
 
@@ -132,8 +131,7 @@ def on_act(what: str, person: int | None) -> None:
 shown = cached()
 if not shown.people:
     st.info(
-        "No one has answered yet. Answers, agreement and pace of each annotator appear here.",
-        icon=":material/inbox:",
+        "No one has answered yet. Answers, agreement and pace of each annotator appear here.", icon=":material/inbox:"
     )
 account_parts.made_link(page)
 team_table.show_team(

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     )
     from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
     from plcore.compiling import compile_kernels
-    from plcore.evaluation import (
-        PARAMETER_GRIDS,
-        PRECISE_GRID,
-        AutoPLClassifier,
-        ControlCounts,
-        precise_folds,
-    )
+    from plcore.evaluation import PARAMETER_GRIDS, PRECISE_GRID, AutoPLClassifier, ControlCounts, precise_folds
     from plcore.kernel import PLKernelRidge
     from plcore.labels import CandidateError
     from plcore.loop import AnswerError, Entry
@@ -41,23 +35,8 @@ if TYPE_CHECKING:
     from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
     from plcore.neighbors import PLKNeighborsClassifier
     from plcore.online import PLPegasos, PLPerceptron, learn_stream
-    from plcore.sensing import (
-        BMLCSClassifier,
-        MLCSClassifier,
-        OneVsAllSVC,
-        SensingLearner,
-        f1_scores,
-        precision_at,
-    )
-    from plcore.tables import (
-        FeatureTransformer,
-        LabelTable,
-        Problem,
-        Roles,
-        TableError,
-        read_cells,
-        suggest_roles,
-    )
+    from plcore.sensing import BMLCSClassifier, MLCSClassifier, OneVsAllSVC, SensingLearner, f1_scores, precision_at
+    from plcore.tables import FeatureTransformer, LabelTable, Problem, Roles, TableError, read_cells, suggest_roles
     from plcore.trees import PLForest
 else:
     __getattr__, __dir__ = lazy_names(__name__)

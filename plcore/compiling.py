@@ -95,16 +95,12 @@ def _margins() -> None:
         margins(softmax_inside(np.zeros((2, 2), dtype=dtype), sets))
     scores = np.zeros((2, 2), dtype=np.float32)
     softmax_margins(scores, sets, np.arange(2))
-    scores.flags.writeable = (
-        False  # read-only as when mapped from a file, which Numba compiles as a different type
-    )
+    scores.flags.writeable = False  # read-only as when mapped from a file, which Numba compiles as a different type
     softmax_margins(scores, sets, np.arange(2))
 
 
 def _soft_labels() -> None:
-    PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(
-        np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool)
-    )
+    PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool))
 
 
 def _sensing() -> None:
@@ -135,15 +131,7 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("annotators", _crowd),
 )
 APART = frozenset(
-    {
-        "neighbour search",
-        "online learners",
-        "margin learners",
-        "margins",
-        "soft labels",
-        "label vectors",
-        "annotators",
-    }
+    {"neighbour search", "online learners", "margin learners", "margins", "soft labels", "label vectors", "annotators"}
 )
 """Steps that share no kernel with the others: a second process can compile them meanwhile."""
 

@@ -47,9 +47,7 @@ ESTIMATORS = "tests/plcore/test_common.py"
 
 
 def git(*words: str) -> list[str]:
-    return subprocess.run(
-        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def changed_files(base: str | None) -> set[str]:
@@ -134,12 +132,7 @@ def choose_tests(changed: Iterable[str]) -> list[str]:
         module = module_of(path)
         if not Path(path).name.startswith("test_"):
             continue
-        if (
-            path in changed
-            or module.rpartition(".")[0] in rooms
-            or module in names
-            or imported & (wanted | helpers)
-        ):
+        if path in changed or module.rpartition(".")[0] in rooms or module in names or imported & (wanted | helpers):
             chosen.add(path)
     if ESTIMATORS not in chosen and (names := classes_of(users_of(own))):
         return [*sorted({*chosen, ESTIMATORS}), f"--estimators={','.join(sorted(names))}"]

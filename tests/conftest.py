@@ -46,8 +46,7 @@ MAIN = sys.modules["__main__"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--estimators",
-        help="names of classes, with commas: check these estimators alone (tests/plcore/test_common.py)",
+        "--estimators", help="names of classes, with commas: check these estimators alone (tests/plcore/test_common.py)"
     )
 
 

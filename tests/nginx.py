@@ -75,9 +75,7 @@ def found_or_not_run() -> str:
 
 
 @contextmanager
-def running(
-    folder: Path, port: int, plain_port: int, behind: int, second: int | None = None
-) -> Iterator[Proxy]:
+def running(folder: Path, port: int, plain_port: int, behind: int, second: int | None = None) -> Iterator[Proxy]:
     """nginx with the files of the docs, in front of the server at port `behind`, and the `second` if there are two.
     folder : empty, for what it keeps"""
     program = found_or_not_run()
@@ -146,7 +144,5 @@ def make_certificate(folder: Path) -> None:
     )
     (folder / "certificate.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
     (folder / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )

@@ -94,9 +94,7 @@ class Server:
         )
         self._run("initdb", "-D", data, "-A", "trust", "-U", "winnow", "-E", "UTF8", "--no-sync")
         options = " ".join(["-k", str(self.folder), *(f"-c {one}" for one in self.options)])
-        self._run(
-            "pg_ctl", "-D", data, "-w", "-t", "600", "-l", str(self.folder / "log"), "-o", options, "start"
-        )
+        self._run("pg_ctl", "-D", data, "-w", "-t", "600", "-l", str(self.folder / "log"), "-o", options, "start")
         self._ask("postgres", f"CREATE DATABASE {TEMPLATE}")
         made = Database(self._url_of(TEMPLATE))
         made.migrate()

@@ -31,13 +31,7 @@ READMES = [ROOT / room / "README.md" for room in (*ROOMS, *BESIDE)]
 MOST_LINES_OF_A_README = 16
 ENDINGS = (".py", ".js", ".ts", ".css", ".md", ".toml", ".txt", ".grit", ".jsonc")
 PAPERS = sorted(
-    [
-        ROOT / "CONTRIBUTING.md",
-        ROOT / "SECURITY.md",
-        ROOT / "README.md",
-        *READMES,
-        *(ROOT / "docs").rglob("*.md"),
-    ]
+    [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "README.md", *READMES, *(ROOT / "docs").rglob("*.md")]
 )
 """Pages whose paths must exist."""
 ELSEWHERE = {
@@ -86,9 +80,7 @@ def first_column(heading: str) -> list[str]:
 
 
 def packages() -> set[str]:
-    folders = {
-        path.parent for room in ROOMS for ending in ("*.py", "*.js") for path in (ROOT / room).rglob(ending)
-    }
+    folders = {path.parent for room in ROOMS for ending in ("*.py", "*.js") for path in (ROOT / room).rglob(ending)}
     return {f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders} | {f"{name}/" for name in BESIDE}
 
 
@@ -164,11 +156,7 @@ def has_member(name: str, member: str) -> bool:
     """Whether a class of this name, or a base class, has this attribute."""
     for node in classes().get(name, []):
         own = set(members_of(node.body))
-        own |= {
-            one.attr
-            for one in ast.walk(node)
-            if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
-        }
+        own |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
         bases = {one.id for base in node.bases for one in ast.walk(base) if isinstance(one, ast.Name)}
         if member in own or any(has_member(base, member) for base in bases - {name}):
             return True

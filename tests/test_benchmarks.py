@@ -28,9 +28,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 def test_benchmark_runs_at_tiny_size_and_writes_nothing(name: str) -> None:
     before = {path: path.read_bytes() for path in RESULTS.iterdir()}
     command = [sys.executable, "-m", "benchmarks", "--try", name]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ)
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ))
     assert done.returncode == 0, done.stderr[-3000:]
     assert f"Command: `python -m benchmarks {name}`" in done.stdout
     assert {path: path.read_bytes() for path in RESULTS.iterdir()} == before

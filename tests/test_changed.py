@@ -17,12 +17,8 @@ def test_no_change_runs_spine_only() -> None:
 
 def test_changed_module_runs_its_package_and_importers() -> None:
     chosen = choose_tests(["plcore/margin/plsvm.py"])
-    assert {*SPINE, "tests/plcore/margin/test_estimators.py", "tests/plcore/margin/test_grids.py"} <= set(
-        chosen
-    )
-    assert "tests/plcore/evaluation/test_learners.py" in chosen, (
-        "its learners come through the face of margin"
-    )
+    assert {*SPINE, "tests/plcore/margin/test_estimators.py", "tests/plcore/margin/test_grids.py"} <= set(chosen)
+    assert "tests/plcore/evaluation/test_learners.py" in chosen, "its learners come through the face of margin"
     assert not [path for path in chosen if path.startswith(("tests/web/", "tests/browser/"))]
 
 

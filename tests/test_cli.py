@@ -306,9 +306,7 @@ def test_export_to_file_matches_standard_output(shell: Shell, table: Path, tmp_p
     target = tmp_path / "out.csv"
     assert shell.done("export", 1, "--to", target) == ""
     assert target.read_text() == shell.done("export", 1)
-    assert target.read_text().startswith(
-        "id,candidates,truth,x,y,winnow_candidates_before,winnow_candidates,"
-    )
+    assert target.read_text().startswith("id,candidates,truth,x,y,winnow_candidates_before,winnow_candidates,")
     assert shell.done("export", 1, "--log").startswith("seq,")
     assert "Nothing was written" in shell.refused("export", 1, "--to", tmp_path / "nowhere" / "out.csv")
 
@@ -341,9 +339,7 @@ def test_format_and_rows_of_export_are_chosen_by_options(shell: Shell, table: Pa
     shell.done("export", 1, "--format", "jsonl", "--to", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text() == named
     assert shell.done("export", 1, "--rows", "answered").count("\n") == 1 + 3
-    lines = [
-        shell.done("export", 1, "--rows", "sure", "--above", share).count("\n") for share in (0.5, 0.9, 1)
-    ]
+    lines = [shell.done("export", 1, "--rows", "sure", "--above", share).count("\n") for share in (0.5, 0.9, 1)]
     assert lines == sorted(lines, reverse=True)
     assert lines[1] == shell.done("export", 1, "--rows", "sure").count("\n")
     assert 1 + 3 < lines[2] < 1 + 60
@@ -378,9 +374,7 @@ def test_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path)
     assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
 
 
-def test_input_that_cannot_be_exported_is_refused_in_one_line(
-    shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_input_that_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     assert "one of .csv, .parquet" in shell.refused("export", 1, "--to", tmp_path / "out.xls")
     assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
@@ -471,10 +465,7 @@ def test_damaged_file_is_reported_by_backup_and_restore(shell: Shell, table: Pat
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
-    for words in (
-        ("backup", tmp_path / "b.zip"),
-        ("restore", tmp_path / "b.zip", "--to", tmp_path / "other"),
-    ):
+    for words in (("backup", tmp_path / "b.zip"), ("restore", tmp_path / "b.zip", "--to", tmp_path / "other")):
         status, _, err = shell(*words)
         assert status == 0
         assert err.startswith(f"In the data folder that was backed up, tables/{stored.name} is damaged.\n")
@@ -584,18 +575,7 @@ def test_fully_known_labels_make_dry_run_by_default(shell: Shell, table: Path) -
 def test_further_images_and_caption_are_set_by_options(shell: Shell, tmp_path: Path) -> None:
     zipped = tmp_path / "bursts.zip"
     zipped.write_bytes(make_zip({"t.csv": PICTURES, **FILES}))
-    named = (
-        "--image",
-        "image",
-        "--more-image",
-        "second",
-        "--caption",
-        "third",
-        "--category",
-        "",
-        "--truth",
-        "",
-    )
+    named = ("--image", "image", "--more-image", "second", "--caption", "third", "--category", "", "--truth", "")
     shell.done("import", zipped, *named, "--image-features")
     (stored,) = (tmp_path / "home" / "tables").glob("*.parquet")
     found = LabelTable.read(stored)
@@ -632,9 +612,7 @@ def test_invalid_project_name_is_refused_before_reading_file(
     assert said in shell.refused("import", table, *options)
 
 
-def test_imported_folder_gives_project_its_name(
-    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imported_folder_gives_project_its_name(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = table.parent / "of birds"
     folder.mkdir()
     table.rename(folder / table.name)
@@ -662,9 +640,7 @@ def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) 
         (("--number", ""), "nothing to learn from"),
     ],
 )
-def test_options_without_effect_are_refused(
-    shell: Shell, table: Path, options: tuple[object, ...], said: str
-) -> None:
+def test_options_without_effect_are_refused(shell: Shell, table: Path, options: tuple[object, ...], said: str) -> None:
     line = shell.refused("import", table, *options)
     assert said in line
     assert "Fix:" in line
@@ -779,12 +755,6 @@ def test_import_sets_source_and_asks_by_source(shell: Shell, tmp_path: Path) -> 
     rows = [line.split(",") for line in shell.done("export", 1, "--log").splitlines()]
     asked = [line[rows[0].index("row_id")] for line in rows[1:] if line[rows[0].index("kind")] == "is"]
     of = dict(line.split(",")[:2] for line in file.read_text().splitlines()[1:])
-    assert (
-        [of[row] for row in asked[::3]]
-        == [of[row] for row in asked[1::3]]
-        == [of[row] for row in asked[2::3]]
-    )
-    assert "by_source must be True or False" in shell.refused(
-        "import", file, "--name", "b", "--setting", "by_source=3"
-    )
+    assert [of[row] for row in asked[::3]] == [of[row] for row in asked[1::3]] == [of[row] for row in asked[2::3]]
+    assert "by_source must be True or False" in shell.refused("import", file, "--name", "b", "--setting", "by_source=3")
     assert "Column 'nowhere'" in shell.refused("import", file, "--name", "c", "--source", "nowhere")

@@ -70,9 +70,7 @@ def test_taken_name_is_refused_and_another_can_be_given(shell: Shell, taken: Pat
 
 
 @pytest.mark.parametrize("at", [100, -1, "middle"])
-def test_damaged_file_is_refused_in_one_line(
-    shell: Shell, taken: Path, tmp_path: Path, at: int | str
-) -> None:
+def test_damaged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path, at: int | str) -> None:
     content = bytearray(taken.read_bytes())
     content[len(content) // 2 if isinstance(at, str) else at] ^= 1
     taken.write_bytes(content)
@@ -107,9 +105,7 @@ def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path:
 
 
 @pytest.mark.parametrize("what", ["backup", "text", "missing"])
-def test_file_that_is_no_project_is_refused_in_one_line(
-    shell: Shell, taken: Path, tmp_path: Path, what: str
-) -> None:
+def test_file_that_is_no_project_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path, what: str) -> None:
     file = tmp_path / f"{what}.zip"
     if what == "backup":
         shell.done("backup", file)
@@ -120,9 +116,7 @@ def test_file_that_is_no_project_is_refused_in_one_line(
     assert {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}[what] in line
 
 
-def test_wrong_setting_is_refused_in_one_line(
-    shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_setting_is_refused_in_one_line(shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_PORT", "x")
 
     close_home()

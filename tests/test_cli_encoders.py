@@ -73,11 +73,7 @@ def test_consent_is_asked_for_and_stored(
 ) -> None:
     command = ("encoders", "add", package, "--non-commercial")
     status, _, err = shell(*command)
-    assert (status, "Words, from" in err, "0 MB, CC-BY-NC-SA-4.0, Copyright (c) Ada." in err) == (
-        2,
-        True,
-        True,
-    )
+    assert (status, "Words, from" in err, "0 MB, CC-BY-NC-SA-4.0, Copyright (c) Ada." in err) == (2, True, True)
     assert "words needs your consent to its size and licence. Fix: add --yes to the command." in err
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     assert shell(*command)[0] != 0

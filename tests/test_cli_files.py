@@ -60,19 +60,14 @@ def test_encoded_vectors_become_project_features(
     np.testing.assert_array_equal(stored(tmp_path).embeddings, [*expected, [0, 1], [0, 0]])
 
 
-def test_suggest_weights_candidates_by_classifier(
-    shell: Shell, table: Path, words: Path, tmp_path: Path
-) -> None:
+def test_suggest_weights_candidates_by_classifier(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     assert "No encoder is called 'lost'" in shell.refused("suggest", 1, "--with", "lost")
     about = {"kind": "text", "classes": "labels.txt"}
     folder = encoder(words.parent / "birds", about, words_of(*KNOWN))
     (folder / "labels.txt").write_text("Troglodytes troglodytes_Wren\nrobin\n")
     status, out, err = shell("suggest", 1, "--with", "birds")
-    assert (status, out) == (
-        0,
-        "Project 1: birds scored 3 rows; its scores now weigh the candidates of 3.\n",
-    ), err
+    assert (status, out) == (0, "Project 1: birds scored 3 rows; its scores now weigh the candidates of 3.\n"), err
     assert "1 row has nothing to encode: 'c'." in err
     found = [LabelTable.read(path) for path in (tmp_path / "home" / "tables").glob("*.parquet")]
     (scored,) = (one for one in found if one.candidate_weights is not None)
@@ -111,9 +106,7 @@ def test_input_that_cannot_be_encoded_is_refused_in_one_line(
         "encode", table, "--encoder", "words", "--out", out, "--text", "", "--category", "text"
     )
     (words / "model.onnx").unlink()
-    assert "There is no 'model.onnx' in 'words'" in shell.refused(
-        "encode", table, "--encoder", "words", "--out", out
-    )
+    assert "There is no 'model.onnx' in 'words'" in shell.refused("encode", table, "--encoder", "words", "--out", out)
     assert not out.exists()
 
 

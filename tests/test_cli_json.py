@@ -45,9 +45,9 @@ def test_every_command_has_json_option() -> None:
     assert len(every_command()) >= 17
     for words, command in every_command().items():
         options = [one for one in command.params if json_option.FLAG in one.opts]
-        assert [(one.name, one.is_flag) for one in options if isinstance(one, click.Option)] == [
-            ("as_json", True)
-        ], words
+        assert [(one.name, one.is_flag) for one in options if isinstance(one, click.Option)] == [("as_json", True)], (
+            words
+        )
         assert "One JSON document on standard output" in (options[0].help or ""), words  # type: ignore[attr-defined]
 
 
@@ -102,12 +102,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
 def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_path: Path) -> None:
     every = set(every_command())
     done = {words if words in every else words.partition(" ")[0].rstrip(":") for words in told}
-    elsewhere = {
-        "encode",
-        "serve",
-        "suggest",
-        *(f"encoders {one}" for one in ("get", "add", "remove", "check")),
-    }
+    elsewhere = {"encode", "serve", "suggest", *(f"encoders {one}" for one in ("get", "add", "remove", "check"))}
     assert done == every - elsewhere, "which are tried where they run"
     assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
     assert told["append"]["reading"].startswith("Read as the project's table: 61 rows, 4 classes")
@@ -121,9 +116,7 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
         "notes": None,
     }
     of_dry_runs = {"doubts"}
-    assert set(WinnowAdded.__dataclass_fields__) - of_dry_runs <= set(told["append"]), (
-        "the words of the interface"
-    )
+    assert set(WinnowAdded.__dataclass_fields__) - of_dry_runs <= set(told["append"]), "the words of the interface"
     assert told["simulate"]["answered"] == 2
     assert told["projects"][0].keys() == told["import"].keys() - {"notes", "reading"}
     assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))
@@ -160,19 +153,12 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
         (("link",), "No server is running"),
     ],
 )
-def test_refusal_is_problem_document_with_same_status(
-    shell: Shell, words: tuple[object, ...], says: str
-) -> None:
+def test_refusal_is_problem_document_with_same_status(shell: Shell, words: tuple[object, ...], says: str) -> None:
     more = ("--to", "out.csv") if says.startswith("There is no project") else ()
     status, out, err = shell(*words, *more, "--json")
     problem = json.loads(out)
     assert says in problem["detail"]
-    assert problem == {
-        "type": "about:blank",
-        "title": "Not done",
-        "detail": problem["detail"],
-        "exit_status": status,
-    }
+    assert problem == {"type": "about:blank", "title": "Not done", "detail": problem["detail"], "exit_status": status}
     assert status == cli.REFUSED
     assert err == f"Error: {problem['detail']}\n"
     assert shell(*words, *more)[1] == "" or says == "Name a file"
@@ -188,16 +174,8 @@ def test_failed_server_start_is_problem_document(shell: Shell, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("fault", "status", "says"),
     [
-        (
-            OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"),
-            2,
-            "of 10.9.9.9: Cannot assign requested",
-        ),
-        (
-            socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
-            2,
-            "of 10.9.9.9: Name or service not known",
-        ),
+        (OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"), 2, "of 10.9.9.9: Cannot assign requested"),
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), 2, "of 10.9.9.9: Name or service not known"),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "Reading or writing failed: No space left"),
         (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
         (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
@@ -242,9 +220,7 @@ def test_staged_backup_is_restored_before_data_are_opened(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
-def test_unwritable_json_document_is_refused_in_one_line(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_json_document_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.done("projects")
 
     def full(_document: object) -> None:

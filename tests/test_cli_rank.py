@@ -45,23 +45,15 @@ def test_columns_and_reverse_lists_are_chosen_by_options(shell: Shell, tmp_path:
     assert len(shell.done("rank", path, *some).splitlines()) > 100
 
 
-def test_missing_dask_is_reported_in_one_line(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_dask_is_reported_in_one_line(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_arrays(tmp_path / "t", *rows_and_sets(50))
     monkeypatch.setenv("WINNOW_CLUSTER", "tcp://10.0.0.1:8786")
     monkeypatch.setitem(sys.modules, "distributed", None)
     for words in ((path,), (path, "--cluster"), ("--cluster", path), ("--cluster", "--top", 3, path)):
         line = shell.refused("rank", *words)
-        assert (
-            "tcp://10.0.0.1:8786 is the scheduler of a Dask cluster, and Dask is not installed here" in line
-        )
+        assert "tcp://10.0.0.1:8786 is the scheduler of a Dask cluster, and Dask is not installed here" in line
         assert "pip install 'plcore[cluster]'" in line
-    for words in (
-        ("--cluster", "tcp://a:1", path),
-        ("--cluster=tcp://a:1", path),
-        (path, "--cluster", "tcp://a:1"),
-    ):
+    for words in (("--cluster", "tcp://a:1", path), ("--cluster=tcp://a:1", path), (path, "--cluster", "tcp://a:1")):
         assert "tcp://a:1 is the scheduler" in shell.refused("rank", *words)
 
 
@@ -89,9 +81,7 @@ def test_input_that_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_pa
 
 
 COMMANDS = ("compare", "rank", "simulate")
-ASKED = (
-    "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'plcore[cluster]'"
-)
+ASKED = "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'plcore[cluster]'"
 
 
 @pytest.fixture
@@ -110,9 +100,7 @@ def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("no_dask")
 class TestOneWay:
-    def test_cluster_address_may_precede_or_follow_table(
-        self, shell: Shell, table: Path, command: str
-    ) -> None:
+    def test_cluster_address_may_precede_or_follow_table(self, shell: Shell, table: Path, command: str) -> None:
         here = "tcp://10.0.0.1:8786"
         for words in (
             ("--cluster", here, table),
@@ -143,22 +131,13 @@ class TestOneWay:
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
-        for words in (
-            (table, "--cluster"),
-            ("--cluster", table),
-            ("--cluster", "", table),
-            ("--cluster", " ", table),
-        ):
+        for words in ((table, "--cluster"), ("--cluster", table), ("--cluster", "", table), ("--cluster", " ", table)):
             line = shell.refused(command, *words)
-            assert (
-                "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
-            )
+            assert "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
 
     def test_ambiguous_cluster_arguments_are_refused(self, shell: Shell, table: Path, command: str) -> None:
         assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "10.0.0.1", table)
-        assert "must be a Dask scheduler's address" in shell.refused(
-            command, "--cluster", "http://a:1", table
-        )
+        assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "http://a:1", table)
         for alone in ((), ("--cluster",), ("--cluster", "tcp://a:1"), ("--cluster", "processes")):
             assert "Missing argument" in shell.refused(command, *alone)
         assert "unexpected extra argument" in shell.refused(command, table, "more", "--cluster")
@@ -203,9 +182,7 @@ def test_process_pool_simulates_like_single_process(shell: Shell, table: Path, t
     assert shell.done(*words, "--cluster", "processes:2") == one
 
 
-def test_simulation_shows_progress_on_terminal(
-    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_simulation_shows_progress_on_terminal(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     _, _, err = shell("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     assert "[------------------------] runs: 0 of 2" in err
@@ -213,9 +190,7 @@ def test_simulation_shows_progress_on_terminal(
     assert "[########################] runs: 2 of 2" in err
 
 
-def test_input_that_cannot_be_replayed_is_refused_in_one_line(
-    shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_input_that_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
     assert "nowhere.csv" in shell.refused("simulate", tmp_path / "nowhere.csv")
     assert "There is no strategy 'best'" in shell.refused("simulate", table, "--strategy", "best")
     assert "no true labels" in shell.refused("simulate", table, "--truth", "", *SOME)

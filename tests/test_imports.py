@@ -9,19 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-ROOMS = {
-    "plcore",
-    "db",
-    "workflow",
-    "web",
-    "pages",
-    "app",
-    "cli",
-    "worker",
-    "winnow_labels",
-    "tests",
-    "benchmarks",
-}
+ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "worker", "winnow_labels", "tests", "benchmarks"}
 MAY_IMPORT = {
     "plcore": set(),
     "db": set(),

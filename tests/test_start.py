@@ -120,9 +120,7 @@ def test_unusable_home_is_reported_in_one_line(tmp_path: Path, command: str, fou
     line = refused(path.parent, *COMMANDS[command])
     assert words in line
     assert str(path) in line
-    assert {*before, path.parent / "tables", path.parent / "in-use"} >= set(path.parent.iterdir()), (
-        "nothing was made"
-    )
+    assert {*before, path.parent / "tables", path.parent / "in-use"} >= set(path.parent.iterdir()), "nothing was made"
 
 
 @pytest.mark.parametrize(

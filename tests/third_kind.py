@@ -60,9 +60,7 @@ def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
         default_settings=lambda _table, _share: TriageSettings(n_neighbors=4),
     )
     vars(drawn).update(public(one_label_parts))
-    vars(drawn).update(
-        classes_part=lambda _page: None, groups_part=lambda _page: None
-    )  # its classes cannot change
+    vars(drawn).update(classes_part=lambda _page: None, groups_part=lambda _page: None)  # its classes cannot change
     monkeypatch.setattr(kinds, "KINDS", {"triage": made, **kinds.KINDS})
     monkeypatch.setattr(parts, "PARTS", {"triage": drawn, **parts.PARTS})
     return made  # type: ignore[return-value]

@@ -59,9 +59,7 @@ class Team:
         killed"""
         killing, killed = threading.Event(), threading.Event()
         people = [
-            threading.Thread(
-                target=self._person, args=(secret, servers, number % 2, kill_at, killing, killed)
-            )
+            threading.Thread(target=self._person, args=(secret, servers, number % 2, kill_at, killing, killed))
             for number, secret in enumerate(self.secrets)
         ]
         for one in people:
@@ -116,9 +114,7 @@ class Team:
                 self.faults.append(repr(error))
                 return
 
-    def _note(
-        self, token: str, label: str, said: str, after: Mapping[str, object] | None, known: int
-    ) -> None:
+    def _note(self, token: str, label: str, said: str, after: Mapping[str, object] | None, known: int) -> None:
         with self.lock:
             if not said.startswith("Saved"):
                 self.faults.append(said)

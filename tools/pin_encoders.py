@@ -34,9 +34,7 @@ def fetched(entry: EncoderEntry, revision: str, folder: Path) -> dict[str, Path]
         names = HfApi().list_repo_files(entry.repository, revision=revision)
         sys.exit(f"{entry.key} names no files. {entry.repository} has: {', '.join(names)}")
     return {
-        one.name: Path(
-            hf_hub_download(entry.repository, one.name, revision=revision, local_dir=folder, token=False)
-        )
+        one.name: Path(hf_hub_download(entry.repository, one.name, revision=revision, local_dir=folder, token=False))
         for one in entry.files
     }
 
@@ -86,9 +84,7 @@ def main(key: str, revision: str | None = None) -> None:
         sys.exit(f"{key} gives {vectors.shape[1]} numbers a row, and the catalogue says {entry.dimension}.")
     for one in entry.files:
         if one.sha256 and one.sha256 not in text:
-            sys.exit(
-                f"{one.name} of {entry.repository} is not the file that was pinned before. Nothing was written."
-            )
+            sys.exit(f"{one.name} of {entry.repository} is not the file that was pinned before. Nothing was written.")
     np.save(entry.reference, vectors.astype(np.float16))
     CATALOGUE.write_text(text, "utf-8")
     sys.stdout.write(f"{key}: {commit}. Look at git diff.\n")

@@ -35,18 +35,7 @@ from workflow.server.home import home
 
 START = ""
 """The address of the start page."""
-OF_A_PROJECT = (
-    "annotate",
-    "queue",
-    "progress",
-    "map",
-    "review",
-    "disputes",
-    "team",
-    "models",
-    "export",
-    "settings",
-)
+OF_A_PROJECT = ("annotate", "queue", "progress", "map", "review", "disputes", "team", "models", "export", "settings")
 """Addresses of pages about one project, which have a box to choose another."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
 """Addresses of pages. Access is checked when the page is drawn."""
@@ -63,16 +52,7 @@ NEEDED = {
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),
     "audit": ("Selectbox", "DateInput", "DataFrame", "DownloadButton", "PageLink"),
     "backups": ("Button",),
-    "settings": (
-        "TextInput",
-        "TextArea",
-        "Selectbox",
-        "NumberInput",
-        "Checkbox",
-        "Radio",
-        "DataFrame",
-        "Button",
-    ),
+    "settings": ("TextInput", "TextArea", "Selectbox", "NumberInput", "Checkbox", "Radio", "DataFrame", "Button"),
     "account": ("TextInput", "Button"),
 }
 """Scripts of a page in addition to ALWAYS and our modules: names of Streamlit's scripts without their hash.

@@ -83,9 +83,7 @@ QUIET = 0.5
 """Seconds of silence afterwards before its websocket is closed, so that no click is lost."""
 ENDED = "/signin?ended=1"
 """Target of a page whose sign-in has ended; it explains why."""
-OPEN_PATHS = frozenset(
-    {"/signin", "/signin/openid", "/signin/openid/back", "/healthz", "/readyz", "/metrics"}
-)
+OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz", "/readyz", "/metrics"})
 """Open to all; `/metrics` asks by itself who may read it."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
@@ -190,9 +188,7 @@ class Guard:
             note = browsers.see if what == "browser" else tokens.note_use
             await run_in_threadpool(note, home(), number)
 
-    def _while_signed_in(
-        self, secret: str, sign_in_id: int, receive: Receive, send: Send
-    ) -> tuple[Receive, Send]:
+    def _while_signed_in(self, secret: str, sign_in_id: int, receive: Receive, send: Send) -> tuple[Receive, Send]:
         """Wrap both ends of a websocket to close it at the first message after the sign-in has ended."""
         ended = False
 
@@ -258,18 +254,14 @@ def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
     if origin is None:
         return False
     scheme, _, host = origin.partition("://")
-    schemes = (
-        ("https",) if scope["scheme"] in ("https", "wss") else ("http", "https")
-    )  # a proxy may terminate TLS
+    schemes = ("https",) if scope["scheme"] in ("https", "wss") else ("http", "https")  # a proxy may terminate TLS
     return scheme not in schemes or host != headers.get("host")
 
 
 def _sent_by_another(scope: Scope) -> Response:
     words = "Refused: sent by another site."
     if bearer.is_below(scope["path"]):
-        return problem(
-            403, f"{words} Fix: call from a program, which names no Origin, or from a page of Winnow."
-        )
+        return problem(403, f"{words} Fix: call from a program, which names no Origin, or from a page of Winnow.")
     return PlainTextResponse(words, 403)
 
 
@@ -297,11 +289,7 @@ async def _asked(here: Home, ask: Callable[[Home], Found]) -> Found:
 
 
 def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:
-    if (
-        scope["type"] == "http"
-        and scope["method"] in ("GET", "HEAD")
-        and "text/html" in headers.get("accept", "")
-    ):
+    if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and "text/html" in headers.get("accept", ""):
         return RedirectResponse("/signin", status_code=303)
     return PlainTextResponse("Sign in first.", status_code=401)
 

@@ -118,9 +118,7 @@ async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -
     except (AuthlibBaseError, JoseError, ProviderError, KeyError, ValueError) as error:
         logger.warning("A sign-in by OpenID Connect was refused: %s: %s", type(error).__name__, error)
         await _note(request, "OpenID Connect refused")
-        words = (
-            "The sign-in was not completed: it took too long, was begun in another browser, or was refused."
-        )
+        words = "The sign-in was not completed: it took too long, was begun in another browser, or was refused."
         return page("Not signed in", words, AGAIN, status=403)
     except (HTTPError, RuntimeError) as error:
         logger.warning("The OpenID Connect provider failed: %s: %s", type(error).__name__, error)

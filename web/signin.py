@@ -72,9 +72,7 @@ _PASSWORD_FORM = (
     '<button type="submit">Sign in</button></form>'
     "<p>You set a password on <i>My account</i>, once you are in.</p></section>"
 )
-_BY_OPENID = (
-    '<section><p><a class="button" href="signin/openid">Sign in with your organisation</a></p></section>'
-)
+_BY_OPENID = '<section><p><a class="button" href="signin/openid">Sign in with your organisation</a></p></section>'
 _GO_ON = '<p>If this browser is signed in already: <a href="./">open Winnow</a>.</p>'
 _LINK_FORM = (
     "<p>This link works once. Your browser then stays signed in for two weeks.</p>"
@@ -113,9 +111,7 @@ async def signin(request: Request) -> Response:
             return await _by_link(request, link)
         return await _by_proxy(request)
     except NotSaved as error:
-        return page(
-            "Not signed in", f"{error} {'The link still works.' if link is not None else ''}", status=503
-        )
+        return page("Not signed in", f"{error} {'The link still works.' if link is not None else ''}", status=503)
 
 
 async def _by_link(request: Request, link: str) -> Response:
@@ -138,9 +134,7 @@ async def _by_link(request: Request, link: str) -> Response:
 async def _by_password(request: Request, form: dict[str, str]) -> Response:
     name, password = form.get("name", ""), form.get("password", "")
     try:
-        secret = await run_in_threadpool(
-            passwords.sign_in_by_password, home(), name, password, visit_of(request)
-        )
+        secret = await run_in_threadpool(passwords.sign_in_by_password, home(), name, password, visit_of(request))
     except passwords.WrongPassword as error:
         return _ways("Not signed in", error, status=403)
     except passwords.TooManyAttempts as error:

@@ -81,9 +81,7 @@ def cookie_name(scope: Scope, of: str = "signin") -> str:
         _host, port = scope.get("server") or ("", 0)
         return f"winnow_{of}_{port}"
     port = public.port or _USUAL_PORT[public.scheme]
-    return (
-        f"winnow_{of}_{port}{re.sub('[^A-Za-z0-9]', '_', public.path)}"  # nginx uses such names in variables
-    )
+    return f"winnow_{of}_{port}{re.sub('[^A-Za-z0-9]', '_', public.path)}"  # nginx uses such names in variables
 
 
 def cookie_of(connection: HTTPConnection) -> str | None:

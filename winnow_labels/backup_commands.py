@@ -49,9 +49,7 @@ def backup(file: Path | None, project_id: int | None) -> object:
 
 @click.command("restore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Default: WINNOW_HOME."
-)
+@click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Default: WINNOW_HOME.")
 @click.option(
     "--replace", is_flag=True, help="Replace the current data; its database is saved in the folder 'backups'."
 )
@@ -117,9 +115,7 @@ def doctor() -> object:
     found = []
     for finding in examine(Settings.from_environment()):
         say(finding)
-        found.append(
-            {"what": finding.what, "well": not finding.fix, "says": finding.says, "fix": finding.fix}
-        )
+        found.append({"what": finding.what, "well": not finding.fix, "says": finding.says, "fix": finding.fix})
     well = all(one["well"] for one in found)
     document = {"well": well, "findings": found}
     return document if well else NotWell(document)

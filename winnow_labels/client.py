@@ -326,9 +326,7 @@ class WinnowProject:
         found = []
         for part in _parts(rows, _MOST_ROWS):
             sent = {"model": model, "key": uuid4().hex, "predictions": part}
-            found.append(
-                made_of(WinnowWeighed, self._winnow.ask("POST", f"{self._path}/predictions", json=sent))
-            )
+            found.append(made_of(WinnowWeighed, self._winnow.ask("POST", f"{self._path}/predictions", json=sent)))
         if not found:
             raise ValueError("There are no scores to send.")
         return WinnowWeighed(
@@ -344,11 +342,7 @@ class WinnowProject:
         """
         asked = {"file": file, **choices}
         job = self._winnow.ask("POST", f"{self._path}/exports", again=False, params=asked)
-        at, pause, tell = (
-            f"{self._path}/exports/{job['key']}",
-            _FIRST_LOOK,
-            self._winnow.progress(f"Writing {file}"),
-        )
+        at, pause, tell = (f"{self._path}/exports/{job['key']}", _FIRST_LOOK, self._winnow.progress(f"Writing {file}"))
         try:
             while job["state"] in ("waiting", "writing"):
                 time.sleep(pause)

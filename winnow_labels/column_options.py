@@ -82,9 +82,7 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="The table of the rows, if FILE holds only votes or candidates.",
     )
-    as_it_is = click.option(
-        "--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote."
-    )
+    as_it_is = click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
     vectors = click.option(
         "--embeddings",
         "vectors",
@@ -114,9 +112,7 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
     ) -> object:
         chosen = {"item": item, "unfinished": unfinished}
         ways = {name: value for name, value in chosen.items() if value is not None}
-        return command(
-            files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is, "ways": ways}, **options
-        )
+        return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is, "ways": ways}, **options)
 
     told.__doc__ = command.__doc__
     told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
@@ -135,9 +131,7 @@ def setting_option(command: Callable[..., object]) -> Callable[..., object]:
     )(command)
 
 
-def _settings(
-    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
-) -> Mapping[str, object]:
+def _settings(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Mapping[str, object]:
     found = {}
     for one in given:
         name, sign, value = one.partition("=")
@@ -156,30 +150,20 @@ def _given(value: object) -> object:
 
 
 _OPTIONS = (
-    *(
-        click.option(f"--{name}", help=f'{words} "" for none. Default: guessed.')
-        for name, words in COLUMNS.items()
-    ),
+    *(click.option(f"--{name}", help=f'{words} "" for none. Default: guessed.') for name, words in COLUMNS.items()),
     click.option(
         "--vote-weights",
         type=click.Choice(["counts", "dawid-skene"]),
         help="Whether votes count equally or by the voter's estimated accuracy. Default: equally.",
     ),
-    click.option(
-        "--separator", help="Separator between candidates; |, splits at both characters. Default: guessed."
-    ),
+    click.option("--separator", help="Separator between candidates; |, splits at both characters. Default: guessed."),
     click.option(
         "--form",
         type=click.Choice(["list", "weighted", "json"]),
         help="How a cell of candidates is written: a|b, a:0.6|b:0.3, or JSON. Default: guessed.",
     ),
     *(
-        click.option(
-            f"--{name}",
-            role,
-            multiple=True,
-            help=f'{words} Can be repeated, "" for none. Default: guessed.',
-        )
+        click.option(f"--{name}", role, multiple=True, help=f'{words} Can be repeated, "" for none. Default: guessed.')
         for name, (role, words) in LISTS.items()
     ),
     click.option(
@@ -208,15 +192,9 @@ _OPTIONS = (
         help="True labels that are no candidate of their row: refuse the file, add them, or take them as unknown. "
         "Default: refuse.",
     ),
-    click.option(
-        "--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."
-    ),
-    click.option(
-        "--image-features/--no-image-features", default=None, help="Whether to learn from the images."
-    ),
-    click.option(
-        "--sound-features/--no-sound-features", default=None, help="Whether to learn from the recordings."
-    ),
+    click.option("--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."),
+    click.option("--image-features/--no-image-features", default=None, help="Whether to learn from the images."),
+    click.option("--sound-features/--no-sound-features", default=None, help="Whether to learn from the recordings."),
 )
 _NAMES = (
     *(name.replace("-", "_") for name in COLUMNS),

@@ -74,9 +74,7 @@ _OPTIONS = (
         help="With a data set (.zip): facts for its card, such as license=cc-by-4.0, languages=en, named=yes.",
     ),
     click.option(
-        "--label-disputed",
-        is_flag=True,
-        help="Label disputed rows with their most likely label. Default: no label.",
+        "--label-disputed", is_flag=True, help="Label disputed rows with their most likely label. Default: no label."
     ),
     click.option(
         "--for-spreadsheets",
@@ -120,9 +118,7 @@ def teller(total: int) -> Callable[[int], None]:
     return tell if sys.stderr.isatty() else lambda _done: None
 
 
-def _shares(
-    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
+def _shares(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return (name, role) of each; a name may contain colons, so the role is the part after the last one."""
     found = (one.rpartition(":") for one in given)
     return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
@@ -221,9 +217,7 @@ def _find_neighbors(seat: Seat) -> None:
     if neighbors.read_finding(seat) is None:
         return
     if running(seat.home.servers_dir):
-        say(
-            "The server finds the neighbours of the rows now. Until then, questions come at random.", err=True
-        )
+        say("The server finds the neighbours of the rows now. Until then, questions come at random.", err=True)
         return
 
     def tell(finding: FindingNeighbors) -> None:
@@ -231,10 +225,7 @@ def _find_neighbors(seat: Seat) -> None:
         ending = "" if left is None else f", about {counted(max(1, round(left)), 'second')} left"
         click.echo(f"\r{finding.share:.0%}{ending}".ljust(40), nl=False, err=True)
 
-    say(
-        "Finding the neighbours of the rows. If you stop this, the server finds them when it starts.",
-        err=True,
-    )
+    say("Finding the neighbours of the rows. If you stop this, the server finds them when it starts.", err=True)
     shown = sys.stderr.isatty()
     try:
         neighbors.find(seat, f"import-{os.getpid()}", tell if shown else None)
@@ -316,9 +307,7 @@ def encode(
     is_project = re.fullmatch("[0-9]+", what) is not None
     told = any(files.values()) or any(value is not None for value in columns.values())
     if is_project and (told or target is not None):
-        raise click.UsageError(
-            "--out and the options of columns and rows belong to a FILE, not to a project."
-        )
+        raise click.UsageError("--out and the options of columns and rows belong to a FILE, not to a project.")
     if back_to_words:
         if not is_project or name is not None:
             raise click.UsageError("--back-to-words belongs to a project, without --encoder.")
@@ -426,9 +415,7 @@ def export(
     from workflow.exporting import files as exporting
 
     if target is None and is_json():
-        raise click.UsageError(
-            "With --json, standard output is one JSON document. Name a file: --to labels.csv."
-        )
+        raise click.UsageError("With --json, standard output is one JSON document. Name a file: --to labels.csv.")
 
     with home() as here:
         seat = owner(here).at(project_id)
@@ -439,8 +426,7 @@ def export(
             card = exporting.CardDetails.told(**details)
             then = None if as_of is None else exporting.read_as_of(as_of)
             taken = exporting.take(
-                seat,
-                exporting.ExportChoice(name, rows, least, card, then, label_disputed, for_spreadsheets),
+                seat, exporting.ExportChoice(name, rows, least, card, then, label_disputed, for_spreadsheets)
             )
         except ValueError as error:
             raise click.ClickException(str(error)) from None
@@ -553,18 +539,14 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
         known = tokens.my_tokens(seat)
         if purpose is None:
             for one in known:
-                until = (
-                    "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
-                )
+                until = "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
                 used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
                 say(f"{one.purpose}\t{until}\t{used}")
             return {"tokens": [asdict(one) for one in known]}
         if end:
             found = [one.id for one in known if one.purpose == purpose]
             if not found:
-                raise click.ClickException(
-                    f"There is no token for {purpose!r}. Fix: list them with winnow token."
-                )
+                raise click.ClickException(f"There is no token for {purpose!r}. Fix: list them with winnow token.")
             tokens.end_my_token(seat, found[0])
             say("Ended.")
             return {"ended": purpose}

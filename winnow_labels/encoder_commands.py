@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from workflow.models.encoders.offers import EncoderEntry
 
 _non_commercial = click.option(
-    "--non-commercial",
-    is_flag=True,
-    help="My use is non-commercial: accepts a non-commercial licence.",
+    "--non-commercial", is_flag=True, help="My use is non-commercial: accepts a non-commercial licence."
 )
 _yes = click.option("--yes", is_flag=True, help="Consent to size and licence without being asked.")
 

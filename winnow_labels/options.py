@@ -181,9 +181,7 @@ def home() -> Iterator[Home]:
     from workflow.server.home import close_home
     from workflow.server.home import home as home_of_process
 
-    silent = (
-        logging.NullHandler()
-    )  # a server's log needs the traceback of a failed write, a shell only one line
+    silent = logging.NullHandler()  # a server's log needs the traceback of a failed write, a shell only one line
     logging.getLogger("winnow").addHandler(silent)
     try:
         yield home_of_process()

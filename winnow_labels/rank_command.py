@@ -11,16 +11,7 @@ from pathlib import Path
 import click
 
 from winnow_labels.column_options import FileOptions, column_options, file_options
-from winnow_labels.options import (
-    block_bar,
-    cluster_option,
-    home,
-    is_json,
-    json_option,
-    owner,
-    say,
-    settings_with,
-)
+from winnow_labels.options import block_bar, cluster_option, home, is_json, json_option, owner, say, settings_with
 
 
 @click.command("rank")
@@ -32,14 +23,9 @@ from winnow_labels.options import (
     metavar="COLUMN",
     help="FILES only: feature column, of numbers or lists of numbers. Can be repeated.",
 )
+@click.option("--top", "most", type=click.IntRange(min=1), help="FILES only: number of rows to list.  [default: 1000]")
 @click.option(
-    "--top", "most", type=click.IntRange(min=1), help="FILES only: number of rows to list.  [default: 1000]"
-)
-@click.option(
-    "--neighbors",
-    "n_neighbors",
-    type=click.IntRange(min=2),
-    help="FILES only: neighbours per row.  [default: 10]",
+    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="FILES only: neighbours per row.  [default: 10]"
 )
 @click.option(
     "--recall",
@@ -80,9 +66,7 @@ def rank(
     options = {name: value for name, value in told.items() if value}
     if re.fullmatch("[0-9]+", what):
         if options or cluster is not None:
-            raise click.UsageError(
-                "Block and column options work with FILES only; a project uses its own settings."
-            )
+            raise click.UsageError("Block and column options work with FILES only; a project uses its own settings.")
         return _rank_project(int(what))
     from workflow.models.large_tables import rank_on
 
@@ -171,9 +155,7 @@ def simulate(
     if re.fullmatch("[0-9]+", what):
         about_file = any(files.values()) or any(value is not None for value in columns.values())
         if options or strategies or cluster is not None or about_file:
-            raise click.UsageError(
-                "Strategy, run and column options work with a FILE only, not with a project."
-            )
+            raise click.UsageError("Strategy, run and column options work with a FILE only, not with a project.")
         return _answer(int(what), ANSWERS if answers is None else answers)
     from workflow import importing
     from workflow.models.choosing import replay_table

@@ -12,11 +12,7 @@ from winnow_labels.options import counted, home, json_option, owner, say
 @click.command("suggest")
 @click.argument("project_id", type=int)
 @click.option("--with", "name", required=True, help="The name of a model in WINNOW_HOME/encoders.")
-@click.option(
-    "--non-commercial",
-    is_flag=True,
-    help="My use is non-commercial: accepts a non-commercial licence.",
-)
+@click.option("--non-commercial", is_flag=True, help="My use is non-commercial: accepts a non-commercial licence.")
 @json_option
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:
     """Weight the candidates of PROJECT_ID by a classifier's scores, or by the similarity of texts and class
@@ -31,9 +27,7 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
 
     progress = tell if sys.stderr.isatty() else None
     with home() as here:
-        found = suggesting.suggest(
-            owner(here).at(project_id), name, non_commercial=non_commercial, on_step=progress
-        )
+        found = suggesting.suggest(owner(here).at(project_id), name, non_commercial=non_commercial, on_step=progress)
     for note in found.notes:
         say(note, err=True)
     if found.unknown:
@@ -41,9 +35,7 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
         more = f" and {len(found.unknown) - 5:,} more" if len(found.unknown) > 5 else ""
         say(f"{name} does not know these classes: {shown}{more}.", err=True)
     rows = counted(found.rows, "row")
-    say(
-        f"Project {project_id}: {name} scored {rows}; its scores now weigh the candidates of {found.weighed:,}."
-    )
+    say(f"Project {project_id}: {name} scored {rows}; its scores now weigh the candidates of {found.weighed:,}.")
     if found.outside:
         say(f"In {counted(found.outside, 'row')}, the model's best class is not among the candidates.")
     return {

@@ -123,9 +123,7 @@ def require_right(rights: Rights, right: Right) -> None:
     """Raise NotAllowed if the person does not have this right."""
     if not rights.may(right):
         where = " of this project" if rights.role is not None else ""
-        raise NotAllowed(
-            f"{_REFUSALS[right]}; {rights.person.name} is {_a(rights.role or rights.person.role)}{where}."
-        )
+        raise NotAllowed(f"{_REFUSALS[right]}; {rights.person.name} is {_a(rights.role or rights.person.role)}{where}.")
 
 
 def project_for(session: Session, project_id: int) -> Project:
@@ -155,9 +153,7 @@ def visible_projects(
     return _seen(session, person, projects.everything(session, project_ids))
 
 
-def visible_names(
-    session: Session, person: Person, *, in_use: bool = True
-) -> list[tuple[NamedProject, Role]]:
+def visible_names(session: Session, person: Person, *, in_use: bool = True) -> list[tuple[NamedProject, Role]]:
     """The same of the projects in use, or of those not in use, by their names alone: many are read in little time."""
     return _seen(session, person, projects.named(session, in_use=in_use))
 

@@ -88,16 +88,8 @@ def latency() -> str:
             first = homes.wait_for_version(seat.home, large, -1)
             room.import_csv(view, server.base, frame, "birdsong")
             cases: tuple[tuple[str, int | None, Callable[[], str]], ...] = (
-                (
-                    "BirdSong, PL-KNN, nothing else runs",
-                    None,
-                    lambda: room.key_for(view, truth[room.row_id(view)]),
-                ),
-                (
-                    "BirdSong, PL-KNN, cheapest form, shortlists, coverage",
-                    every,
-                    partial(key_of_truth, view, truth),
-                ),
+                ("BirdSong, PL-KNN, nothing else runs", None, lambda: room.key_for(view, truth[room.row_id(view)])),
+                ("BirdSong, PL-KNN, cheapest form, shortlists, coverage", every, partial(key_of_truth, view, truth)),
                 ("label vectors: scene, 294 features, 6 labels", vectors, partial(key_of_vectors, view)),
                 (f"{n:,} x {d}, PLSVC, always training", large, lambda: "1"),
             )

@@ -45,9 +45,7 @@ def anonymous(server: Server) -> float:
     return memory(server.process.pid)["Anonymous"]
 
 
-def answering(
-    view: LivePage, seed: int, found: Found, stop: threading.Event, thinking: tuple[float, float]
-) -> None:
+def answering(view: LivePage, seed: int, found: Found, stop: threading.Event, thinking: tuple[float, float]) -> None:
     """Answer as one person, until all stop."""
     dice, number = random.Random(seed), 0
     while not stop.wait(dice.uniform(*thinking)) and view.question is not None:
@@ -89,8 +87,7 @@ def run(place: Mapping[str, str], n_servers: int, *, at_large: bool = False) -> 
         homes.wait_for_version(seat.home, large, -1)
         jobs = [(view, seed, found, stop, THINKING) for seed, view in enumerate(pages)]
         people = [
-            threading.Thread(target=answering, args=one)
-            for one in (*jobs, (trainer, -1, beside, stop, THINKING))
+            threading.Thread(target=answering, args=one) for one in (*jobs, (trainer, -1, beside, stop, THINKING))
         ]
         first = published(seat.home, large)
         for one in people:

@@ -90,12 +90,7 @@ def answer_rows(n: int) -> list[float]:
 
 @benchmark("An answer, by the size of the table")
 def growing() -> str:
-    what = (
-        "to build, s",
-        "an entry, ms",
-        "an entry and the next question, ms",
-        "the same next to 4 people, ms",
-    )
+    what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same next to 4 people, ms")
     table = paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
     return page(
         f"""CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} neighbours,
@@ -214,9 +209,7 @@ def opening() -> str:
         with folder() as where:
             place = str(where / "home")
             in_process(make_long, place, rows)
-            for state, target in zip(
-                ("no entries", *STATES), ("", *TARGETS.get(rows, ("", ""))), strict=True
-            ):
+            for state, target in zip(("no entries", *STATES), ("", *TARGETS.get(rows, ("", ""))), strict=True):
                 if state == STATES[0]:  # the first visit to a log makes its checkpoint
                     in_process(fill, place)
                 spent, most = in_process(visit, place, "process")
@@ -274,9 +267,7 @@ def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
 
 @benchmark("Many projects under a limit of memory")
 def put_away() -> str:
-    table = Table(
-        "limit, MB | most MB | projects in memory at the end | back: CPU s p50 | most | clock s most", ".2f"
-    )
+    table = Table("limit, MB | most MB | projects in memory at the end | back: CPU s p50 | most | clock s most", ".2f")
     with folder() as where:
         place = str(where / "home")
         in_process(make_many, place)
@@ -319,9 +310,7 @@ def commit_checks() -> str:
         for name in ("check_file", "_check_before_commit", "_after_commit"):  # the functions measured
             setattr(plain, name, lambda: None)
         # Alternate, so that other load on the machine affects both.
-        bare, whole = np.median(
-            [[commit(one, at) for one in (plain, database)] for at in range(TURNS)], axis=0
-        )
+        bare, whole = np.median([[commit(one, at) for one in (plain, database)] for at in range(TURNS)], axis=0)
         for one in (database, plain):
             one.close()
     table = Table("commit | CPU µs | ratio", ".2f")

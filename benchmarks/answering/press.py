@@ -116,9 +116,7 @@ def overlap() -> str:
     table = Table("people a row | rule | presses | a second | p50 ms | p95 ms | max ms", ".0f")
     for people, fold in ((1, "latest"), (3, "majority"), (3, "dawid-skene")):
         times = press_until(people, fold)
-        table.add(
-            people, fold, len(times), len(times) / times.sum(), *percentiles(1000 * times[-LAST:], digits=1)
-        )
+        table.add(people, fold, len(times), len(times) / times.sum(), *percentiles(1000 * times[-LAST:], digits=1))
     return page(
         f"""{PEOPLE} people take turns at a project of {ROWS:,} rows, 3 classes, PL-KNN, on SQLite, until {ANSWERED:,}
 rows have their answers; no browser. A press is the answer, stored, and the person's next question. The rate is of all

@@ -105,9 +105,7 @@ def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
         yield local.scheduler_address
 
 
-def ranked(
-    table: Path, where: Path, runner_name: str
-) -> tuple[Watch, dict[str, float], Any, dict[str, bytes], int]:
+def ranked(table: Path, where: Path, runner_name: str) -> tuple[Watch, dict[str, float], Any, dict[str, bytes], int]:
     """Rank a table with the named runner: return its cost, the start of each kind of block, the ranking, its
     parts."""
     where.mkdir()
@@ -308,13 +306,8 @@ def ten_million() -> str:
         (given, n_files), (left, n_parts) = size_of(table), size_of(place / "home" / "blocks", "part-*.npy")
     found = asked["found"]
     steps, kinds = Table("step | CPU s | wall s | peak MB", ",.0f"), Table("blocks | s", ",.0f")
-    steps.add(
-        "import, neighbours, first ranking: two Dask workers",
-        *(ranked[key] for key in ("cpu", "wall", "peak")),
-    )
-    steps.add(
-        "ten answers and a label for every row: one process", *(asked[key] for key in ("cpu", "wall", "peak"))
-    )
+    steps.add("import, neighbours, first ranking: two Dask workers", *(ranked[key] for key in ("cpu", "wall", "peak")))
+    steps.add("ten answers and a label for every row: one process", *(asked[key] for key in ("cpu", "wall", "peak")))
     for kind, seconds in ranked["kinds"].items():
         kinds.add(kind, seconds)
     after = Table("what | CPU s")
@@ -322,10 +315,7 @@ def ten_million() -> str:
         ("read neighbours and candidates from the parts", found["read"]),
         ("score all rows", found["fit"]),
         ("the first question, and the share of predictions that no answer can change", found["first"]),
-        (
-            "the longest of ten answers, each with new scores, the next question and that share",
-            max(found["answers"]),
-        ),
+        ("the longest of ten answers, each with new scores, the next question and that share", max(found["answers"])),
         (
             f"the label with most votes of every row, a Parquet file of {found['exported'] / 1e6:,.0f} MB",
             found["export"],

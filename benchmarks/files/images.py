@@ -75,12 +75,7 @@ def five_neighbours(X: np.ndarray, y: np.ndarray) -> float:
 
 
 def accuracies() -> Table:
-    sets = {
-        "digits 8x8": digits(),
-        "usps 16x16": usps(),
-        "tiles, 2 photographs": tiles(1),
-        "tiles, 6 parts": tiles(3),
-    }
+    sets = {"digits 8x8": digits(), "usps 16x16": usps(), "tiles, 2 photographs": tiles(1), "tiles, 6 parts": tiles(3)}
     heads = (f"{name} (n={len(y)})" for name, (_, y) in sets.items())
     table = Table(["accuracy, 5-NN", "features", *heads, "ms"])
     for way, features in WAYS.items():

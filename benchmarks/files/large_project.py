@@ -75,9 +75,7 @@ def visit() -> None:
         for _ in range(ANSWERS):
             now = question
             told, spent = clocked(
-                lambda now=now: press.press(
-                    seat, now.token, "is", [now.choices[0]], shown=now.shown, zone="UTC"
-                )
+                lambda now=now: press.press(seat, now.token, "is", [now.choices[0]], shown=now.shown, zone="UTC")
             )
             question = told.after.question
             presses.append(spent)
@@ -149,12 +147,7 @@ def large_project() -> str:
     with folder(large=True) as place:
         searched, drawn = (
             {
-                n: kept(
-                    "large_project",
-                    f"{n}{'-drawn' * by_chance}",
-                    lambda f=(place, n, by_chance): run(*f),
-                    place,
-                )
+                n: kept("large_project", f"{n}{'-drawn' * by_chance}", lambda f=(place, n, by_chance): run(*f), place)
                 for n in sizes
             }
             for sizes, by_chance in ((ROWS, False), (DRAWN, True))

@@ -66,9 +66,7 @@ def spoken_words(takes: int = 2) -> Clips | None:
         for label, word in enumerate(WORDS):
             for _ in range(takes):
                 how = ["-p", str(pitch + rng.integers(-8, 9)), "-s", str(speed + rng.integers(-20, 21))]
-                said = subprocess.run(
-                    [SPEAKER, "-v", voice, *how, "--stdout", word], capture_output=True, check=True
-                )
+                said = subprocess.run([SPEAKER, "-v", voice, *how, "--stdout", word], capture_output=True, check=True)
                 spoken, rate = soundfile.read(io.BytesIO(said.stdout))
                 quiet = np.zeros(int(rng.uniform(0.02, 0.3) * rate))
                 samples.append(np.concatenate([quiet, spoken * rng.uniform(0.1, 1), quiet]))
@@ -154,9 +152,7 @@ SPECIES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "whistle": Species(3800, 0.8, ((1.0,),), (1, 3), 0.25),
     "thin whistle": Species(7500, 0.5, ((1.0,),), (1, 4), 0.2),
     "coo": Species(550, 0.35, ((1.0, 1.08, 1.0),), (2, 4), 0.15, overtones=(1, 0.3, 0.1)),
-    "caw": Species(
-        480, 0.28, ((1.0, 1.1, 0.9),), (1, 5), 0.15, overtones=(0.5, 0.8, 1, 0.9, 0.7, 0.5, 0.4, 0.3)
-    ),
+    "caw": Species(480, 0.28, ((1.0, 1.1, 0.9),), (1, 5), 0.15, overtones=(0.5, 0.8, 1, 0.9, 0.7, 0.5, 0.4, 0.3)),
     "warble": _warble,
 }
 """Return one call of each, at most three seconds, its loudest sample near 1."""
@@ -191,9 +187,7 @@ def score(learner: Any, X: np.ndarray, clips: Clips) -> float:
     for train, test in GroupKFold(4).split(X, clips.labels, clips.groups):
         given = clips.labels[train]
         if not isinstance(learner, KNeighborsClassifier):
-            given = contaminate(
-                given, "size", r=DISTRACTORS, random_state=rng, classes=np.unique(clips.labels)
-            )
+            given = contaminate(given, "size", r=DISTRACTORS, random_state=rng, classes=np.unique(clips.labels))
         right.append(np.mean(learner.fit(X[train], given).predict(X[test]) == clips.labels[test]))
     return float(np.mean(right))
 
@@ -209,10 +203,7 @@ def as_files(clips: Clips) -> list[io.BytesIO]:
 
 @benchmark("Features from sound", packages=("soundfile",))
 def sounds() -> str:
-    sets = {
-        f"{len(SPECIES)} calls, 10 dB": bird_calls(CALLS, 10),
-        f"{len(SPECIES)} calls, 0 dB": bird_calls(CALLS, 0),
-    }
+    sets = {f"{len(SPECIES)} calls, 10 dB": bird_calls(CALLS, 10), f"{len(SPECIES)} calls, 0 dB": bird_calls(CALLS, 0)}
     if words := spoken_words():
         sets = {f"{len(WORDS)} words": words, **sets}
     heads = [f"{name} (n={len(clips.samples)})" for name, clips in sets.items()]

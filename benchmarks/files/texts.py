@@ -60,9 +60,7 @@ def documentation() -> Texts:
         module = getattr(sklearn, name, None) or import_module(f"sklearn.{name}")
         for public in sorted(getattr(module, "__all__", ())) if ismodule(module) else ():
             thing = vars(module).get(public)
-            methods = (
-                [one for key, one in sorted(vars(thing).items()) if key[0] != "_"] if isclass(thing) else []
-            )
+            methods = [one for key, one in sorted(vars(thing).items()) if key[0] != "_"] if isclass(thing) else []
             for text in (getdoc(one) for one in (thing, *filter(callable, methods))):
                 for paragraph in re.split(r"\n\s*\n", text or ""):
                     if 8 <= len(paragraph.split()) <= 120:
@@ -81,9 +79,7 @@ def some(rows: Texts) -> Texts:
 
 def with_slips(text: str) -> str:
     draw = random.Random(text)
-    return " ".join(
-        slip(word, draw) if len(word) > 3 and draw.random() < 0.25 else word for word in text.split()
-    )
+    return " ".join(slip(word, draw) if len(word) > 3 and draw.random() < 0.25 else word for word in text.split())
 
 
 def slip(word: str, draw: random.Random) -> str:
@@ -211,9 +207,7 @@ def write_texts(path: Path, n: int) -> None:
     draw, rng = random.Random(0), np.random.default_rng(0)
     words = np.array(
         [
-            "".join(
-                draw.choice("bcdfghjklmnprstvw") + draw.choice("aeiou") for _ in range(draw.randint(1, 5))
-            )
+            "".join(draw.choice("bcdfghjklmnprstvw") + draw.choice("aeiou") for _ in range(draw.randint(1, 5)))
             + draw.choice(["", "n", "s", "t", "r"])
             for _ in range(VOCABULARY)
         ]

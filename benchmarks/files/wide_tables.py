@@ -125,6 +125,4 @@ def wide_tables() -> str:
         seconds, others = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = f"{seconds / others:.1f}"
         table.add(f"{rows:,} x {columns:,}", seconds, 1000 * seconds / columns, others, ratio)
-    return page(
-        table, "The target is 2 s for 4,000 columns, as the embeddings of a large model have; it took 12 s."
-    )
+    return page(table, "The target is 2 s for 4,000 columns, as the embeddings of a large model have; it took 12 s.")

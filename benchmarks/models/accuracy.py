@@ -199,9 +199,7 @@ def set_table(cells: list[Cell]) -> Table:
 
 def against(cells: list[Cell], one: str, other: str) -> str:
     """Return the cells in which `one` is better than, tied with and worse than `other`."""
-    signs = [
-        np.sign(cell[one].mean() - cell[other].mean()) * differs(cell[one], cell[other]) for cell in cells
-    ]
+    signs = [np.sign(cell[one].mean() - cell[other].mean()) * differs(cell[one], cell[other]) for cell in cells]
     return "/".join(str(signs.count(sign)) for sign in (1, 0, -1))
 
 
@@ -232,9 +230,7 @@ def lmplane_tables() -> str:
     found: dict[str, list[Cell]] = {name: [{} for _ in CELLS] for name in UCI}
     seconds: Counter[str] = Counter()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # about classes that are in nearly every set, and about too few rounds
+        warnings.simplefilter("ignore")  # about classes that are in nearly every set, and about too few rounds
         for name, (place, (p, r)), title in product(UCI, enumerate(CELLS), ALL_LEARNERS):
             case = name, p, r, title
             part = kept("lmplane_tables", f"{name} {p} {r} {title}", lambda f=case: run_uci(*f))

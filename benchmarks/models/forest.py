@@ -17,9 +17,7 @@ from plcore.evaluation import contaminate
 from plcore.evaluation.learners import STAY, choose, read_learners
 
 ASKED = ("segment", "winequality_red", "satimage")  # vehicle is not among the public sets here
-SETS = sized(
-    (*ASKED, *(one for one in (*UCI, "digits", "iris", "wine") if one not in ASKED)), tiny=("ecoli",)
-)
+SETS = sized((*ASKED, *(one for one in (*UCI, "digits", "iris", "wine") if one not in ASKED)), tiny=("ecoli",))
 AVERAGED, DISAMBIGUATED = "averaged sets", "labels of the kernel ridge"
 TREES = 100
 RIVALS = [entry.name for entry in read_learners(None) if entry.name != "forest"]
@@ -71,9 +69,7 @@ def forest() -> str:
             rivals = kept("forest", f"{name} rivals", lambda name=name: folds_of(*case(name), RIVALS))
             folds = merged(rivals, forests)
             plain = kept("forest", f"{name} plain", lambda name=name: plain_forests(*case(name)))
-        means = {
-            one: float(np.mean([fold["accuracy"][one] for fold in folds])) for one in folds[0]["accuracy"]
-        }
+        means = {one: float(np.mean([fold["accuracy"][one] for fold in folds])) for one in folds[0]["accuracy"]}
         automatic = float(np.mean([fold["accuracy"][fold["chosen"]] for fold in folds]))
         picks = [fold["chosen"] for fold in folds]
         best = max(means, key=lambda one: means[one])

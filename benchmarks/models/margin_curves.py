@@ -83,9 +83,7 @@ def fit(X: np.ndarray, candidates: np.ndarray, precise: int, degree: int) -> Gri
         some = candidates.copy()
         some[precise:] = True  # so that SVM-All trains on the revealed truth but does not choose by it
         folds = precise_folds(some, random_state=0)
-    return GridSearchCV(PLSVC(kernel="poly", degree=degree), PARAMETER_GRIDS["PLSVC"], cv=folds).fit(
-        X, candidates
-    )
+    return GridSearchCV(PLSVC(kernel="poly", degree=degree), PARAMETER_GRIDS["PLSVC"], cv=folds).fit(X, candidates)
 
 
 def run_set(name: str, accuracy: Accuracies) -> Iterator[str]:
@@ -125,8 +123,7 @@ def curves(accuracy: Accuracies) -> dict[str, dict[str, Line]]:
     return {
         f"{name}, |L| = {count}": {
             called(size): Line(
-                PARTIAL,
-                [mean(accuracy, name, count, 0 if size == "SVM" else number, size) for number in PARTIAL],
+                PARTIAL, [mean(accuracy, name, count, 0 if size == "SVM" else number, size) for number in PARTIAL]
             )
             for size in (*(("SVM", *SIZES) if count else KNOWN), "SVM-All")
         }
@@ -141,10 +138,7 @@ def gains(accuracy: Accuracies) -> dict[str, dict[str, Line]]:
         return 100 * (mean(accuracy, name, n, PARTIAL[-1], size) / mean(accuracy, name, n, 0, "SVM") - 1)
 
     return {
-        name: {
-            called(size): Line(PRECISE, [gain(name, n, size) for n in PRECISE])
-            for size in (*SIZES, "SVM-All")
-        }
+        name: {called(size): Line(PRECISE, [gain(name, n, size) for n in PRECISE]) for size in (*SIZES, "SVM-All")}
         for name in (*TRAIN, "average")
     }
 
@@ -190,9 +184,7 @@ def blind(accuracy: Accuracies, name: str) -> str:
     return f"- **{name}**: {'; '.join(ends)}."
 
 
-@benchmark(
-    f"Learning curves of the PL-SVM paper, the {('full' if mode() == 'full' else 'quick')} setting", full=True
-)
+@benchmark(f"Learning curves of the PL-SVM paper, the {('full' if mode() == 'full' else 'quick')} setting", full=True)
 def margin_curves() -> str:
     accuracy: Accuracies = {}
     picks: list[str] = []

@@ -22,9 +22,7 @@ CONTAMINATIONS = {
     "bayes": {"p": 0.8, "q": 0.4},
     "size": {"p": 0.8},  # and r: 1 false label up to four classes, 2 beyond
 }
-FREQUENT = (
-    "frequent"  # random, and the first class is in every set; only of these sets, and reported separately
-)
+FREQUENT = "frequent"  # random, and the first class is in every set; only of these sets, and reported separately
 FREQUENT_OF = ("dermatology", "ecoli", "forest", "seeds")
 MOST_REAL, MOST_MADE = sized((1500, 800), tiny=(60, 60))  # rows sampled from larger sets
 FOLDS, INNER, WITHIN = 3, 3, 0.02
@@ -59,9 +57,7 @@ def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(array[rows] for array in arrays)
 
 
-def folds_of(
-    X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None
-) -> list[dict]:
+def folds_of(X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None) -> list[dict]:
     """Return for each outer fold the comparison's figures and the true accuracy of every learner.
 
     learners : None for those compared by default

@@ -205,9 +205,7 @@ def online_curves() -> str:
     for (name, kind), sizes in CASES.items():
         for size in (1, *sizes):
             results[name, kind, size] = found = measured(name, kind, size)
-            print(
-                name, kind, size, {title: round(one["error"], 3) for title, one in found.items()}, flush=True
-            )
+            print(name, kind, size, {title: round(one["error"], 3) for title, one in found.items()}, flush=True)
     steps = {parameter: step_table(parameter) for parameter in STEPS}
     means = averaging_table()
     for name in ROUNDS:

@@ -91,9 +91,7 @@ def margin_speed() -> str:
         model.fit(X, candidates)
     M3PLClassifier().fit(X, y)
     test = gaussian_classes(TESTED, 2)
-    table = Table(
-        "n | learner | trained on | CPU s | accuracy | against LinearSVC | rounds, converged", ".2f"
-    )
+    table = Table("n | learner | trained on | CPU s | accuracy | against LinearSVC | rounds, converged", ".2f")
     for n in only(SIZES):
         X, y, candidates = gaussian_candidates(n)
         baseline = None
@@ -148,12 +146,7 @@ def fit_million() -> list[float]:
     X, y, candidates = gaussian_candidates(MILLION)
     model = PLKernelRidge()
     seconds, most = fit_time(model, X, candidates), peak()
-    return [
-        seconds,
-        most,
-        model.score(*gaussian_classes(TESTED, 2)),
-        float((model.transduction_ == y).mean()),
-    ]
+    return [seconds, most, model.score(*gaussian_classes(TESTED, 2)), float((model.transduction_ == y).mean())]
 
 
 @benchmark("Speed of the kernel ridge")
@@ -178,9 +171,7 @@ def kernel_speed() -> str:
     allowed = MOST_SECONDS * CLOCK_GFLOPS / harness.matrix_product_speed()
     verdict = f"at most {allowed:.0f} s and {MOST_MB:,} MB: {met(seconds <= allowed and most <= MOST_MB)}"
     told = f"{most:,.0f} MB; {right:.4f} of the training rows right"
-    table.add(
-        MILLION, "PLKernelRidge, as it comes", "4 candidates", f"{seconds:.1f}", accuracy, verdict, told
-    )
+    table.add(MILLION, "PLKernelRidge, as it comes", "4 candidates", f"{seconds:.1f}", accuracy, verdict, told)
     return page(
         f"""d = 64, 10 classes, 4 candidates in every row, CPU seconds of one thread, accuracy on {TESTED:,} other
 rows. Target: from 1,000 rows on at most {TARGETS[1_000]:g} x LinearSVC on the true labels of the same rows, in the same
@@ -209,9 +200,7 @@ MANY = {
 
 @benchmark("Margin learners at 1,000 classes")
 def many_classes() -> str:
-    table = Table(
-        "learner | CPU s before | CPU s | F before | F | rounds | converged | training labels right"
-    )
+    table = Table("learner | CPU s before | CPU s | F before | F | rounds | converged | training labels right")
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(ROWS) % CLASSES)  # every class occurs
     X = z_scored(rng.normal(size=(CLASSES, FEATURES))[y] + 0.375 * rng.normal(size=(ROWS, FEATURES)))
@@ -262,9 +251,7 @@ def smoothed_lbfgs(X: np.ndarray, candidates: np.ndarray, lam: float, W: np.ndar
 
 @benchmark("The PL-SVM objective")
 def margin_objective() -> str:
-    table = Table(
-        f'set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better'
-    )
+    table = Table(f'set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better')
     falls = Table(["set", "lambda", *(f"T={t}" for t in LOOKS)])
     for name in SETS:
         X, y = exact_set(name)

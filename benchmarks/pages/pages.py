@@ -24,11 +24,7 @@ ROWS, FEATURES, CLASSES = sized((100_000, 64, 10), tiny=(500, 4, 4))
 MANY_CLASSES = sized(1_000, tiny=20)
 ANSWERS = sized(300, tiny=30)
 TIMES = sized(5, tiny=1)
-TARGET, TARGET_CLICK, TARGET_CLASSES = (
-    1000,
-    400,
-    300,
-)  # ms: by load, by click, by click with many classes
+TARGET, TARGET_CLICK, TARGET_CLASSES = (1000, 400, 300)  # ms: by load, by click, by click with many classes
 
 LAST = {
     "home": "words('Signed in as')",
@@ -145,9 +141,7 @@ def loads(view: Any, address: str, name: str) -> list[float]:
 
 def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]) -> Table:
     """Return a line for each of these pages of a project. pages : with the target of a click in ms"""
-    table = Table(
-        "page | click, median ms | longest | target | load, median ms | target | over its target", ".0f"
-    )
+    table = Table("page | click, median ms | longest | target | load, median ms | target | over its target", ".0f")
     view.goto(f"{base}/annotate?project={number}")
     view.evaluate("drawn('annotate')")  # builds the learner
     for name, target in pages:
@@ -219,9 +213,7 @@ def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Cou
     def framed(one: dict[str, Any]) -> None:
         found["socket"] += len(one["response"]["payloadData"]) * 0.75e-3  # base64 encoded
 
-    session.on(
-        "Network.responseReceived", lambda one: urls.update({one["requestId"]: one["response"]["url"]})
-    )
+    session.on("Network.responseReceived", lambda one: urls.update({one["requestId"]: one["response"]["url"]}))
     session.on("Network.loadingFinished", ended)
     session.on("Network.webSocketFrameReceived", framed)
     session.send("Network.enable")
@@ -254,9 +246,7 @@ def first_load() -> str:
             visits = [first_visit(chromium, state, address, name) for _ in range(TIMES + 1)][1:]
             table.add(name.capitalize(), *(np.median([one[key] for one, _ in visits]) for key in FIGURES))
             files = sorted(visits[-1][1].items(), key=lambda pair: -pair[1])[:4]
-            weighs = ", ".join(
-                f"{url.rpartition('/')[2] or 'the page'} {size:,.0f} kB" for url, size in files
-            )
+            weighs = ", ".join(f"{url.rpartition('/')[2] or 'the page'} {size:,.0f} kB" for url, size in files)
     return page(
         f"""Chromium headless on the same machine as the server, with nothing but its sign-in, {TIMES} times each,
 medians; the demo of digits. *On the wire*: of all answers over HTTP, packed as they come; *of the page*: what Streamlit

@@ -48,9 +48,7 @@ def make(place: Path, number: int) -> tuple[int, int, int]:
             for seq in range(1, ANSWERS * (k % 4 < 2) + 1):
                 seat = Seat(owner.home, annotator if seq % 2 else owner.person_id, project)
                 said = {"kind": "yes", "label": "a", "labels": []} if k % 2 else {"labels": ["class0"]}
-                lines.append(
-                    homes.entry(seat, seq, ANSWERS, row=seq, token=str(seq), before=[], after=[], **said)
-                )
+                lines.append(homes.entry(seat, seq, ANSWERS, row=seq, token=str(seq), before=[], after=[], **said))
         homes.write_log(owner, lines)
         (stranger,) = {one.id for one in team.list_people(owner)} - set(people.values())
     return owner.person_id, annotator, stranger

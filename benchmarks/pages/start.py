@@ -112,9 +112,7 @@ def start() -> str:
         base = base or spent
         helped.add(name, spent, f"{spent / base:.1f}")
     compile_kernels()
-    starts = Table(
-        "home | link printed, median | largest | first question on screen, median | largest", ".1f"
-    )
+    starts = Table("home | link printed, median | largest | first question on screen, median | largest", ".1f")
     with folder() as place, homes.browser() as chromium:
         for name in ("empty", "there"):
             found = np.array([seconds_to_question(chromium, place / str(number)) for number in range(TIMES)])

@@ -123,9 +123,7 @@ def active_models() -> str:
                     panels[name][WORDS[curve]] = Line(POINTS, mean.tolist(), rim)
             picks = ", ".join(f"{learner} {count} times" for learner, count in chosen)
             blocks += [f"### {name}", f"Automatic took {picks}.", table]
-    title = (
-        f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95% interval of Automatic"
-    )
+    title = f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95% interval of Automatic"
     if len(panels) == len(SETS):
         dashed = {WORDS[RANDOM]: {"dash": "dash"}}
         write_chart(NAME, title, panels, "answers", styles=dashed, lead=WORDS[AUTOMATIC])

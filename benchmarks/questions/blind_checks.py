@@ -34,9 +34,7 @@ def train(learner: ActiveLearner) -> None:
 # Shortlists
 
 LEFT_OUT = ("plknn", "kernelridge")
-MODELS = sized(
-    (*LEFT_OUT, "plsvc", "lmplane", "m3pl", "clpl", "perceptron-average", "pegasos-average"), tiny=LEFT_OUT
-)
+MODELS = sized((*LEFT_OUT, "plsvc", "lmplane", "m3pl", "clpl", "perceptron-average", "pegasos-average"), tiny=LEFT_OUT)
 # Projects drawn for each set; if a fit takes longer, checks are drawn several times from each.
 FITS, FITS_ELSE = sized({"plknn": 20, "kernelridge": 10}, tiny={"plknn": 2, "kernelridge": 2}), 2
 RUNS = sized(200, tiny=2)  # for each set, model, number of checks and promise
@@ -127,9 +125,7 @@ def shortlists() -> str:
                 else ""
                 for one in cells
             ]
-            table.add(
-                model, name, f"{1 - miss:.0%}", *shown, next(means[one][2] for one in cells if one in means)
-            )
+            table.add(model, name, f"{1 - miss:.0%}", *shown, next(means[one][2] for one in cells if one in means))
     unsure = Table(
         "model | set | promised | checks | one threshold: least sure fifth | thirds, from the least sure on | "
         "labels | by margin: least sure fifth | thirds | labels"
@@ -137,9 +133,7 @@ def shortlists() -> str:
     for model, name, (checks, miss) in product(LEFT_OUT, SETS, STRATA_CELLS):
         if (cell := (name, model, checks, miss)) in means:
             figures = means[cell][3:].reshape(2, 5)
-            texts = (
-                (f"{one[0]:.1%}", " ".join(f"{x:.1%}" for x in one[1:4]), f"{one[4]:.2f}") for one in figures
-            )
+            texts = ((f"{one[0]:.1%}", " ".join(f"{x:.1%}" for x in one[1:4]), f"{one[4]:.2f}") for one in figures)
             unsure.add(model, name, f"{1 - miss:.0%}", checks, *(text for three in texts for text in three))
     return page(
         f"Promised against measured coverage, {RUNS} runs for each figure.",
@@ -209,9 +203,7 @@ def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
     models = {LEARNERS[0]: (ridge, relabelled.relabel(every, candidate_weights=weights, imported=inside))}
     for learner in LEARNERS[1:]:
         plain, floored = (
-            PLKNeighborsClassifier(scaling=None)
-            if learner == "PL-KNN"
-            else LMPlaneClassifier(solver="mm", tol=1e-2)
+            PLKNeighborsClassifier(scaling=None) if learner == "PL-KNN" else LMPlaneClassifier(solver="mm", tol=1e-2)
             for _ in range(2)
         )
         models[learner] = plain.fit(X[:n], inside), floored.fit(X[:n], every, candidate_weights=weights)
@@ -228,9 +220,7 @@ def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, f
     truth is outside, its mean, the share that is, the share among the rows most at risk, as many as lack the
     truth)."""
     X, y, sets = taken_out(name, rate, seed)
-    learner = ActiveLearner(
-        FakeTable(X, sets), LearnerSettings(model=model, control_share=CHECK_SHARE, seed=seed)
-    )
+    learner = ActiveLearner(FakeTable(X, sets), LearnerSettings(model=model, control_share=CHECK_SHARE, seed=seed))
     for seq, row in enumerate(learner.pool.control_left().tolist(), start=1):
         said = ("is", (learner.classes[y[row]],)) if sets[row, y[row]] else ("none", ())
         learner.apply(Entry(seq, said[0], row, "oracle", said[1]))
@@ -245,8 +235,7 @@ def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, f
 
 
 TAINTS = sized(
-    ((0.0, "removal"), (0.1, "removal"), (0.2, "removal"), (0.1, "swap")),
-    tiny=((0.1, "removal"), (0.1, "swap")),
+    ((0.0, "removal"), (0.1, "removal"), (0.2, "removal"), (0.1, "swap")), tiny=((0.1, "removal"), (0.1, "swap"))
 )
 SINGLE_CHECKS = 10
 
@@ -318,12 +307,9 @@ def change(figures: np.ndarray) -> str:
 def outside() -> str:
     warnings.simplefilter("ignore", UserWarning)  # a class in nearly all sets, as a floor makes them
     begun, changes = time.process_time(), {learner: [] for learner in LEARNERS}
-    table = Table(
-        "set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor"
-    )
+    table = Table("set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor")
     risks = Table(
-        "set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk",
-        ".2f",
+        "set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk", ".2f"
     )
     for name, rate in product(SETS, RATES):
         runs = [accuracies(name, rate, seed) for seed in range(SEEDS)]
@@ -337,9 +323,7 @@ def outside() -> str:
             known = [one for seed in range(SEEDS) if not np.isnan((one := risk(name, model, rate, seed))[0])]
             if known:
                 auc, mean, share, most = np.mean(known, axis=0)
-                risks.add(
-                    name, f"{rate:.0%}", model, len(known), auc, f"{mean:.1%}", f"{share:.1%}", f"{most:.0%}"
-                )
+                risks.add(name, f"{rate:.0%}", model, len(known), auc, f"{mean:.1%}", f"{share:.1%}", f"{most:.0%}")
     says = []
     for learner in LEARNERS:
         new, own, _ = 100 * np.array(changes[learner]).T

@@ -104,9 +104,7 @@ def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float
     return float((best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
 
 
-def dawid_skene(
-    rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.ndarray, **how: float
-) -> np.ndarray:
+def dawid_skene(rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.ndarray, **how: float) -> np.ndarray:
     """Return (n,) the likeliest classes. inside : candidates (n, m)"""
     votes = np.eye(inside.shape[1], dtype=bool)[said]
     return DawidSkene(**how).fit_masks(rows, who, votes, inside).label_distributions_.argmax(axis=1)
@@ -124,9 +122,7 @@ def accuracies(
 def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
     """Return the table; in how many cells candidates are worse by more than WORSE, better by BETTER; the
     number of cells."""
-    table = Table(
-        "set | people | answers a row | majority | Dawid-Skene | with candidates | gain | crowd-kit"
-    )
+    table = Table("set | people | answers a row | majority | Dawid-Skene | with candidates | gain | crowd-kit")
     cells: dict[tuple[str, int, int], list[list[float]]] = {}
     for seed in range(SEEDS):
         for name, y, candidates in sets(seed):
@@ -138,9 +134,7 @@ def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
     for cell, runs in cells.items():
         most, free, inside, other = np.mean(runs, axis=0)
         gains.append(inside - free)
-        table.add(
-            *cell, most, free, inside, f"{gains[-1]:+.3f}", other if has("crowd-kit") else "not installed"
-        )
+        table.add(*cell, most, free, inside, f"{gains[-1]:+.3f}", other if has("crowd-kit") else "not installed")
     return table, sum(one < -WORSE for one in gains), sum(one >= BETTER for one in gains), len(gains)
 
 
@@ -200,9 +194,7 @@ def rules_table() -> Table:
             right, seen = ([float((one == of).mean()) for one in labels] for of in (y, rare))
             runs.append([majority(y, m, rows, said), *right, *seen])
         means = np.mean(runs, axis=0)
-        table.add(
-            name, kind, overlap, *means[:4], f"{means[3] - means[1]:+.3f}", (y == rare).mean(), *means[4:]
-        )
+        table.add(name, kind, overlap, *means[:4], f"{means[3] - means[1]:+.3f}", (y == rare).mean(), *means[4:])
     return table
 
 
@@ -212,14 +204,9 @@ def doctors_table() -> Table:
     table = Table("rule | class masses | labels that differ from plain EM")
     lines = DOCTORS.read_text().splitlines()
     votes = [
-        (row, who, int(grade))
-        for row, line in enumerate(lines)
-        for who, grade in enumerate(line.replace(" ", ""))
+        (row, who, int(grade)) for row, line in enumerate(lines) for who, grade in enumerate(line.replace(" ", ""))
     ]
-    fits = {
-        "plain EM": DawidSkene(prior_strength=0, max_iter=1000).fit(votes),
-        "default": DawidSkene().fit(votes),
-    }
+    fits = {"plain EM": DawidSkene(prior_strength=0, max_iter=1000).fit(votes), "default": DawidSkene().fit(votes)}
     plain = fits["plain EM"].label_distributions_.argmax(axis=1)
     for name, fit in fits.items():
         masses = " ".join(f"{one:.3f}" for one in fit.class_masses_)
@@ -290,9 +277,7 @@ def chances_table() -> Table:
 
 def coverage_table() -> Table:
     """Return how often the bootstrap's intervals cover the figure of very many rows."""
-    table = Table(
-        "rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds"
-    )
+    table = Table("rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds")
     for n, shares, right, overlap in (
         (40, (0.5, 0.3, 0.2), 0.8, 2),
         (60, (0.2,) * 5, 0.6, 3),
@@ -301,9 +286,7 @@ def coverage_table() -> Table:
     ):
         rng = np.random.default_rng(n)
 
-        def votes(
-            rows: int, rng=rng, shares=shares, right=right, overlap=overlap
-        ) -> list[tuple[int, int, int]]:
+        def votes(rows: int, rng=rng, shares=shares, right=right, overlap=overlap) -> list[tuple[int, int, int]]:
             y = rng.choice(len(shares), (rows, 1), p=shares)
             free = rng.choice(len(shares), (rows, overlap), p=shares)
             answers = np.where(rng.random((rows, overlap)) < right, y, free)

@@ -18,8 +18,7 @@ from plcore import PLKernelRidge
 from plcore.evaluation import contaminate
 
 SETS, SEEDS = sized(
-    (("wine", "iris", "dermatology", "ecoli", "segment", "vowel", "digits", "satimage"), 2),
-    tiny=(("wine",), 1),
+    (("wine", "iris", "dermatology", "ecoli", "segment", "vowel", "digits", "satimage"), 2), tiny=(("wine",), 1)
 )
 MOST, CHECKS = 500, (10, 30)
 NONE = "no scores"
@@ -40,10 +39,7 @@ def scores_of(y: np.ndarray, sets: np.ndarray, X: np.ndarray, seed: int) -> Iter
         yield kind, np.exp(logs)
     weak = rng.random((n, m)) * sets
     rows, best = np.arange(n), weak.argmax(axis=1)
-    weak[rows, best], weak[rows, y] = (
-        weak[rows, y],
-        weak[rows, best].copy(),
-    )  # largest of uniform draws: the truth
+    weak[rows, best], weak[rows, y] = (weak[rows, y], weak[rows, best].copy())  # largest of uniform draws: the truth
     yield WEAK, weak
     known = np.append(rng.permutation(n)[: n // 8], np.unique(y, return_index=True)[1])
     models = {
@@ -97,9 +93,7 @@ def file_scores() -> str:
         return float(np.mean([part[kind][head] for part in every]))
 
     plain = mean(NONE, TODAY)
-    table = Table(
-        "scores | right by themselves | rounds | no checks | 10 checks | 30 checks | worst, no checks | rule"
-    )
+    table = Table("scores | right by themselves | rounds | no checks | 10 checks | 30 checks | worst, no checks | rule")
     lines = []
     for kind in kinds:
         against = {NOISE: NONE}.get(kind)
@@ -118,9 +112,7 @@ def file_scores() -> str:
     by_set = Table(["set", NONE, *(f"{kind}: rounds / no checks" for kind in kinds)])
     for name, parts in runs.items():
         cells = (
-            " / ".join(
-                f"{np.mean([part[kind][head] for part in parts]):.3f}" for head in (TODAY, f"{WEIGHED} 0")
-            )
+            " / ".join(f"{np.mean([part[kind][head] for part in parts]):.3f}" for head in (TODAY, f"{WEIGHED} 0"))
             for kind in kinds
         )
         by_set.add(name, float(np.mean([part[NONE][TODAY] for part in parts])), *cells)

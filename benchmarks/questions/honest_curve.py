@@ -128,9 +128,7 @@ def honest_curve() -> str:
             value, bias = np.mean(known, axis=0) if known else (np.nan, np.nan)
             width, asked = np.mean([(one.high - one.low, one.asked) for one in checks], axis=0)
             shares = f"{covered(checks):.1%}", f"{truth:.1%}", f"{value:.1%}", f"{100 * bias:+.1f}"
-            table.add(
-                model, name, answers, len(checks), *shares, f"{100 * width:.0f} points", asked, f"{naive:.1%}"
-            )
+            table.add(model, name, answers, len(checks), *shares, f"{100 * width:.0f} points", asked, f"{naive:.1%}")
     says = []
     for model in MODELS:
         own = {name: checks for (one, name), checks in ends.items() if one == model}

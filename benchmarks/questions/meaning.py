@@ -275,9 +275,7 @@ def curves(name: str, part: Part, at: Path) -> tuple[Curves, str]:
     for seed in range(SEEDS):
         rows = part.make(seed, at)
         m = int(rows.y.max()) + 1
-        drawn = contaminate(
-            rows.y[rows.train], "size", r=min(part.others, m - 1), random_state=seed, classes=range(m)
-        )
+        drawn = contaminate(rows.y[rows.train], "size", r=min(part.others, m - 1), random_state=seed, classes=range(m))
         lists, shares, share = weak_lists(rows, part.weak, min(part.most, m))
         put_in.append(share)
         top = f"{name}, top {part.most}"
@@ -288,15 +286,9 @@ def curves(name: str, part: Part, at: Path) -> tuple[Curves, str]:
             made[TOGETHER.format(NAMES[key])] = {BOTH: rows.features(key, built_in=True)}
         if COMPARED:
             first = part.encoders[0]
-            made[CHOICE.format(NAMES[first])] = (
-                made[TOGETHER.format(NAMES[first])] | made[BUILT_IN] | made[first]
-            )
+            made[CHOICE.format(NAMES[first])] = made[TOGETHER.format(NAMES[first])] | made[BUILT_IN] | made[first]
         for (kind, (candidates, weights)), (title, sets) in product(given.items(), made.items()):
-            if (
-                part.others_lists
-                and "random" not in kind
-                and NAMES.get(title, title).endswith(NAMES[part.weak])
-            ):
+            if part.others_lists and "random" not in kind and NAMES.get(title, title).endswith(NAMES[part.weak]):
                 continue
             accuracy, use = run(sets, rows, candidates, weights)
             found.setdefault((kind, title), []).append(accuracy)
@@ -397,10 +389,6 @@ def meaning() -> str:
         warnings.simplefilter("ignore")  # about too few rounds
         for name in only(PARTS):
             blocks += measured(name, PARTS[name], at)
-        blocks += [
-            "## What encoding costs",
-            "One thread; memory above that of the process with the table.",
-            costs(at),
-        ]
+        blocks += ["## What encoding costs", "One thread; memory above that of the process with the table.", costs(at)]
     told = f"{SEEDS} seeds; {CLASSES} intents of banking77, at most {ROWS} rows that train."
     return page((__doc__ or "").split("\n\n", 1)[1], told, load_average(), *blocks)

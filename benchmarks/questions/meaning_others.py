@@ -26,10 +26,7 @@ from benchmarks.questions.meaning import Part, Rows, measured, photos_of, some_i
 def intents(seed: int, at: Path) -> Rows:
     """Return 20 intents of CLINC150."""
     told = json.loads((data_folder() / "meaning" / "clinc150.json").read_text("utf-8"))
-    parts = [
-        pd.DataFrame(told[split], columns=["text", "label"]).assign(split=split)
-        for split in ("train", "test")
-    ]
+    parts = [pd.DataFrame(told[split], columns=["text", "label"]).assign(split=split) for split in ("train", "test")]
     return some_intents(pd.concat(parts, ignore_index=True), seed, at, "clinc")
 
 

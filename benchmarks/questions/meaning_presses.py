@@ -86,9 +86,7 @@ def rounds_of_presses(at: str) -> dict[str, list[list[float]]]:
         offers.ask(seat, "minilm")
         command = [sys.executable, str(ROOT / "worker.py"), "--with-parent"]
         environment = {**os.environ, "WINNOW_HOME": str(owner.home.settings.home)}
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, env=environment, start_new_session=True
-        ) as worker:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True) as worker:
             assert worker.stdin is not None
             with worker.stdin:
                 return blocks(seat, few, worker.pid)

@@ -23,18 +23,7 @@ import pandas as pd
 from PIL import Image
 
 from benchmarks import homes
-from benchmarks.harness import (
-    ROOT,
-    Table,
-    benchmark,
-    data_folder,
-    folder,
-    in_process,
-    load_average,
-    met,
-    page,
-    sized,
-)
+from benchmarks.harness import ROOT, Table, benchmark, data_folder, folder, in_process, load_average, met, page, sized
 from benchmarks.processes import Watch
 from plcore import LearnerSettings
 from tests.plcore.tables.encoders.wheels import build_encoder
@@ -67,19 +56,14 @@ def texts(at: Path) -> Path:
 def photos(at: Path) -> Path:
     """Return a zip of enlarged photos of clothes, each with different grain, and their table."""
     rng, path = np.random.default_rng(0), at / "photos.zip"
-    with (
-        zipfile.ZipFile(data_folder() / "meaning" / "clothing_600.zip") as given,
-        zipfile.ZipFile(path, "w") as made,
-    ):
+    with zipfile.ZipFile(data_folder() / "meaning" / "clothing_600.zip") as given, zipfile.ZipFile(path, "w") as made:
         names = [name for name in given.namelist() if name.endswith(".jpg")]
         for number in range(ENCODED):
             with Image.open(io.BytesIO(given.read(names[number % len(names)]))) as photo:
                 points = np.asarray(photo.convert("RGB").resize(SIZE), dtype=np.int16)
             grain = rng.integers(-4, 5, size=points.shape[:2])[..., None]
             file = io.BytesIO()
-            Image.fromarray(np.clip(points + grain, 0, 255).astype(np.uint8)).save(
-                file, "JPEG", quality=QUALITY
-            )
+            Image.fromarray(np.clip(points + grain, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=QUALITY)
             made.writestr(f"{number}.jpg", file.getvalue())
         lines = [f"{number},a|b,{number}.jpg" for number in range(ENCODED)]
         made.writestr("photos.csv", "\n".join(["id,candidates,image", *lines]))

@@ -176,9 +176,7 @@ def rows_of_nothing() -> str:
     n = N // 2
     X: Any = sparse.eye(n, format="csr") * 0.5**0.5
     seconds = clocked(lambda: make_search(X, K).nearest(X, K - 1, np.arange(n)))[1]
-    return (
-        f"{n:,} different categories in one column, all rows equally far apart: {seconds:.1f} CPU s, exact."
-    )
+    return f"{n:,} different categories in one column, all rows equally far apart: {seconds:.1f} CPU s, exact."
 
 
 @benchmark("Neighbour search", peers=PEERS)

@@ -27,17 +27,12 @@ from plcore.loop.one_label.random_order import CannotEstimateError, RandomOrderF
 from plcore.loop.one_label.settings import LearnerSettings
 from tests.plcore.loop.fake_table import FakeTable
 
-N_PROJECT = sized(
-    {"digits": 700, "segment": 700, "vowel": 600, "lost": 700, "birdsong": 900}, tiny={"iris": 60}
-)
+N_PROJECT = sized({"digits": 700, "segment": 700, "vowel": 600, "lost": 700, "birdsong": 900}, tiny={"iris": 60})
 CONTAMINATION = ("random", 1.0, 0.75)  # much to learn; birdsong and lost have their own candidates
 LOOK = {"known truth": (0.12, 0.5), "blind checks": (0.25, 0.7)}
 """Range of the share of the run in which the page is checked: earlier, there are too few checks, and the page
 says so."""
-LAYOUTS = {
-    "known truth": LearnerSettings(test_share=1 / 3),
-    "blind checks": LearnerSettings(control_share=0.2),
-}
+LAYOUTS = {"known truth": LearnerSettings(test_share=1 / 3), "blind checks": LearnerSettings(control_share=0.2)}
 """How a project measures its accuracy, and that of random order."""
 RUNS = sized(20, tiny=2)
 """For each set and layout: 200 in total."""

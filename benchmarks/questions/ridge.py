@@ -31,9 +31,7 @@ PLAIN = sized(("segment", "ecoli", "satimage", "vowel"), tiny=("ecoli",))
 MODELS: dict[str, float | str] = {"without": 0.0, "auto": "auto", "set mass 1": 1.0}
 BINS = 15
 ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 3), tiny=((0, 4), 4, 0.1, 1))
-ASKED, OFTEN = sized(
-    (200, 10), tiny=(8, 4)
-)  # answers one by one, and the number between two trained versions
+ASKED, OFTEN = sized((200, 10), tiny=(8, 4))  # answers one by one, and the number between two trained versions
 
 Cell = tuple[FloatArray, BoolArray, IntArray, IntArray | None, IntArray]
 """Features, sets, truth, sources if they are known, and the fold of each row."""
@@ -73,14 +71,8 @@ def accuracies(cell: Cell, number: int) -> tuple[FloatArray, float]:
     X, sets, y, of, fold = cell
     own, new = fold != number, fold == number
     groups = None if of is None else of[own]
-    ridges = {
-        name: PLKernelRidge(set_mass=mass).fit(X[own], sets[own], groups=groups)
-        for name, mass in MODELS.items()
-    }
-    right = [
-        [(one.predict(X[new]) == y[new]).mean(), (one.transduction_ == y[own]).mean()]
-        for one in ridges.values()
-    ]
+    ridges = {name: PLKernelRidge(set_mass=mass).fit(X[own], sets[own], groups=groups) for name, mass in MODELS.items()}
+    right = [[(one.predict(X[new]) == y[new]).mean(), (one.transduction_ == y[own]).mean()] for one in ridges.values()]
     return np.array(right), ridges["auto"].set_mass_
 
 
@@ -111,9 +103,7 @@ def project_labels(name: str, named: bool, seed: int) -> FloatArray:
     return np.array(right)
 
 
-def project_table(
-    X: FloatArray, sets: BoolArray, y: IntArray, of: IntArray | None
-) -> tuple[LabelTable, list[str]]:
+def project_table(X: FloatArray, sets: BoolArray, y: IntArray, of: IntArray | None) -> tuple[LabelTable, list[str]]:
     """Return the table of a project, with a column of sources if there are any, and the true label of each
     row."""
     names = [f"c{column:03}" for column in range(sets.shape[1])]
@@ -158,9 +148,7 @@ def reached(curve: FloatArray, share: float) -> str:
 def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
     """Do the worker's training."""
     version = trainer.train()
-    learner.publish(
-        version.scores, [version.point], None if version.footing is None else version.footing.effects
-    )
+    learner.publish(version.scores, [version.point], None if version.footing is None else version.footing.effects)
 
 
 @benchmark("Labels of projects whose rows come from sources")
@@ -179,9 +167,7 @@ def source_projects() -> str:
             curve = np.mean([asked_in_turn(name, by_source, seed) for seed in range(SEEDS)], axis=0)
             half = len(curve) // 2
             aim = aim or curve[half, 0]
-            turns.add(
-                name, words, *curve[[0, half, -1], 0], reached(curve[:, 0], aim), f"{curve[half, 1]:.0f}"
-            )
+            turns.add(name, words, *curve[[0, half, -1], 0], reached(curve[:, 0], aim), f"{curve[half, 1]:.0f}")
     return page(
         f"""What the app shows as the labels of a project's own rows: share right after so many answers by margin.
 Draws of order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so that only a column of
@@ -209,10 +195,7 @@ def bags() -> str:
         ahead = f"{gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(count):.3f}"
         masses = ", ".join(f"{one:g}: {(chosen == one).sum()}" for one in np.unique(chosen))
         table.add(name, count, *means[:, 0], ahead, *means[:, 1], masses)
-    plain, words = (
-        Table("set | sets as sources | soft labels of auto are those without, to the bit"),
-        ("no", "yes"),
-    )
+    plain, words = (Table("set | sets as sources | soft labels of auto are those without, to the bit"), ("no", "yes"))
     for name in PLAIN:
         X, y = exact_set(name)
         sets = contaminate(y, "random", p=0.7, q=0.3, random_state=SEED)
@@ -242,13 +225,8 @@ def by_temperature(X: FloatArray, sets: BoolArray, y: IntArray, folds: int) -> t
     without set masses; and what "auto" chose on each fold."""
     right, chosen = [], []
     for own, new in KFold(folds, shuffle=True, random_state=SEED).split(X):
-        ridges = [
-            PLKernelRidge(set_mass=0.0, temperature=one).fit(X[own], sets[own])
-            for one in TEMPERATURES.values()
-        ]
-        right.append(
-            [[(one.predict(X[new]) == y[new]).mean(), (one.transduction_ == y[own]).mean()] for one in ridges]
-        )
+        ridges = [PLKernelRidge(set_mass=0.0, temperature=one).fit(X[own], sets[own]) for one in TEMPERATURES.values()]
+        right.append([[(one.predict(X[new]) == y[new]).mean(), (one.transduction_ == y[own]).mean()] for one in ridges])
         chosen.append(f"{ridges[-1].temperature_:g}, mass {ridges[-1].class_mass_:g}")
     return np.mean(right, axis=0), chosen
 
@@ -256,9 +234,7 @@ def by_temperature(X: FloatArray, sets: BoolArray, y: IntArray, folds: int) -> t
 @benchmark("The temperature of the rounds")
 def temperature() -> str:
     real = Table("set | folds | held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen")
-    made = Table(
-        "set | false candidates | held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen"
-    )
+    made = Table("set | false candidates | held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen")
     for name, count in TEMPERATURE_FOLDS.items():
         right, chosen = by_temperature(*partial_set(name), count)
         picks = "; ".join(f"{one} x{count}" for one, count in Counter(chosen).most_common())
@@ -305,13 +281,7 @@ def calibration() -> str:
             temperatures.append(model.probability_temperature_)
         sure, hits = np.hstack(confidence), np.concatenate(right).astype(float)
         errors = (expected_error(one, hits) for one in sure)
-        table.add(
-            name,
-            hits.mean(),
-            *sure.mean(axis=1),
-            *errors,
-            f"{min(temperatures):.2f} to {max(temperatures):.2f}",
-        )
+        table.add(name, hits.mean(), *sure.mean(axis=1), *errors, f"{min(temperatures):.2f} to {max(temperatures):.2f}")
     return page(
         f"""Held-out rows of {" / ".join(str(one) for one in FOLDS.values())} folds. `PLKernelRidge` as it comes: its
 softmax at the temperature of the rounds, .05, and `predict_proba`, whose temperature makes the candidate sets of the

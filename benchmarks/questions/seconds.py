@@ -90,9 +90,7 @@ TO_BEAT = Curve("margin")
 
 def seconds_of(price: float) -> Callable[[Any, Any], np.ndarray]:
     """Return the expected seconds of questions by form and number of labels, with yes or no at this price."""
-    return lambda forms, shown: (
-        MODEL.expected(None, forms, shown) * np.where(np.asarray(forms) == "which", 1.0, price)
-    )
+    return lambda forms, shown: MODEL.expected(None, forms, shown) * np.where(np.asarray(forms) == "which", 1.0, price)
 
 
 class Replay:
@@ -110,9 +108,7 @@ class Replay:
         self.ranker = None
         if curve.rows == "apl":
             graph = NeighborGraph(X, 10, "linear", None)
-            self.ranker = EffectRanker("apl", 10).fit_graph(
-                *graph.own_neighbors(), self.candidates, np.arange(len(X))
-            )
+            self.ranker = EffectRanker("apl", 10).fit_graph(*graph.own_neighbors(), self.candidates, np.arange(len(X)))
         self.candidates = self.candidates.copy()
         self.seconds, self.answered = 0.0, 0
 
@@ -259,12 +255,10 @@ def draw(runs: Runs, names: list[str]) -> None:
     shown = [curve for curve in CURVES if curve.price == 1.0]
     x = GRID[places].tolist()
     panels = {
-        name: {one.words: Line(x, runs[name, one].mean(axis=0)[places].tolist()) for one in shown}
-        for name in names
+        name: {one.words: Line(x, runs[name, one].mean(axis=0)[places].tolist()) for one in shown} for name in names
     }
     title = (
-        f"Accuracy on held-out rows against seconds, mean of {SEEDS} seeds; "
-        "1: when which?, by margin, has 40% answered"
+        f"Accuracy on held-out rows against seconds, mean of {SEEDS} seeds; 1: when which?, by margin, has 40% answered"
     )
     dashed = {TO_BEAT.words: {"dash": "dash"}}
     write_chart(NAME, title, panels, "seconds", styles=dashed, lead=Curve("margin", "entropy").words)

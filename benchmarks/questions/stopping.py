@@ -69,9 +69,7 @@ def first_stops(learner: ActiveLearner, done: list[bool]) -> tuple[dict[str, int
         stops[stop] = last
         for k in range(len(done)):
             seen = answers[: k + 1], accuracy[: k + 1], settled[: k + 1]
-            reached = [
-                one.rule for one in judge(rules, *seen, done=done[k], measured=measured[k]) if one.reached
-            ]
+            reached = [one.rule for one in judge(rules, *seen, done=done[k], measured=measured[k]) if one.reached]
             if reached:
                 stops[stop], reason = k, reached[0] if stop == "panel" else reason
                 break

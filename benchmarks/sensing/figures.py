@@ -58,10 +58,7 @@ def compare(split: Split, share: float, seed: int) -> dict[str, np.ndarray]:
     found["BML-CS, 1 iteration"] = precisions(split, model.set_params(max_iter=1))
     same = MLCSClassifier(share, ridge=ridge, **how).fit(split.X, split.Y)
     plain = MLCSClassifier(share, regression="least_squares", **how).fit(split.X, split.Y)
-    return found | {
-        "ML-CS, same ridge": precisions(split, same),
-        "ML-CS, least squares": precisions(split, plain),
-    }
+    return found | {"ML-CS, same ridge": precisions(split, same), "ML-CS, least squares": precisions(split, plain)}
 
 
 def shown(values: np.ndarray) -> str:
@@ -133,10 +130,7 @@ def missing(split: Split, share: float, seed: int) -> dict[str, float]:
     models["SVM, C by cross-validation"] = GridSearchCV(svm, {"C": MISSING_GRID}, cv=3).fit(split.X, cells)
     models["SVM, C = 1"] = svm.fit(split.X, cells)
     print(share, seed, models["SVM, C by cross-validation"].best_params_, flush=True)
-    return {
-        name: precision_at(split.Y_test, one.decision_function(split.X_test), 1)
-        for name, one in models.items()
-    }
+    return {name: precision_at(split.Y_test, one.decision_function(split.X_test), 1) for name, one in models.items()}
 
 
 @benchmark("Figure 4a: labels missing from training, RCV1 subset 1", full=True)
@@ -171,11 +165,7 @@ INSTANCES = ("random", "entropy", "variance", "margin", "SVM margin")
 # (name, criterion, joint)
 PLAIN = tuple((name, name, False) for name in ("random", "entropy", "margin"))
 ASKED = {
-    "label": (
-        *PLAIN,
-        ("information in the row", "information", False),
-        ("information, joint", "information", True),
-    ),
+    "label": (*PLAIN, ("information in the row", "information", False), ("information, joint", "information", True)),
     "pair": (*PLAIN, ("information about W", "information", False)),
 }
 Curves = dict[str, list[float]]
@@ -234,19 +224,13 @@ def job(cell: tuple[int, int, int]) -> dict[str, Curves]:
     """Return all curves of one K, iterations and seed. The noise is that of the full training set: 100 rows
     would choose none."""
     K, iterations, seed = cell
-    split, how = (
-        label_vectors(RCV1, ASKED_TESTED, sized(None, tiny=200)),
-        {"threshold": 0.5, "random_state": seed},
-    )
+    split, how = (label_vectors(RCV1, ASKED_TESTED, sized(None, tiny=200)), {"threshold": 0.5, "random_state": seed})
     fitted = BMLCSClassifier(K, **how).fit(split.X, split.Y)
     model = BMLCSClassifier(K, iterations, noise=fitted.noise_, prior_variance=fitted.prior_variance_, **how)
     found = {"instance": instances(split, model, seed)}
     for kind in ASKED:
         found[f"{kind} unseen"], found[f"{kind} own"] = cells(split, model, seed, kind)
-    print(
-        cell,
-        {what: {name: np.round(one, 3).tolist() for name, one in of.items()} for what, of in found.items()},
-    )
+    print(cell, {what: {name: np.round(one, 3).tolist() for name, one in of.items()} for what, of in found.items()})
     return found
 
 
@@ -274,28 +258,10 @@ def sensing_figure4bc() -> str:
     panels, below = {}, []
     late = tuple(k * ROUNDS // (4 * LATER) for k in range(5))
     parts = (
-        (
-            "instance",
-            f"4b: whole instances, 100 of {POOL} rows known at the start, one a round",
-            "4b",
-            "",
-            LOOK,
-        ),
-        (
-            "label unseen",
-            "4c: one label of each of 100 rows a round",
-            "4c, unseen rows",
-            "On unseen rows:",
-            LATER,
-        ),
+        ("instance", f"4b: whole instances, 100 of {POOL} rows known at the start, one a round", "4b", "", LOOK),
+        ("label unseen", "4c: one label of each of 100 rows a round", "4c, unseen rows", "On unseen rows:", LATER),
         ("label own", "", "4c, rows asked", "On the 100 rows themselves, answers counted:", LATER),
-        (
-            "pair unseen",
-            "Generalised: 100 pairs a round",
-            "Generalised, unseen rows",
-            "On unseen rows:",
-            LATER,
-        ),
+        ("pair unseen", "Generalised: 100 pairs a round", "Generalised, unseen rows", "On unseen rows:", LATER),
         ("pair own", "", "Generalised, rows asked", "On the 100 rows themselves, answers counted:", LATER),
     )
     for K, its in SETTINGS:

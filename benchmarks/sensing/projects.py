@@ -102,14 +102,9 @@ def add_choice(table: Table, name: str, known: float) -> None:
     told = model.comparison
     assert told is not None
     taken = "one-vs-all" if model.predictor == "onevsall" else "BML-CS"
-    ahead, pairs = (
-        f"{told.lead:+.3f} (±{told.error:.3f})",
-        (f"{halves[one]:.3f} / {found[one]:.3f}" for one in FIXED),
-    )
+    ahead, pairs = (f"{told.lead:+.3f} (±{told.error:.3f})", (f"{halves[one]:.3f} / {found[one]:.3f}" for one in FIXED))
     spent = f"{seconds['bmlcs']:.1f} / {seconds['automatic']:.1f}"
-    table.add(
-        name, f"{known:.0%}", told.bmlcs, told.onevsall, ahead, taken, *pairs, found["automatic"], spent
-    )
+    table.add(name, f"{known:.0%}", told.bmlcs, told.onevsall, ahead, taken, *pairs, found["automatic"], spent)
 
 
 @benchmark("Automatic: what predicts in projects of label vectors")
@@ -206,10 +201,7 @@ def add_answers(table: Table) -> None:
 def sensing_speed() -> str:
     BMLCSClassifier(mode="fast").fit(np.eye(2), np.eye(2, dtype=bool)).predict(np.eye(2))  # compiled
     costs = "CPU s, noise given | target | with noise search | as it comes | one-vs-all LinearSVC"
-    table, steps = (
-        Table(f"training | {costs} | ratio | target | p@1, fast"),
-        Table("step | CPU s | target | "),
-    )
+    table, steps = (Table(f"training | {costs} | ratio | target | p@1, fast"), Table("step | CPU s | target | "))
     for name in SPEED_SETS:
         add_training(table, name)
     add_expectation(steps)

@@ -31,9 +31,7 @@ MOST = sized(5, tiny=1, full=100_000)
 """Maximum faults of an operation and an error, spread over its writes if it has more."""
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
 REFUSED = 2
-ROWS = "id,candidates,x,y\n" + "".join(
-    f"r{k},{'ant|bee' if k % 2 else 'bee|cat'},{k % 7},{k % 5}\n" for k in range(40)
-)
+ROWS = "id,candidates,x,y\n" + "".join(f"r{k},{'ant|bee' if k % 2 else 'bee|cat'},{k % 7},{k % 5}\n" for k in range(40))
 
 
 class State(NamedTuple):
@@ -130,9 +128,7 @@ def migrate(home: Path) -> int:
 OPERATIONS = (
     Operation("start", start, "projects", begins=""),
     Operation("press", press, "entries"),
-    Operation(
-        "import", lambda home: command("import", str(home.parent / "rows.csv"), "--name", "rows"), "projects"
-    ),
+    Operation("import", lambda home: command("import", str(home.parent / "rows.csv"), "--name", "rows"), "projects"),
     Operation("training", train, "versions"),
     Operation("backup", lambda home: command("backup", str(home / "copy.zip")), ""),
     Operation("restore", lambda home: command("restore", str(home.parent / "whole.zip"), "--replace"), ""),
@@ -253,11 +249,7 @@ def one_fault(operation: Operation, base: Path, before: State, n: int, error: in
             return "refused", f"write {n}, the next start: {after['traceback'].strip().splitlines()[-1]}"
         state, status = State(**after), found["status"]
         wrong = [*state.faults]
-        grown = (
-            getattr(state, operation.grows) - getattr(before, operation.grows)
-            if operation.grows
-            else status == 0
-        )
+        grown = getattr(state, operation.grows) - getattr(before, operation.grows) if operation.grows else status == 0
         if status not in (0, REFUSED) or "Traceback" in found["said"]:
             wrong.append(f"exit {status}: {found['said'][-200:]}")
         if status == 0 and grown != 1:
@@ -310,12 +302,7 @@ def all_faults(operation: Operation, base: Path) -> dict[str, object]:
     with copied(base) as home:
         whole = forked(lambda: once(operation, home, -1, 0))
     if whole.get("status") != 0:
-        return {
-            "name": operation.name,
-            "writes": 0,
-            "ended": {},
-            "wrong": [f"fails without a fault: {whole}"],
-        }
+        return {"name": operation.name, "writes": 0, "ended": {}, "wrong": [f"fails without a fault: {whole}"]}
     n, wrong = whole["writes"], []
     ended: Counter[str] = Counter()
     for name, error in ERRORS.items():
@@ -337,9 +324,7 @@ def only_named(operations: Sequence[Operation]) -> list[Operation]:
 def faults() -> str:
     if shutil.which("cc") is None or sys.platform != "linux":
         raise SystemExit("faults needs Linux and cc.")
-    table = Table(
-        "operation | writes | faults | refused with words | done | stored though refused | anything wrong"
-    )
+    table = Table("operation | writes | faults | refused with words | done | stored though refused | anything wrong")
     with folder() as place:
         library = place / "faults.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
@@ -355,16 +340,10 @@ def faults() -> str:
                 found = json.loads(line)
                 ended = Counter(found["ended"])
                 counts = [ended[how] for how in ("refused", "done", "stored though refused")]
-                table.add(
-                    found["name"], found["writes"], sum(counts), *counts, "; ".join(found["wrong"]) or "none"
-                )
+                table.add(found["name"], found["writes"], sum(counts), *counts, "; ".join(found["wrong"]) or "none")
         if running.returncode:
             raise SystemExit(running.returncode)
-    which = (
-        "all writes of each operation"
-        if mode() == "full"
-        else f"{MOST} writes of each operation, evenly spread,"
-    )
+    which = "all writes of each operation" if mode() == "full" else f"{MOST} writes of each operation, evenly spread,"
     return page(
         f"""A library that is loaded before all others (`benchmarks/trust/faults.c`) counts what changes files below
 WINNOW_HOME: writing, syncing, renaming, cutting, opening for writing. It does not see what the kernel copies or what is

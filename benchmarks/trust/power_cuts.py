@@ -42,9 +42,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.settings import SettingsError
 
-CUTS, EVERY_START = sized(
-    (700, 1), tiny=(3, 100)
-)  # EVERY_START: each one, or some, of the moments of the first start
+CUTS, EVERY_START = sized((700, 1), tiny=(3, 100))  # EVERY_START: each one, or some, of the moments of the first start
 SECONDS = sized(20.0, tiny=1.0)  # of people answering
 PEOPLE = 4
 ROWS = sized(2_000, tiny=200)
@@ -125,12 +123,7 @@ def record(place: Path) -> tuple[list[Op], Path]:
     build(SOURCE, library)
     for one in (disk, home, moment):
         one.mkdir(mode=0o700)
-    watched = {
-        "LD_PRELOAD": str(library),
-        "POWER_ROOT": str(disk),
-        "POWER_JOURNAL": journal,
-        "TMPDIR": str(moment),
-    }
+    watched = {"LD_PRELOAD": str(library), "POWER_ROOT": str(disk), "POWER_JOURNAL": journal, "TMPDIR": str(moment)}
     code = "import sys; from benchmarks.trust.power_cuts import work; work(*sys.argv[1:])"
     beside = subprocess.Popen(
         [sys.executable, "-c", code, journal, str(home)], cwd=ROOT, env={**os.environ, **watched},
@@ -139,16 +132,12 @@ def record(place: Path) -> tuple[list[Op], Path]:
     assert beside.stdin is not None
     assert beside.stdout is not None
     project, secrets = json.loads(beside.stdout.readline())
-    server = Server(
-        home, command=START, more=watched
-    )  # a fork of a loaded process would not have the library
+    server = Server(home, command=START, more=watched)  # a fork of a loaded process would not have the library
     try:
         server.start(timeout=300)
         told, stop = Found(acknowledged=Told(journal, project)), threading.Event()
         cookies = [homes.cookie_of(server.port, secret) for secret in secrets]
-        people = [
-            threading.Thread(target=pressing, args=(server.port, one, project, told, stop)) for one in cookies
-        ]
+        people = [threading.Thread(target=pressing, args=(server.port, one, project, told, stop)) for one in cookies]
         for one in people:
             one.start()
         until = time.monotonic() + SECONDS
@@ -180,9 +169,7 @@ def empty(root: Path) -> Disk:
 
 
 def of_home(found: dict[str, bytes | None]) -> dict[str, bytes | None]:
-    return {
-        path.removeprefix("home/"): content for path, content in found.items() if path.startswith("home/")
-    }
+    return {path.removeprefix("home/"): content for path, content in found.items() if path.startswith("home/")}
 
 
 def compare(ops: list[Op], root: Path) -> None:
@@ -255,9 +242,7 @@ def compare_home(owner: Seat, told: list[list[str]], answers: dict[str, list[str
 def often(ops: list[Op], dice: random.Random) -> list[int]:
     """Return random moments of cuts, a third of them right after a change or a sync of names."""
     names = [number for number, op in enumerate(ops) if op.kind in b"crul"]
-    return sorted(
-        dice.choice(names) + 1 if dice.random() < 1 / 3 else dice.randrange(len(ops)) for _ in range(CUTS)
-    )
+    return sorted(dice.choice(names) + 1 if dice.random() < 1 / 3 else dice.randrange(len(ops)) for _ in range(CUTS))
 
 
 def of_the_start(ops: list[Op]) -> range:
@@ -298,10 +283,7 @@ def power_cuts() -> str:
     with folder() as place:
         ops, disk = record(place)
         dice = random.Random(1)
-        for when, moments in (
-            ("every moment of the first start", of_the_start(ops)),
-            ("random", often(ops, dice)),
-        ):
+        for when, moments in (("every moment of the first start", of_the_start(ops)), ("random", often(ops, dice))):
             cuts = cut(ops, empty(disk), moments, place, dice)
             figures = (f"{one:,}" for one in (cuts.cuts, cuts.acknowledged, cuts.lost, cuts.doubled))
             table.add(when, *figures, counted(cuts.wrong), counted(cuts.refused))

@@ -211,8 +211,7 @@ class Disk:
     def as_seen(self) -> dict[str, bytes | None]:
         """Return the files as processes see them now."""
         return self._below(
-            self.names,
-            {path: None if file is None else bytes(file.live) for path, file in self.names.items()},
+            self.names, {path: None if file is None else bytes(file.live) for path, file in self.names.items()}
         )
 
     def _below(self, names: Names, contents: dict[str, bytes | None]) -> dict[str, bytes | None]:

@@ -63,9 +63,7 @@ def token_part(page: frame.Page) -> None:
             st.markdown(f"**The token for {frame.escape(purpose)}.** Copy it now: it is not shown again.")
             st.code(secret, language=None, wrap_lines=True)
     for one in tokens.my_tokens(page.seat):
-        with st.container(
-            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-        ):
+        with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(in_words(one))
             st.button("End", key=f"end-token-{one.id}", on_click=_end, args=(page, one.id))
     if not st.session_state.get(OPEN):
@@ -73,10 +71,7 @@ def token_part(page: frame.Page) -> None:
         return
     with st.form("token", border=True, clear_on_submit=False):
         st.text_input(
-            "Purpose",
-            key=PURPOSE,
-            max_chars=tokens.PURPOSE_LENGTH,
-            placeholder="notebook of the bird survey",
+            "Purpose", key=PURPOSE, max_chars=tokens.PURPOSE_LENGTH, placeholder="notebook of the bird survey"
         )
         st.selectbox("It lasts", list(LIVES), key=LIFE)
         st.form_submit_button("Create token", type="primary", on_click=_make, args=(page,), key="make-token")
@@ -117,12 +112,7 @@ def _end(page: frame.Page, token_id: int) -> None:
 
 # A signed-in browser in words, for owners and for the person signed in.
 
-_HOW = {
-    "link": "by a link",
-    "password": "by a password",
-    "openid": "by your organisation",
-    "proxy": "by a proxy",
-}
+_HOW = {"link": "by a link", "password": "by a password", "openid": "by your organisation", "proxy": "by a proxy"}
 
 
 def browser_in_words(browser: SignIn, this: int = 0) -> str:

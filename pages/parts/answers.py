@@ -73,10 +73,7 @@ def in_words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
         named += f" and {len(labels) - NAMED:,} more"
     if rows > 1:  # a batch, or its withdrawal
         several = counted(rows, "row")
-        together = {
-            "is": f"{several} are {named}",
-            "withdraw": f"your answers to {several} were withdrawn",
-        }
+        together = {"is": f"{several} are {named}", "withdraw": f"your answers to {several} were withdrawn"}
         return together.get(kind, f"{several} are answered")
     about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {

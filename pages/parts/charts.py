@@ -44,9 +44,7 @@ class Honest:
         return Honest(self.name, 100 * self.value, 100 * self.low, 100 * self.high)
 
 
-def show(
-    figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False
-) -> Sequence[Any]:
+def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False) -> Sequence[Any]:
     """Show the chart; its toolbar saves the image, the button under it the data: columns of one length, as
     CSV.
 

@@ -24,9 +24,7 @@ from streamlit.components.v2.types import ComponentRenderer
 _ALL = "$joined"
 _DEFAULT = "$default"
 _IMPORT = re.compile(r'^import (\{[^{}"]*\}) from "(\.[^"]+)";$', re.MULTILINE)
-_DECLARED = re.compile(
-    r"^export (default )?(?=(?:const|class|function|async function) ([\w$]+)\b)", re.MULTILINE
-)
+_DECLARED = re.compile(r"^export (default )?(?=(?:const|class|function|async function) ([\w$]+)\b)", re.MULTILINE)
 _VALUE = re.compile(r"^export default (?!(?:class|function|async)\b)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport\s*[(.].*|.*\$(?:joined|default)\b.*", re.MULTILINE)
 
@@ -42,9 +40,7 @@ def joined(modules: Mapping[str, str]) -> str:
     for name, text in modules.items():
         for path in _imported(name, text):
             if path not in modules:
-                raise ValueError(
-                    f"{name} imports {path!r}, which is no module; there are {', '.join(modules)}."
-                )
+                raise ValueError(f"{name} imports {path!r}, which is no module; there are {', '.join(modules)}.")
     order = TopologicalSorter({name: _imported(name, text) for name, text in modules.items()}).static_order()
     called = [f"{_ALL}[{json.dumps(name)}] = {_function(name, modules[name])};" for name in order]
     return "\n".join([f"const {_ALL} = {{}};", *called, f"export default {_ALL};\n"])
@@ -124,9 +120,7 @@ class Scripts:
 @cache
 def scripts_in(folder: Path) -> Scripts:
     """Read the modules below this folder, once: a running server serves what it started with."""
-    contents = {
-        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.js"))
-    }
+    contents = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.js"))}
     content = joined(contents).encode()
     return Scripts(contents, content, hashlib.sha256(content).hexdigest()[:16])
 
@@ -134,9 +128,7 @@ def scripts_in(folder: Path) -> Scripts:
 _HERE = Path(__file__).parent
 
 
-def component(
-    name: str, entry: str, styles: Sequence[str] = (), *, html: str | None = None
-) -> ComponentRenderer:
+def component(name: str, entry: str, styles: Sequence[str] = (), *, html: str | None = None) -> ComponentRenderer:
     """Register a component; once, at the top level of a module.
 
     entry : the JavaScript module whose default export Streamlit calls      styles : CSS files, in the order in which

@@ -104,9 +104,7 @@ def server_encoders_part(seat: Seat, key: str) -> None:
             entry = one.entry
             assert entry is not None  # noqa: S101 - only such can be removed
             asked = "" if one.consent is None else f", {escape(one.consent.words())}"
-            st.markdown(
-                f"**{escape(entry.title)}** ({one.key}): {entry.bytes / 1e6:,.0f} MB, {entry.licence}{asked}"
-            )
+            st.markdown(f"**{escape(entry.title)}** ({one.key}): {entry.bytes / 1e6:,.0f} MB, {entry.licence}{asked}")
             with st.popover(f"Remove {one.key}"):
                 st.markdown(f"Remove {escape(entry.title)} from this server?")
                 if st.button("Remove it", type="primary", key=f"{key}-remove-{one.key}"):

@@ -19,14 +19,7 @@ from workflow.answering import loop
 from workflow.people import members, team
 from workflow.projects import managing
 from workflow.projects.managing import ProjectSummary
-from workflow.saving import (
-    STORE_FAULTS,
-    NotSaved,
-    note_fault,
-    why_it_failed,
-    why_nothing_is_saved,
-    words_for_fault,
-)
+from workflow.saving import STORE_FAULTS, NotSaved, note_fault, why_it_failed, why_nothing_is_saved, words_for_fault
 from workflow.seat import Seat
 from workflow.server.home import home
 

@@ -127,16 +127,12 @@ def _wanted() -> tuple[str, ListOrder]:
             label_visibility="collapsed",
             width=260,
         )
-        order = st.selectbox(
-            "Order", orders, key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
-        )
+        order = st.selectbox("Order", orders, key=state.PROJECT_ORDER, label_visibility="collapsed", width=180)
     return words, order
 
 
 def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
-    picture, words, curve, figure, counts, action, more = st.columns(
-        WIDTHS, vertical_alignment="center", gap="small"
-    )
+    picture, words, curve, figure, counts, action, more = st.columns(WIDTHS, vertical_alignment="center", gap="small")
     with picture:
         _picture(project, glance)
     with words:
@@ -249,9 +245,7 @@ def _pills(*words: str, full: bool = False) -> str:
 
 def _choice(key: int, word: str, share: int) -> str:
     bar = f'<i style="width:{share}%"></i>'
-    return _first_steps_line(
-        f'<span class="key">{key}</span><span class="word">{word}{bar}</span>', chosen=key == 1
-    )
+    return _first_steps_line(f'<span class="key">{key}</span><span class="word">{word}{bar}</span>', chosen=key == 1)
 
 
 _SOFT = '<span class="soft"></span>'
@@ -261,9 +255,7 @@ _TABLE = "".join(
 )
 _QUESTION = (
     '<div class="pair"><div class="line shown">♪</div><div>'
-    + "".join(
-        _choice(key, word, share) for key, word, share in ((1, "wren", 90), (2, "robin", 55), (3, "tit", 20))
-    )
+    + "".join(_choice(key, word, share) for key, word, share in ((1, "wren", 90), (2, "robin", 55), (3, "tit", 20)))
     + "</div></div>"
 )
 _LABELS = "".join(
@@ -285,9 +277,7 @@ def first_steps() -> None:
             "Bring rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
             "you how good the labels are."
         )
-    for number, (column, (drawing, name, words)) in enumerate(
-        zip(st.columns(3), STEPS, strict=True), start=1
-    ):
+    for number, (column, (drawing, name, words)) in enumerate(zip(st.columns(3), STEPS, strict=True), start=1):
         with column:
             st.html(f'<div class="winnow-step" aria-hidden="true">{drawing}</div>')
             st.markdown(f"**{number}  {name}**  \n:small[{words}]")
@@ -325,10 +315,7 @@ def _open(page: frame.Page, demo: Demo) -> None:
 # The sign-out button: posts to ``/signout``, which Streamlit's own widgets cannot do.
 
 _BUTTON = component(
-    "winnow_sign_out",
-    "head/sign_out.js",
-    ["head/sign_out.css"],
-    html='<button type="button">Sign out</button>',
+    "winnow_sign_out", "head/sign_out.js", ["head/sign_out.css"], html='<button type="button">Sign out</button>'
 )
 
 

@@ -44,17 +44,11 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     """Shown while a project is created."""
 
     def told(
-        self,
-        question: QuestionT_contra | None,
-        standing: Standing,
-        notice: str | None,
-        offer: Offer | None = None,
+        self, question: QuestionT_contra | None, standing: Standing, notice: str | None, offer: Offer | None = None
     ) -> dict[str, object]:
         """Return data for the question card. offer : shown instead of a question"""
 
-    def question_card(
-        self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
-    ) -> Drawing:
+    def question_card(self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None) -> Drawing:
         """Return the function that draws the question card with it."""
 
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:

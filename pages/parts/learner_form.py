@@ -82,9 +82,7 @@ def learner_form(
             _setting(one, now, f"{key}-{one.name}", save, doubt)
 
 
-def _setting(
-    one: Setting, now: Mapping[str, Any], key: str, save: Callable[[str, Any], None], doubt: Doubt
-) -> None:
+def _setting(one: Setting, now: Mapping[str, Any], key: str, save: Callable[[str, Any], None], doubt: Doubt) -> None:
     def stored(chosen: Any) -> Any:
         return chosen / 100 if one.percent else None if chosen == "" else chosen
 
@@ -141,11 +139,7 @@ def adoption_line(story: ModelStory, one: Adoption) -> str:
     if one.before == one.model and one.by_comparison and one.why:
         return f"{since} {escape(one.why)}."
     if one.before == one.model:
-        what = (
-            "Winnow chooses the model again"
-            if one.automatic
-            else f"{model} stays, no matter what comparisons show"
-        )
+        what = "Winnow chooses the model again" if one.automatic else f"{model} stays, no matter what comparisons show"
         return f"{since} {what}."
     why = f", {escape(one.why)}" if one.why else ", chosen by a person"
     return f"{since} **{model}**{why}."

@@ -66,10 +66,7 @@ def by_name(
     found = []
     rest = ~np.isin(numbers, chosen)
     groups = [(names[one], numbers == one, *palette.class_mark(one)) for one in chosen]
-    groups += [
-        ("others", rest & (numbers >= 0), palette.GIVEN, "circle"),
-        (none, numbers < 0, palette.GIVEN, "circle"),
-    ]
+    groups += [("others", rest & (numbers >= 0), palette.GIVEN, "circle"), (none, numbers < 0, palette.GIVEN, "circle")]
     for place, (name, here, colour, symbol) in enumerate(groups):
         if not here.any():
             continue
@@ -200,9 +197,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
             by = use_case.answered_by(page.seat, shown.rows.tolist())
             names = sorted({one for one in by if one})
             numbers = np.array([names.index(one) if one else -1 for one in by], dtype=np.int64)
-            marks = by_name(
-                numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "no one yet"
-            )
+            marks = by_name(numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "no one yet")
             told = [f"{line}; {one or 'no one'}" for line, one in zip(told, by, strict=True)]
             people = {"person": by}
         elif way == DOUBT:
@@ -215,11 +210,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
             marks = by_name(named.classes, named.known, chosen, shown.classes, "nothing known")
     counted = ", ".join(one.name for one in marks if one.name)
     return MapLook(
-        marks,
-        told,
-        _data(shown, states, words) | people,
-        f"by {way.lower()}: {counted}",
-        _ABOUT.get(way, words.about),
+        marks, told, _data(shown, states, words) | people, f"by {way.lower()}: {counted}", _ABOUT.get(way, words.about)
     )
 
 

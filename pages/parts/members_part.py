@@ -35,9 +35,7 @@ def members_part(page: ProjectPage) -> None:
 
 
 def _line(page: ProjectPage, one: MemberLine, key: str) -> None:
-    with st.container(
-        border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-    ):
+    with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         you = " (you)" if one.person_id == page.person.id else ""
         ended = " · access ended" if one.ended else ""
         st.markdown(f"**{frame.escape(one.name)}**{you}{ended}")
@@ -87,17 +85,11 @@ def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str
         # The options are part of the key: a browser keeps sending the options that a box was drawn with.
         box = f"{key}-people-{hash(others)}"
         left, right = st.columns(2)
-        left.multiselect(
-            "Add people", list(names), format_func=names.__getitem__, key=box, placeholder="choose names"
-        )
+        left.multiselect("Add people", list(names), format_func=names.__getitem__, key=box, placeholder="choose names")
         with right:
             role_choices.role_box("Role", f"{key}-as")
         st.form_submit_button(
-            "Add them",
-            type="primary",
-            icon=":material/person_add:",
-            on_click=_added,
-            args=(page, box, f"{key}-as"),
+            "Add them", type="primary", icon=":material/person_add:", on_click=_added, args=(page, box, f"{key}-as")
         )
 
 
@@ -119,10 +111,7 @@ def _add_group(page: ProjectPage, groups: tuple[tuple[int, str, int], ...], key:
         with right:
             role_choices.role_box("Role", f"{key}-group-as")
         st.form_submit_button(
-            "Add the group",
-            icon=":material/group_add:",
-            on_click=_group_added,
-            args=(page, box, f"{key}-group-as"),
+            "Add the group", icon=":material/group_add:", on_click=_group_added, args=(page, box, f"{key}-group-as")
         )
 
 
@@ -186,9 +175,7 @@ def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQuali
     if not people:
         st.info("No one is invited yet.", icon=":material/group:")
     for one in people:
-        with st.container(
-            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-        ):
+        with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{frame.escape(one.name)}** · {one.state}")
             if not one.may_start:
                 st.button(

@@ -167,9 +167,7 @@ def dispute_data(
     return bare("dispute") | {
         "token": opened.token if opened else None,
         "question": _question(found, opened, descriptions, zone) if opened else None,
-        "empty": None
-        if opened
-        else {"title": "No disputes", "message": NOBODY if found.several else NOT_SEVERAL},
+        "empty": None if opened else {"title": "No disputes", "message": NOBODY if found.several else NOT_SEVERAL},
         "offer": {"kind": "undo", "text": "Undo my latest verdict"} if undoable and not opened else None,
         "undoable": undoable,
         "saved": {
@@ -199,9 +197,7 @@ def _question(
             {
                 "key": key,
                 "label": label,
-                "about": " · ".join(
-                    filter(None, (_who_says(opened.opinions, label), descriptions.get(label, "")))
-                ),
+                "about": " · ".join(filter(None, (_who_says(opened.opinions, label), descriptions.get(label, "")))),
                 "probability": round(opened.shares.get(label, 0.0), 4),
                 "shown": not opened.why_not,
                 "mark": marks.get(label),
@@ -229,9 +225,7 @@ def _question(
             }
             for one in opened.opinions
         ],
-        "notes": [
-            {"person": one.person, "when": _when(one.at, zone), "text": one.text} for one in opened.notes
-        ],
+        "notes": [{"person": one.person, "when": _when(one.at, zone), "text": one.text} for one in opened.notes],
         "none": False,
         "nClasses": len(opened.classes),
         "groups": [],
@@ -300,9 +294,7 @@ def _when(moment: datetime, zone: str | None) -> str:
 # Known rows before someone starts: the card's data for them, and for the result of an answer.
 
 
-def known_row(
-    now: Qualifying | Judged, descriptions: Mapping[str, str], notice: str | None
-) -> dict[str, object]:
+def known_row(now: Qualifying | Judged, descriptions: Mapping[str, str], notice: str | None) -> dict[str, object]:
     """Return the card's data for the person's next known row, or for the result of their latest answer.
 
     descriptions : of the classes      notice : why the latest click was refused

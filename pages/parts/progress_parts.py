@@ -52,9 +52,7 @@ def since(answers: np.ndarray) -> str:
     """Say where a curve begins, to end its caption; nothing if it begins with the first answer."""
     if not len(answers) or not answers[0]:
         return ""
-    return (
-        f" Measured since the model was changed or first trained, after {counted(int(answers[0]), 'answer')}."
-    )
+    return f" Measured since the model was changed or first trained, after {counted(int(answers[0]), 'answer')}."
 
 
 @contextmanager
@@ -136,9 +134,7 @@ def _begin() -> None:
 
 
 def _stop() -> None:
-    _end(
-        f"Stopped: {counted(st.session_state.get(state.PLAYED, 0), 'question')} answered with the hidden truth"
-    )
+    _end(f"Stopped: {counted(st.session_state.get(state.PLAYED, 0), 'question')} answered with the hidden truth")
 
 
 def play(page: frame.ProjectPage) -> None:
@@ -199,8 +195,7 @@ def seconds(found: float | None) -> str:
 def pace(found: PersonFigures) -> str:
     """Return the median seconds of each kind of answer, in a line."""
     return " · ".join(
-        f"{KINDS.get(one.kind, one.kind)} {one.seconds:.1f} s ({counted(one.answers, 'answer')})"
-        for one in found.pace
+        f"{KINDS.get(one.kind, one.kind)} {one.seconds:.1f} s ({counted(one.answers, 'answer')})" for one in found.pace
     )
 
 

@@ -80,11 +80,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
         f"{KEPT}-addition",
         asked,
         lambda: awaited(
-            page.seat,
-            chosen,
-            CHECKING,
-            asked,
-            lambda job: more_rows.read_rows(page.seat, upload, labels, job.on_wait),
+            page.seat, chosen, CHECKING, asked, lambda job: more_rows.read_rows(page.seat, upload, labels, job.on_wait)
         ),
     )
     if addition is None:
@@ -111,9 +107,7 @@ def _forget() -> None:
         st.session_state.pop(f"{KEPT}-{name}", None)
 
 
-def _upload(
-    page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str
-) -> importing.Upload | None:
+def _upload(page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str) -> importing.Upload | None:
     """Return the file in the shape that the person wants. toggle : key of the widget that sets it"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
@@ -162,9 +156,7 @@ def _say(addition: more_rows.Addition, labels: list[str]) -> None:
             f"{_names(grown.known)}."
         )
     if grown.new_classes:
-        said.append(
-            f"{counted(len(grown.new_classes), 'label')} new in the project: {_names(grown.new_classes)}."
-        )
+        said.append(f"{counted(len(grown.new_classes), 'label')} new in the project: {_names(grown.new_classes)}.")
     if left := [name for name in grown.dropped if name not in labels]:
         said.append(f"Columns that the project does not have are left out: {_names(left)}.")
     if grown.empty:
@@ -287,11 +279,7 @@ def say_encoding(page: frame.ProjectPage) -> None:
 
 
 def _offer(
-    page: frame.ProjectPage,
-    offered: Sequence[offers.EncoderOffer],
-    encoded: set[str],
-    *,
-    dismiss: bool = True,
+    page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str], *, dismiss: bool = True
 ) -> None:
     """Draw one encoder, the recommended one unless another was chosen, with everything to consent to. Others,
     unverified ones, and those of columns that are already `encoded` are shown only on request. dismiss : with
@@ -345,9 +333,7 @@ def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) 
         said += " Its vectors replace the current ones."
     st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
-        f"Learn from {escape(name)}",
-        icon=":material/neurology:",
-        key=f"{ENCODER_KEY}-ask-{page.project.id}-{name}",
+        f"Learn from {escape(name)}", icon=":material/neurology:", key=f"{ENCODER_KEY}-ask-{page.project.id}-{name}"
     ):
         with frame.refusals(EncoderError):
             offers.ask(page.seat, name)
@@ -378,9 +364,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         st.warning(escape(running.fault), icon=":material/warning:")
     elif running.begun and running.downloading:
         share = min(1.0, running.done / running.total) if running.total else 0.0
-        size = (
-            f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
-        )
+        size = f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
         st.progress(share, text=f"Downloading: {size}")
     elif not running.begun:
         st.info(f"{name} is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
@@ -399,9 +383,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
     """Show which columns are read by which encoder, and the way back."""
     for one in found.columns:
         asked = "" if one.consent is None else f", {escape(one.consent.words())}"
-        st.markdown(
-            f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}){asked}."
-        )
+        st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}){asked}.")
     of_file = not found.columns and more_rows.takes_vectors(page.seat)
     label = "Remove the vectors that came with the rows" if of_file else "Back to words"
     key = f"{ENCODER_KEY}-back-{page.project.id}"

@@ -156,9 +156,7 @@ def goal_words(view: Seen) -> str:
         words = f"Judging by the answers so far, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if is_rough(proof.more):
-        least = (
-            f"At least {roughly(low, 'more answer')}" if low >= WORTH_SAYING else "A few or many more answers"
-        )
+        least = f"At least {roughly(low, 'more answer')}" if low >= WORTH_SAYING else "A few or many more answers"
         return f"**{least} to {goal}**: too uncertain, because the curve hardly rises."
     pace = view.seconds_per_answer
     time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
@@ -191,13 +189,9 @@ def _goal_form(page: ProjectPage, view: Seen) -> None:
         with st.form(f"{at}-form", border=False):
             now = USUAL_GOAL if goal is None else goal * 100
             help_text = "Winnow estimates the answers left and says when the goal is reached. You can always continue."
-            st.number_input(
-                "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
-            )
+            st.number_input("Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text)
             with st.container(horizontal=True):
-                st.form_submit_button(
-                    "Set the goal", type="primary", on_click=_set_goal, args=(page, view, at)
-                )
+                st.form_submit_button("Set the goal", type="primary", on_click=_set_goal, args=(page, view, at))
                 if goal is not None:
                     st.form_submit_button("No goal", on_click=_set_goal, args=(page, view, None))
 
@@ -268,10 +262,7 @@ def saved_words(view: Seen) -> tuple[str, str]:
     time = "" if pace is None else f" That is {span(timedelta(seconds=pace * saved.value))}."
     between = f"at least {least}" if most is None else f"{least} to {most.removesuffix(' answers')}"
     taken = f"about {roughly(at + saved.value, 'answer')} ({between})"
-    return (
-        f"About {roughly(saved.value, 'question')} saved",
-        f"Random order would have needed {taken} {gave}{time}",
-    )
+    return (f"About {roughly(saved.value, 'question')} saved", f"Random order would have needed {taken} {gave}{time}")
 
 
 def _how_known(random: RandomLine) -> str:
@@ -324,12 +315,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
     figure.add_hline(
         y=height,
         line={"color": GOAL, "dash": "dot", "width": 1.5},
-        annotation={
-            "text": f"goal {height:g}%",
-            "font": {"color": GOAL, "size": 12},
-            "xanchor": "left",
-            "x": 0.01,
-        },
+        annotation={"text": f"goal {height:g}%", "font": {"color": GOAL, "size": 12}, "xanchor": "left", "x": 0.01},
         annotation_position="top left",
     )
     if more is None:

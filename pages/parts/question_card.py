@@ -151,9 +151,7 @@ def card_data(
     }
 
 
-def draw_card(
-    card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]
-) -> None:
+def draw_card(card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]) -> None:
     """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the redraw
 
     Answers about a single row go to the server by `pressing.PATH`; batches depend on the state of this tab,
@@ -211,9 +209,7 @@ def why_stop(standing: Standing, done: str) -> str | None:
     if standing.done:
         return done
     return (
-        f"{standing.stop} The owner's stopping rule is reached; continue only if asked to."
-        if standing.stop
-        else None
+        f"{standing.stop} The owner's stopping rule is reached; continue only if asked to." if standing.stop else None
     )
 
 
@@ -253,9 +249,7 @@ def view_of(view: RowView) -> dict[str, object]:
     return {
         "id": view.row_id,
         "images": list(view.images),
-        "boxes": [
-            {"place": one.place, "name": one.name, "score": f"{one.confidence:.2f}"} for one in view.boxes
-        ],
+        "boxes": [{"place": one.place, "name": one.name, "score": f"{one.confidence:.2f}"} for one in view.boxes],
         "audio": view.audio,
         "segment": view.segment,
         "text": view.text,
@@ -319,9 +313,4 @@ def show_panel(
 ) -> None:
     """Send the card these rows at its next redraw. rows : of `question_card.row_in_panel`
     refused : why there are none      given : of `answers.given_before`, for the history"""
-    st.session_state[state.PANEL] = {
-        "wanted": panel,
-        "refused": refused,
-        "rows": list(rows),
-        "given": list(given),
-    }
+    st.session_state[state.PANEL] = {"wanted": panel, "refused": refused, "rows": list(rows), "given": list(given)}

@@ -123,9 +123,7 @@ class Choices:
         if self.held.get("kind") == "vectors":
             way = self.held.get("vector_way")
             return role not in (*WAYS_OF, "truth") or role == way or (role == "candidates" and way == "lists")
-        return role != "not_labels" and (
-            role not in WAYS_OF or WAYS_OF[role] == self.held.get("way", WAYS_OF[role])
-        )
+        return role != "not_labels" and (role not in WAYS_OF or WAYS_OF[role] == self.held.get("way", WAYS_OF[role]))
 
     def kept(self, name: str, value: object) -> dict[str, Any]:
         """Return arguments of a widget for a choice that is not a column. value : initial value"""

@@ -56,9 +56,7 @@ def size(count: int) -> str:
     """Return a number of bytes, such as "12 kB"."""
     for limit, unit, name in ((1_000_000, 1_000, "kB"), (1_000_000_000, 1_000_000, "MB")):
         if count < limit:
-            return (
-                f"{max(0.1, count / unit):.1f} {name}" if count < 10 * unit else f"{count / unit:.0f} {name}"
-            )
+            return f"{max(0.1, count / unit):.1f} {name}" if count < 10 * unit else f"{count / unit:.0f} {name}"
     return f"{count / 1_000_000_000:.1f} GB"
 
 

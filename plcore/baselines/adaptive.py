@@ -78,9 +78,7 @@ def _on_sphere(X: FeatureMatrix) -> FeatureMatrix:
     return ready(normalize(roots))
 
 
-def _mix(
-    rows: FeatureMatrix, others: FeatureMatrix, neighbors: IntArray, distances: FloatArray
-) -> FeatureMatrix:
+def _mix(rows: FeatureMatrix, others: FeatureMatrix, neighbors: IntArray, distances: FloatArray) -> FeatureMatrix:
     """Rows (q, d) drawn to their neighbours (q, k) among the others, of unit length."""
     width = np.median(distances, axis=1, keepdims=True) + TINY
     near = np.exp(-0.5 * np.square(distances / width))
@@ -238,9 +236,7 @@ def eliminate(neighbors: IntArray, votes: BoolArray, decisive: float) -> tuple[F
         now, alive = counts[undecided], left[undecided]
         second, first = np.partition(np.where(alive, now, -1), m - 2, axis=1)[:, m - 2 :].T
         lead = now - second[:, None]
-        leads[undecided] = np.where(
-            alive, np.maximum(leads[undecided], lead * np.abs(lead) / k), leads[undecided]
-        )
+        leads[undecided] = np.where(alive, np.maximum(leads[undecided], lead * np.abs(lead) / k), leads[undecided])
         lag = (first[:, None] - now) / math.sqrt(k)
         dropped = alive & (lag >= decisive)
         behind[undecided] = np.where(dropped, lag, behind[undecided])

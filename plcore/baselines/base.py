@@ -68,9 +68,7 @@ class RegressionClassifier(SoftLabelClassifier):
     def _regression(self, X: Matrix, weights: FloatArray, alpha: float) -> KernelRegression:
         """Build the regression for scaled rows X (n, d) of positive weight."""
         random = np.random.RandomState(draw_seed(self.random_state))
-        return KernelRegression(
-            ScaledKernel(self.kernel, self.n_components, self.width), alpha, X, weights, random
-        )
+        return KernelRegression(ScaledKernel(self.kernel, self.n_components, self.width), alpha, X, weights, random)
 
     def _keep(self, regression: KernelRegression, fitted: Fitted) -> None:
         """Keep the function that scores new rows."""
@@ -106,9 +104,7 @@ class Complement:
     regression : of Fc      candidates : S (n, m)      weight, agreement : a, b
     """
 
-    def __init__(
-        self, regression: KernelRegression, candidates: BoolArray, weight: float, agreement: float
-    ) -> None:
+    def __init__(self, regression: KernelRegression, candidates: BoolArray, weight: float, agreement: float) -> None:
         self._regression, self._weight, self._agreement = regression, weight, agreement
         self._outside = (~candidates).astype(np.float64)
         self._confidences = self._outside
@@ -246,13 +242,7 @@ def reconstruction_weights(products: FloatArray, start: FloatArray) -> FloatArra
         return np.asarray(np.matmul(products, weights[:, :, None])[:, :, 0])
 
     return minimise(
-        multiply,
-        0.0,
-        np.where(largest > 0, largest, 1.0),
-        np.ones(start.shape, dtype=bool),
-        start,
-        STEPS,
-        TOLERANCE,
+        multiply, 0.0, np.where(largest > 0, largest, 1.0), np.ones(start.shape, dtype=bool), start, STEPS, TOLERANCE
     )
 
 

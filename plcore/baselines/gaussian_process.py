@@ -15,15 +15,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import (
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    MatrixLike,
-    draw_seed,
-)
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, MatrixLike, draw_seed
 from plcore.baselines.base import LogScoreClassifier
 from plcore.baselines.regression import EXACT_ROWS, ScaledKernel
 from plcore.kernel.soft_labels import fit_scaler, scaled, softmax_inside
@@ -31,10 +23,7 @@ from plcore.labels.accuracy import deal
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
-LENGTH_SCALES, VARIANCES = (
-    (1.0, 0.5, 2.0),
-    (10.0, 100.0),
-)  # defaults, if nothing can be chosen, are the first of each
+LENGTH_SCALES, VARIANCES = ((1.0, 0.5, 2.0), (10.0, 100.0))  # defaults, if nothing can be chosen, are the first of each
 FOLDS = 3
 CHOICE_ROWS, CHOICE_STEPS = 2000, 50  # rows drawn, and steps made, to choose among them
 
@@ -150,10 +139,7 @@ class PLGPClassifier(LogScoreClassifier):
         fold = deal(drawn.candidates, FOLDS, random)
         hits = np.zeros(len(settings))
         for number in range(FOLDS):
-            train, test = (
-                drawn.take(np.flatnonzero(fold != number)),
-                drawn.take(np.flatnonzero(fold == number)),
-            )
+            train, test = (drawn.take(np.flatnonzero(fold != number)), drawn.take(np.flatnonzero(fold == number)))
             for first, scale in enumerate(scales):
                 kernel = self._make_kernel(train, scale)
                 Z = kernel.fit(train.X, train.weights, np.random.RandomState(seed))

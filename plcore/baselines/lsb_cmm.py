@@ -25,9 +25,7 @@ from plcore.labels.weights import prior_labels
 #
 # phi_k(x) = sigma(u_k) prod_{l<k} (1 - sigma(u_l)), u = x W, the last component takes the rest
 
-NEWTON_FEATURES = (
-    200  # up to this many features, a Newton step, whose Gram matrix costs n d^2, is faster than L-BFGS
-)
+NEWTON_FEATURES = 200  # up to this many features, a Newton step, whose Gram matrix costs n d^2, is faster than L-BFGS
 LBFGS_STEPS = 10
 DAMPING = 1e-8  # keeps the Newton matrix regular if a gate has no mass
 DECREASE, SHORTEST = 1e-4, 1e-8  # of a Newton step

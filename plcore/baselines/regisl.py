@@ -106,9 +106,7 @@ class RegISLClassifier(SoftLabelClassifier):
         converged = False
         while not converged and len(objective) < self.max_iter:
             tangent = 2.0 * self.bonus * labels
-            new = minimise(
-                lambda F: 2.0 * (L @ F), tangent, curvature, candidates, labels, STEPS, STEP_TOLERANCE
-            )
+            new = minimise(lambda F: 2.0 * (L @ F), tangent, curvature, candidates, labels, STEPS, STEP_TOLERANCE)
             converged = float(np.abs(new - labels).sum(axis=1).max()) < TOLERANCE
             labels = new
             objective.append(float(np.sum(labels * (L @ labels)) - self.bonus * np.square(labels).sum()))

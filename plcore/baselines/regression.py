@@ -28,9 +28,7 @@ class ScaledKernel(KernelFeatures):
         self.scale = scale
         self.exact = False
 
-    def _find_width(
-        self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
-    ) -> float:
+    def _find_width(self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState) -> float:
         return self.scale * super()._find_width(X, weights, present, random)
 
     def fit_exactly(self, X: Matrix, weights: FloatArray, random: np.random.RandomState) -> FloatArray:
@@ -62,12 +60,7 @@ class KernelRegression:
     """The regression for fixed rows X (n, d), dense or CSR, of positive weights (n,)."""
 
     def __init__(
-        self,
-        kernel: ScaledKernel,
-        alpha: float,
-        X: Matrix,
-        weights: FloatArray,
-        random: np.random.RandomState,
+        self, kernel: ScaledKernel, alpha: float, X: Matrix, weights: FloatArray, random: np.random.RandomState
     ) -> None:
         self.kernel, self.alpha, self.weights = kernel, alpha, weights
         n, d = X.shape

@@ -113,8 +113,6 @@ class SUREClassifier(RegressionClassifier):
         settled = np.empty(candidates.shape)
         settled[present] = labels
         if not present.all():
-            settled[~present] = confident_labels(
-                self._score_rows(X[~present]), candidates[~present], self.bonus
-            )
+            settled[~present] = confident_labels(self._score_rows(X[~present]), candidates[~present], self.bonus)
         self._finish(classes, settled, np.asarray(inside.any(axis=0)), scaler, objective, converged)
         return self

@@ -159,9 +159,7 @@ class DaskCluster:
                     future.add_done_callback(done.put)
                     continue
                 except self._dask.KilledWorker as error:
-                    raise BlockError(
-                        job, f"the workers that had it died, {1 + self._allowed()} in turn."
-                    ) from error
+                    raise BlockError(job, f"the workers that had it died, {1 + self._allowed()} in turn.") from error
                 except self._dask.CancelledError as error:
                     raise RunnerError(
                         "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
@@ -212,9 +210,7 @@ class DaskCluster:
             self._client.close()
 
 
-def make_runner(
-    where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
-) -> Runner:
+def make_runner(where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience") -> Runner:
     """Return the runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine;
     else the address of a Dask scheduler. folder : of the parts      patience, setting : as in `DaskCluster`
 

@@ -103,9 +103,7 @@ class BlockJob:
         """The name of the part that the job writes."""
         told = [(one.name, getattr(self, one.name)) for one in fields(self)]
         kept = [
-            (name, value.part if isinstance(value, BlockJob) else value)
-            for name, value in told
-            if not _is_place(value)
+            (name, value.part if isinstance(value, BlockJob) else value) for name, value in told if not _is_place(value)
         ]
         said = f"{type(self).__module__}.{type(self).__qualname__} {kept!r}"
         return f"part-{sha256(said.encode()).hexdigest()[:32]}.npy"
@@ -171,9 +169,7 @@ class ReadRows:
     """
 
     def __init__(self, path: Path) -> None:
-        mapped: np.memmap[tuple[int, ...], np.dtype[np.generic]] = np.load(
-            path, mmap_mode="r", allow_pickle=False
-        )
+        mapped: np.memmap[tuple[int, ...], np.dtype[np.generic]] = np.load(path, mmap_mode="r", allow_pickle=False)
         self._path, self._dtype, self._offset = path, mapped.dtype, mapped.offset
 
     def read(self, first: int, end: int) -> AnyArray:

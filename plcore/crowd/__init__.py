@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from plcore.crowd.agreement import (
-        LEAST_ROWS,
-        Agreement,
-        cohen_kappa,
-        gwet_ac1,
-        krippendorff_alpha,
-        set_distances,
-    )
+    from plcore.crowd.agreement import LEAST_ROWS, Agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, set_distances
     from plcore.crowd.dawid_skene import DawidSkene
     from plcore.crowd.guessing import (
         GuessCheck,

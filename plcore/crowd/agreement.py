@@ -34,9 +34,7 @@ BLOCK = 200
 GROUPS = 200
 """Number of groups of rows for the jackknife, each left out in turn."""
 
-ONE_VALUE = (
-    "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."
-)
+ONE_VALUE = "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."
 
 
 class Agreement(float):
@@ -98,9 +96,7 @@ def krippendorff_alpha(
         values = np.asarray(weights @ counts, dtype=np.float64)
         total = values.sum(axis=1)
         expected = (
-            total**2 - (values**2).sum(axis=1)
-            if apart is None
-            else np.einsum("bv,bv->b", values @ apart, values)
+            total**2 - (values**2).sum(axis=1) if apart is None else np.einsum("bv,bv->b", values @ apart, values)
         )
         found = np.full(len(weights), np.nan)
         np.divide((total - 1) * (weights @ pairs), expected, out=found, where=expected > 0)
@@ -142,9 +138,7 @@ def gwet_ac1(
     return _with_interval(figure, answers.n_shared, n_bootstrap, random_state, least_rows, len(size))
 
 
-def cohen_kappa(
-    votes: VotesLike, *, least_rows: int = LEAST_ROWS
-) -> dict[tuple[Hashable, Hashable], Agreement]:
+def cohen_kappa(votes: VotesLike, *, least_rows: int = LEAST_ROWS) -> dict[tuple[Hashable, Hashable], Agreement]:
     """Compute Cohen's kappa for every pair of annotators over the rows that both answered: {(one, other): figure}.
 
     least_rows : pairs with fewer shared rows get nan and a `.reason`, as do pairs that always gave the same answer
@@ -228,10 +222,7 @@ def _with_interval(
         return found, np.nan, np.nan
     rng = check_random_state(random_state)
     drawn = np.concatenate(
-        [
-            figure(_resamples(rng, rows, min(BLOCK, n_bootstrap - begin)))
-            for begin in range(0, n_bootstrap, BLOCK)
-        ]
+        [figure(_resamples(rng, rows, min(BLOCK, n_bootstrap - begin))) for begin in range(0, n_bootstrap, BLOCK)]
     )
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):

@@ -14,14 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState, check_int, is_real
 from plcore.crowd.votes import VotesLike, last_votes, read_votes
-from plcore.kernels.votes import (
-    LEAST,
-    SMALLEST,
-    add_counts,
-    find_confusions,
-    find_distributions,
-    find_evidence,
-)
+from plcore.kernels.votes import LEAST, SMALLEST, add_counts, find_confusions, find_distributions, find_evidence
 from plcore.labels.candidates import check_candidates
 
 # The EM rounds of `DawidSkene`, on arrays.
@@ -142,9 +135,7 @@ def run_rounds(
         masses = np.maximum(masses / max(masses.sum(), SMALLEST), SMALLEST)
         # 2) E step: distributions of the rows
         likelihoods.append(float(find_distributions(*parts, masses, confusions, candidates, distributions)))
-        if len(likelihoods) > 1 and abs(likelihoods[-1] - likelihoods[-2]) < TOLERANCE * max(
-            len(votes.who), 1
-        ):
+        if len(likelihoods) > 1 and abs(likelihoods[-1] - likelihoods[-2]) < TOLERANCE * max(len(votes.who), 1):
             converged = True
             break
     evidence = np.nan
@@ -199,9 +190,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     classes).
     """
 
-    def __init__(
-        self, prior_strength: float = 1.0, max_iter: int = 100, random_state: RandomState = None
-    ) -> None:
+    def __init__(self, prior_strength: float = 1.0, max_iter: int = 100, random_state: RandomState = None) -> None:
         self.prior_strength = prior_strength
         self.max_iter = max_iter
         self.random_state = random_state
@@ -213,9 +202,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.classes_ = read.classes
         return self
 
-    def fit_masks(
-        self, rows: IntArray, annotators: IntArray, masks: BoolArray, candidates: BoolArray
-    ) -> DawidSkene:
+    def fit_masks(self, rows: IntArray, annotators: IntArray, masks: BoolArray, candidates: BoolArray) -> DawidSkene:
         """Fit from arrays: rows, annotators int (v,), masks bool (v, m), candidates bool (n, m).
 
         Annotators are any numbers, and the keys of confusion_; classes_ are 0..m-1. If an annotator has several votes
@@ -261,12 +248,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         return self._posterior(rows[kept], who[kept], masks[kept], candidates)
 
     def _fit(
-        self,
-        rows: IntArray,
-        who: IntArray,
-        masks: BoolArray,
-        candidates: BoolArray,
-        annotators: tuple[Hashable, ...],
+        self, rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray, annotators: tuple[Hashable, ...]
     ) -> None:
         """Fit to valid votes, at most one per person and row."""
         if not is_real(self.prior_strength) or not 0 <= float(self.prior_strength) < np.inf:
@@ -289,11 +271,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.label_distributions_, self.shrinkage_ = found.distributions, found.shrinkage
         self.shared_ = found.shared
         self._learnt(annotators, found.masses, found.confusions)
-        self.objective_, self.n_iter_, self.converged_ = (
-            found.objective,
-            len(found.objective),
-            found.converged,
-        )
+        self.objective_, self.n_iter_, self.converged_ = (found.objective, len(found.objective), found.converged)
 
     def parameters(self) -> dict[str, FloatArray]:
         """Return the parameters of `posterior`: masses (m,) and confusions (people + 1, said, true), the last
@@ -318,20 +296,11 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.confusion_ = {name: self._confusions[place].T for place, name in enumerate(annotators)}
         self.pooled_confusion_ = self._confusions[-1].T
 
-    def _posterior(
-        self, rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray
-    ) -> FloatArray:
+    def _posterior(self, rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray) -> FloatArray:
         votes = sort_votes(rows, who, masks, len(candidates))
         found = even(candidates)
         find_distributions(
-            votes.first,
-            votes.who,
-            votes.begin,
-            votes.members,
-            self.class_masses_,
-            self._confusions,
-            candidates,
-            found,
+            votes.first, votes.who, votes.begin, votes.members, self.class_masses_, self._confusions, candidates, found
         )
         return found
 

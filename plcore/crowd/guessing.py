@@ -112,9 +112,7 @@ def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
     """
     p, c = np.asarray(right, dtype=np.float64), np.asarray(chance, dtype=np.float64)
     if p.ndim != 1 or p.shape != c.shape:
-        raise ValueError(
-            f"right and chance must be vectors of one length. Got shapes {p.shape} and {c.shape}."
-        )
+        raise ValueError(f"right and chance must be vectors of one length. Got shapes {p.shape} and {c.shape}.")
     for name, values in (("right", p), ("chance", c)):
         if (wrong := ~((values >= 0) & (values <= 1))).any():  # also catches NaN
             place = int(np.flatnonzero(wrong)[0])

@@ -127,9 +127,7 @@ def _row(number: int, row: object) -> int:
 
 
 def _missing(value: object) -> bool:
-    return (
-        value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
-    )
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
 def _annotator(number: int, name: object) -> Hashable:
@@ -183,9 +181,7 @@ def _candidates(
     matrix, columns = check_candidates(candidates)
     if holds_sets(candidates):
         return _with_columns(matrix, columns, known, in_order=classes is not None)
-    unnamed = not isinstance(candidates, pd.DataFrame) and (
-        is_sparse(candidates) or np.ndim(as_array(candidates)) == 2
-    )
+    unnamed = not isinstance(candidates, pd.DataFrame) and (is_sparse(candidates) or np.ndim(as_array(candidates)) == 2)
     if unnamed and any(isinstance(name, str) for name in known):
         if len(known) != matrix.shape[1]:
             raise ValueError(
@@ -197,9 +193,7 @@ def _candidates(
     return matrix, columns
 
 
-def _with_columns(
-    matrix: BoolArray, columns: AnyArray, known: list[Any], in_order: bool
-) -> tuple[BoolArray, AnyArray]:
+def _with_columns(matrix: BoolArray, columns: AnyArray, known: list[Any], in_order: bool) -> tuple[BoolArray, AnyArray]:
     """Return the same candidates with a column for every known class: sets do not name the other classes."""
     names = columns.tolist()
     if len({type(name) for name in (*names, *known)}) > 1:

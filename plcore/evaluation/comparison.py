@@ -38,14 +38,7 @@ from plcore.arrays.types import (
 from plcore.blocks import BlockJob, Blocks, RunnerError, remove_halves
 from plcore.blocks.parts import check_code
 from plcore.blocks.runner import LOOK
-from plcore.evaluation.learners import (
-    LEARNER_ENTRIES,
-    STAY,
-    LearnerEntry,
-    LearnersLike,
-    choose,
-    read_learners,
-)
+from plcore.evaluation.learners import LEARNER_ENTRIES, STAY, LearnerEntry, LearnersLike, choose, read_learners
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
 from plcore.labels.accuracy import PartialKFold, deal_whole
 from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, name_rows
@@ -388,18 +381,14 @@ def compare_learners(
     ]
     before = None if imported is None else candidates_among(imported, classes)
     if before is not None and before.shape != mask.shape:
-        raise CandidateError(
-            f"imported must have the shape of the candidates, {mask.shape}. Got {before.shape}."
-        )
+        raise CandidateError(f"imported must have the shape of the candidates, {mask.shape}. Got {before.shape}.")
     weights = None if given is None else prior_labels(mask if before is None else mask | before, given)
     rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None, before)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if own_features:
         tried_on = [
-            replace(rows, X=own_features[entry.name], keep_scales=True)
-            if entry.name in own_features
-            else rows
+            replace(rows, X=own_features[entry.name], keep_scales=True) if entry.name in own_features else rows
             for entry, rows in zip(entries, tried_on, strict=True)
         ]
     if blocks is not None:
@@ -415,9 +404,7 @@ def _members(members_only: ArrayLike | None, sources: IntArray | None, n: int) -
         return np.zeros(n, dtype=bool)
     found = np.asarray(members_only)
     if found.dtype != bool or found.shape != (n,):
-        raise ValueError(
-            f"members_only must be bool of shape ({n},). Got {found.dtype} of shape {found.shape}."
-        )
+        raise ValueError(f"members_only must be bool of shape ({n},). Got {found.dtype} of shape {found.shape}.")
     if sources is None and found.any():
         raise ValueError("members_only marks members of sources, but no two rows have one. Fix: pass groups.")
     return found
@@ -474,19 +461,13 @@ def _held_out_folds(
     if is_whole(cv):
         check_int("cv", cv, 2)
         if len(candidates) < cv:
-            raise ValueError(
-                f"{len(candidates)} rows are too few to hold out each once in {cv} parts (folds)."
-            )
+            raise ValueError(f"{len(candidates)} rows are too few to hold out each once in {cv} parts (folds).")
         seed = draw_seed(random_state)
         if sources is not None:
             fold = deal_whole(candidates, sources, int(cv), np.random.RandomState(seed))
-            return [
-                (np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(int(cv))
-            ]
+            return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(int(cv))]
         cv = PartialKFold(int(cv), random_state=seed)
-    folds = [
-        (np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates, sources)
-    ]
+    folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates, sources)]
     times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(candidates))
     if (times > 1).any():
         raise ValueError(

@@ -99,9 +99,7 @@ def _rank_of_others(X: MatrixLike | None, truth: BoolArray) -> IntArray:
     """Return (n, m) the rank 1..m-1 of each other label by increasing posterior; 0 for the true label. Ties by class
     order."""
     if X is None:
-        raise ValueError(
-            "X must be given for model 'bayes': the features from which posteriors are estimated."
-        )
+        raise ValueError("X must be given for model 'bayes': the features from which posteriors are estimated.")
     features = check_array(X, accept_sparse="csr", dtype=np.float64)
     check_consistent_length(features, truth)
     if is_sparse(features):

@@ -49,9 +49,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
     classes_: AnyArray
     n_classes_: int
 
-    def fit(
-        self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
-    ) -> PLBaggingClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> PLBaggingClassifier:
         """Fit on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         sample_weight : (n,) rows are drawn in proportion to it

@@ -19,13 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, Matrix
-from plcore.labels.candidates import (
-    CandidateError,
-    candidates_among,
-    check_candidates,
-    holds_sets,
-    is_candidate_matrix,
-)
+from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, holds_sets, is_candidate_matrix
 
 # Intervals of a share observed in a number of trials.
 #
@@ -64,9 +58,7 @@ def exact_interval(right: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tupl
     """
     right, n = np.broadcast_arrays(np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64))
     if (wrong := ~((right >= 0) & (right <= n))).any():  # also catches NaN
-        raise ValueError(
-            f"right must be between 0 and n everywhere. Got {right[wrong][0]:g} of {n[wrong][0]:g}."
-        )
+        raise ValueError(f"right must be between 0 and n everywhere. Got {right[wrong][0]:g} of {n[wrong][0]:g}.")
     _check_level(level)
     tail = (1 - level) / 2
     missed = n - right
@@ -116,9 +108,7 @@ def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, leve
         raise ValueError(f"weights must be shares of at least 0 that sum to 1. Got {weights.tolist()}.")
     right, n = np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if right.shape != n.shape or right.ndim != 2 or right.shape[1] != len(weights):
-        raise ValueError(
-            f"right and n must have the shape (points, {len(weights)}). Got {right.shape} and {n.shape}."
-        )
+        raise ValueError(f"right and n must have the shape (points, {len(weights)}). Got {right.shape} and {n.shape}.")
     low, high = exact_interval(right, n, level)
     known, counts = n > 0, weights > 0
     share = np.divide(right, n, out=np.full(n.shape, np.nan), where=known)
@@ -134,9 +124,7 @@ def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, leve
     )
 
 
-def control_accuracy(
-    counts: Sequence[ControlCounts], share_ambiguous: float, level: float = LEVEL
-) -> Estimate:
+def control_accuracy(counts: Sequence[ControlCounts], share_ambiguous: float, level: float = LEVEL) -> Estimate:
     """Estimate the accuracy over all rows that control rows are drawn from, for each point of a curve.
 
     counts : p `plcore.ControlCounts`, one per point      share_ambiguous : share of ambiguous rows in the pool
@@ -216,9 +204,7 @@ def progressive_validation(
     columns: IntArray = pd.Index(names).get_indexer(pd.Index(predictions))
     if sets or is_candidate_matrix(y):
         if len(names) != candidates.shape[1]:
-            raise CandidateError(
-                f"classes must name the {candidates.shape[1]} columns. Got {len(names)} names."
-            )
+            raise CandidateError(f"classes must name the {candidates.shape[1]} columns. Got {len(names)} names.")
         outside = ~candidates[np.arange(len(columns)), columns] | (columns < 0)
     else:
         outside = np.asarray(predictions != column_or_1d(y))
@@ -229,9 +215,7 @@ def progressive_validation(
     return Progressive(predictions, _running(outside), wrong)
 
 
-def _one_by_one(
-    model: BaseEstimator, X: FeatureMatrix, y: LabelsLike, names: AnyArray, fresh: bool
-) -> AnyArray:
+def _one_by_one(model: BaseEstimator, X: FeatureMatrix, y: LabelsLike, names: AnyArray, fresh: bool) -> AnyArray:
     """Return the predictions (n,), each made right before its row was learnt."""
     found = []
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))

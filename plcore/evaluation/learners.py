@@ -73,18 +73,14 @@ class LearnerEntry:
         """Return the same learner with these parameters in each of its settings."""
         return replace(self, settings=tuple({**one, **parameters} for one in self.settings))
 
-    def make(
-        self, parameters: Mapping[str, object], X: MatrixLike, *, keep_scales: bool = False
-    ) -> BaseEstimator:
+    def make(self, parameters: Mapping[str, object], X: MatrixLike, *, keep_scales: bool = False) -> BaseEstimator:
         """Return an unfitted estimator with these parameters, for rows like X (n, d).
 
         keep_scales : whether the columns of X already have the right scales
         """
         learner = clone(self.estimator).set_params(**parameters)
         if keep_scales:
-            return (
-                learner.set_params(scaling=None) if "scaling" in learner.get_params(deep=False) else learner
-            )
+            return learner.set_params(scaling=None) if "scaling" in learner.get_params(deep=False) else learner
         if not self.scaled or is_sparse(X):
             return learner
         return Pipeline([("scale", StandardScaler()), ("learner", learner)])
@@ -101,9 +97,7 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
         LearnerEntry("clpl", CLPLClassifier(), _COSTS, scaled=True),
         LearnerEntry("plsvc", PLSVC(tol=1e-2), _COSTS, scaled=True),
         LearnerEntry("lmplane", LMPlaneClassifier(solver="mm", tol=1e-2), _COSTS, scaled=True),
-        LearnerEntry(
-            "m3pl", M3PLClassifier(tol=5e-2), ({"C_max": 0.01}, {"C_max": 0.1}, {"C_max": 1.0}), scaled=True
-        ),
+        LearnerEntry("m3pl", M3PLClassifier(tol=5e-2), ({"C_max": 0.01}, {"C_max": 0.1}, {"C_max": 1.0}), scaled=True),
         LearnerEntry("forest", PLForest(n_estimators=100)),
         LearnerEntry("plaknn", PLAdaptiveNeighborsClassifier(), by_default=False),
         LearnerEntry("sure", SUREClassifier(), by_default=False),
@@ -135,9 +129,7 @@ def read_learners(learners: LearnersLike) -> list[LearnerEntry]:
         check_names("learner", learners, LEARNER_ENTRIES)
         found = [LEARNER_ENTRIES[name] for name in dict.fromkeys(learners)]
     if not found:
-        raise ValueError(
-            "learners must name at least one learner. Fix: pass None for the library's own list."
-        )
+        raise ValueError("learners must name at least one learner. Fix: pass None for the library's own list.")
     return found
 
 
@@ -147,10 +139,7 @@ def last_step(model: BaseEstimator) -> BaseEstimator:
 
 
 def fit_learner(
-    model: BaseEstimator,
-    X: MatrixLike,
-    y: LabelsLike,
-    **wanted: MatrixLike | LabelsLike | RoundProgress | None,
+    model: BaseEstimator, X: MatrixLike, y: LabelsLike, **wanted: MatrixLike | LabelsLike | RoundProgress | None
 ) -> BaseEstimator:
     """Fit the learner, and pass on each of the keyword arguments (such as `candidate_weights=...`) that is not None and
     that the learner, or the last step of a pipeline, takes."""
@@ -275,11 +264,7 @@ PRECISE_GRID: dict[str, list[object]] = {"kernel": ["poly"], "degree": [1, 2, 3,
 
 
 def precise_folds(
-    y: LabelsLike,
-    n_folds: int = 2,
-    *,
-    partial: bool = True,
-    random_state: int | np.random.RandomState | None = None,
+    y: LabelsLike, n_folds: int = 2, *, partial: bool = True, random_state: int | np.random.RandomState | None = None
 ) -> list[tuple[IntArray, IntArray]]:
     """Return folds tested only on rows with one candidate, for `GridSearchCV(cv=...)`.
 

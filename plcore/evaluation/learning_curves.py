@@ -147,14 +147,10 @@ def fit_learning_curve(
     t, y = np.asarray(answers, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
     n = np.asarray(measured, dtype=np.float64)
     if n.shape not in ((), t.shape):
-        raise ValueError(
-            f"measured must be a number, or one for each of {t.size} points. Got shape {n.shape}."
-        )
+        raise ValueError(f"measured must be a number, or one for each of {t.size} points. Got shape {n.shape}.")
     n = np.broadcast_to(n, t.shape)
     if t.ndim != 1 or t.shape != y.shape or (np.diff(t) <= 0).any():
-        raise ValueError(
-            f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}."
-        )
+        raise ValueError(f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}.")
     if (wrong := (y < 0) | (y > 1)).any():  # also catches NaN
         raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75% as 0.75.")
     fit = np.flatnonzero(~np.isnan(y) & (n >= FEWEST_ROWS))

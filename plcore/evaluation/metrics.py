@@ -42,9 +42,7 @@ def error_rate(
         raise ValueError(f"y_true must be {len(best)} labels, at least one. Got shape {labels.shape}.")
     names = np.arange(best.shape[1]) if classes is None else np.asarray(classes)
     if names.shape != (best.shape[1],):
-        raise ValueError(
-            f"classes must name the {best.shape[1]} columns of winners. Got shape {names.shape}."
-        )
+        raise ValueError(f"classes must name the {best.shape[1]} columns of winners. Got shape {names.shape}.")
     columns: IntArray = pd.Index(names).get_indexer(pd.Index(labels))
     right = best.astype(bool)[np.arange(len(best)), columns] & (columns >= 0)
     size = best.sum(axis=1)
@@ -171,9 +169,7 @@ def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> lis
     return _counted(found, found.scores >= threshold, found.labels, m)
 
 
-def precision_by_score(
-    found: ScoredCandidates, edges: FloatArray, label: int | None = None
-) -> list[Precision]:
+def precision_by_score(found: ScoredCandidates, edges: FloatArray, label: int | None = None) -> list[Precision]:
     """Return the precision of the candidates of this class, or of any class, in each interval between edges. Intervals
     include the lower edge, not the upper; the last has no upper edge."""
     chosen = found.scores >= edges[0]
@@ -187,8 +183,7 @@ def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: in
     """Return the counts of the chosen candidates, separately for each place, 0 to n - 1."""
     places, verdicts = places[chosen], found.verdicts[chosen]
     scored, looked, right = (
-        np.bincount(places[which], minlength=n)
-        for which in (slice(None), verdicts != OPEN, verdicts == RIGHT)
+        np.bincount(places[which], minlength=n) for which in (slice(None), verdicts != OPEN, verdicts == RIGHT)
     )
     share = np.where(looked > 0, right / np.maximum(looked, 1), np.nan)
     columns = (scored, looked, right, share, *wilson_interval(share, looked))

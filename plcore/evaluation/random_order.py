@@ -109,9 +109,7 @@ def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) ->
     spread = np.maximum(value * (1 - value), 0.25 / runs.measured)
     low, high = wilson_interval(value, spread / np.maximum(variance, 1e-9), level)
     return _line(
-        runs.answers,
-        (value, low, high),
-        reach_of(_crossings(runs, np.random.default_rng(random_state)), level),
+        runs.answers, (value, low, high), reach_of(_crossings(runs, np.random.default_rng(random_state)), level)
     )
 
 
@@ -156,9 +154,7 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     the interval of `needed` is wider than necessary.
     """
     now, measured = float(runs.right_now @ runs.weights), runs.measured
-    curve = fit_learning_curve(
-        runs.answers, runs.accuracy.mean(axis=0), measured, float(runs.given), random_state
-    )
+    curve = fit_learning_curve(runs.answers, runs.accuracy.mean(axis=0), measured, float(runs.given), random_state)
     if curve is None:
         return None
     answers = np.linspace(0.0, min(max(runs.given, 1), _FARTHEST * float(runs.answers[-1])), _LINE)
@@ -168,9 +164,7 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     return _line(answers, (value, low, high), reach_of(curve.answers_to(reached), level))
 
 
-def _line(
-    answers: ArrayLike, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach
-) -> RandomOrderLine:
+def _line(answers: ArrayLike, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach) -> RandomOrderLine:
     """Return the line as plain values. parts : value, low, high"""
     value, low, high = (tuple(part.tolist()) for part in parts)
     return RandomOrderLine(tuple(np.asarray(answers, dtype=np.float64).tolist()), value, low, high, needed)

@@ -35,9 +35,7 @@ from plcore.query.strategies import Strategy
 from plcore.query.uncertainty import LearnerScore, LearnerScores
 
 REPLAYED = tuple(
-    name
-    for name, entry in STRATEGY_ENTRIES.items()
-    if name in STRATEGIES or hasattr(entry.strategy, "learner_changed")
+    name for name, entry in STRATEGY_ENTRIES.items() if name in STRATEGIES or hasattr(entry.strategy, "learner_changed")
 )
 """Strategies that can be replayed by name: all that need no model, and those that take a fitted learner."""
 
@@ -146,14 +144,10 @@ def replay(
         if fresh < len(rows):
             learn(rows[fresh:])
         answers, errors = [*answers, len(rows)], [*errors, error()]
-    return Replay(
-        np.array(rows, dtype=np.int64), np.array(answers), np.array(errors), chosen.candidates_.copy()
-    )
+    return Replay(np.array(rows, dtype=np.int64), np.array(answers), np.array(errors), chosen.candidates_.copy())
 
 
-def _made(
-    strategy: str | Strategy | LearnerScore, model: BaseEstimator, random_state: int | None
-) -> Strategy:
+def _made(strategy: str | Strategy | LearnerScore, model: BaseEstimator, random_state: int | None) -> Strategy:
     """Return the unfitted strategy for a name or a function of the learner."""
     if isinstance(strategy, str):
         check_choice("strategy", strategy, REPLAYED)
@@ -162,20 +156,14 @@ def _made(
             made: Strategy = entry.strategy(random_state=random_state)
             return made
         shared = ("n_neighbors", "weights", "scaling", "search")
-        own = (
-            {name: getattr(model, name) for name in shared}
-            if isinstance(model, PLKNeighborsClassifier)
-            else {}
-        )
+        own = {name: getattr(model, name) for name in shared} if isinstance(model, PLKNeighborsClassifier) else {}
         return make_strategy(strategy, **own, random_state=random_state)
     if hasattr(strategy, "next"):
         return cast(Strategy, strategy)
     return LearnerScores(strategy, random_state=random_state)
 
 
-def _learn(
-    model: BaseEstimator, X: Matrix, candidates: BoolArray, classes: AnyArray, rows: list[int]
-) -> None:
+def _learn(model: BaseEstimator, X: Matrix, candidates: BoolArray, classes: AnyArray, rows: list[int]) -> None:
     """Bring the model up to date after answers about these rows."""
     if hasattr(model, "update"):
         model.update(rows, candidates[rows])
@@ -305,22 +293,14 @@ def replay_in_blocks(
     check_names("learner", [learner], LEARNER_ENTRIES)
     check_int("runs", runs, 1)
     n_asked = len(truth) - round(TEST_SHARE * len(truth))
-    if (
-        not 0 < budget <= n_asked
-        or not (budget < 1 or float(budget).is_integer())
-        or len(truth) < FEWEST_ROWS
-    ):
+    if not 0 < budget <= n_asked or not (budget < 1 or float(budget).is_integer()) or len(truth) < FEWEST_ROWS:
         raise ValueError(
             f"budget must be a whole number of answers from 1 to the {n_asked:,} rows that can be asked about, or a "
             f"share of them below 1, and rows at least {FEWEST_ROWS}. Got {budget!r} and {len(truth):,} rows."
         )
     folder = blocks.folder
     folder.mkdir(parents=True, exist_ok=True)
-    features, sets, labels = (
-        keep_features(folder, X),
-        keep_array(folder, candidates),
-        keep_array(folder, truth),
-    )
+    features, sets, labels = (keep_features(folder, X), keep_array(folder, candidates), keep_array(folder, truth))
     names = tuple(dict.fromkeys(strategies))
     jobs = [
         ReplayJob(
@@ -340,9 +320,7 @@ def replay_in_blocks(
     ]
     run_parts(blocks.runner, replay_once, jobs, "runs", progress)
     remove_halves(folder)
-    return tuple(
-        _joined(name, [job.read(job.part) for job in jobs if job.strategy == name]) for name in names
-    )
+    return tuple(_joined(name, [job.read(job.part) for job in jobs if job.strategy == name]) for name in names)
 
 
 def _joined(strategy: str, runs: Sequence[FloatArray]) -> ReplayedRuns:

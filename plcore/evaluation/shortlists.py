@@ -201,9 +201,7 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
             seen.append(candidates[test])
         scores, inside = np.concatenate(found), np.concatenate(seen)
         self.temperature_ = fit_temperature(scores, inside)
-        self.candidate_likelihood_ = float(
-            _shares(scores, self.temperature_).sum(axis=1, where=inside).mean()
-        )
+        self.candidate_likelihood_ = float(_shares(scores, self.temperature_).sum(axis=1, where=inside).mean())
         return self
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:

@@ -107,9 +107,7 @@ class TrialRows:
             held[test] = True
         return held
 
-    def run(
-        self, entry: LearnerEntry, budget: Budget, before: Callable[[int], object] = lambda _: None
-    ) -> Trial:
+    def run(self, entry: LearnerEntry, budget: Budget, before: Callable[[int], object] = lambda _: None) -> Trial:
         """Try all settings of a learner, until the budget is used up or one fails.
 
         before : called with the number of previous fits before each fit, and inside fits that report progress; an
@@ -151,12 +149,7 @@ class TrialRows:
         return trial
 
     def fit(
-        self,
-        entry: LearnerEntry,
-        setting: int,
-        fold: int,
-        budget: Budget,
-        inside: Callable[[], object] = lambda: None,
+        self, entry: LearnerEntry, setting: int, fold: int, budget: Budget, inside: Callable[[], object] = lambda: None
     ) -> Fit:
         """Fit on all folds but this one, and predict this one.
 
@@ -221,9 +214,7 @@ def _source_words(model: BaseEstimator) -> tuple[str, ...]:
     if set_mass is None:
         return ()
     if set_mass == 0:
-        return (
-            "rows of one source do not explain each other: its check on held-out rows was better without",
-        )
+        return ("rows of one source do not explain each other: its check on held-out rows was better without",)
     how = "" if set_mass == 1 else ", at half strength"
     return (f"rows of one source explain each other{how}: its check on held-out rows was no better without",)
 

@@ -352,9 +352,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     share = float(np.average(found, weights=whole))
     if grid.doubt is not None:
         best = best._replace(doubt=grid.doubt, mass=max(best.mass, least))
-    return Chosen(
-        best.folds.kernel, best.alpha, best.mass, best.set_mass, best.temperature, share, best.doubt
-    )
+    return Chosen(best.folds.kernel, best.alpha, best.mass, best.set_mass, best.temperature, share, best.doubt)
 
 
 def uneven(sets: BoolArray) -> bool:
@@ -410,11 +408,7 @@ def by_content(rows: Rows) -> IntArray:
 
 
 def _challenge(
-    best: _Setting,
-    found: FloatArray,
-    settings: list[_Setting],
-    weights: list[FloatArray],
-    errors: float = 1.0,
+    best: _Setting, found: FloatArray, settings: list[_Setting], weights: list[FloatArray], errors: float = 1.0
 ) -> tuple[_Setting, FloatArray]:
     """Return the best of the settings, with its hits on all folds, if it beats the current choice by more than this
     many paired standard errors; else the current choice. found : hits of the current choice"""

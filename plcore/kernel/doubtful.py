@@ -88,10 +88,7 @@ def estimate_outside(
     counted = np.where(doubtable, weights, 0.0)
     every = np.broadcast_to(possible, candidates.shape)
     rows = np.bincount(sizes, counted)
-    best, found = (
-        -np.inf,
-        OutsideEstimate(np.zeros(len(scores)), OUTSIDE_TEMPERATURES[0], np.zeros(scores.shape)),
-    )
+    best, found = (-np.inf, OutsideEstimate(np.zeros(len(scores)), OUTSIDE_TEMPERATURES[0], np.zeros(scores.shape)))
     tiny = np.finfo(float).tiny
     for temperature in OUTSIDE_TEMPERATURES:
         shares = softmax_rows(scores / temperature, every)
@@ -128,9 +125,7 @@ def settle_in_doubt(
     for number in range(PASSES):
         last = number == PASSES - 1
         rounds = _doubting(rounds, sets, doubts, shares)
-        settled = rounds.settle(
-            sets.prior, max_iter if last else min(PASS_ROUNDS, max_iter), progress=progress
-        )
+        settled = rounds.settle(sets.prior, max_iter if last else min(PASS_ROUNDS, max_iter), progress=progress)
         found = estimate_outside(
             rounds.ridge.left_out_scores(settled.labels), sets.candidates, rounds.ridge.weights, sets.open
         )
@@ -151,12 +146,7 @@ def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) ->
     if rounds.sources is not None and sets.sources is not None:
         sure = sets.candidates | (part > 0)  # a doubted single candidate is not an answer
         sources = SetMasses.among(sets.sources, told, sure, as_rows(weights))
-    return replace(
-        rounds,
-        masses=ClassMasses.of(told, weights),
-        sources=sources,
-        doubts=doubts,
-    )
+    return replace(rounds, masses=ClassMasses.of(told, weights), sources=sources, doubts=doubts)
 
 
 def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], float | None]:

@@ -90,9 +90,7 @@ class KernelFeatures:
             ).T
         return Z
 
-    def _find_width(
-        self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
-    ) -> float:
+    def _find_width(self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState) -> float:
         if self.kernel == "linear":
             width = float(np.sqrt(_spread(X, weights)))
         else:
@@ -126,9 +124,7 @@ class KernelFeatures:
             return np.asarray(euclidean_distances(A, B))
         if is_sparse(A) or is_sparse(B):
             # Copy, because the call sorts a sparse matrix in place.
-            return np.asarray(
-                manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
-            )
+            return np.asarray(manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True)))
         return np.asarray(cdist(A, B, "cityblock"))
 
     def _between(self, A: FeatureMatrix, B: FeatureMatrix, room: FloatArray | None = None) -> FloatArray:
@@ -172,9 +168,7 @@ def _spread(X: FeatureMatrix, weights: FloatArray) -> float:
     squares = X.multiply(X).sum(axis=1) if is_sparse(X) else (X * X).sum(axis=1)
     size, mean = float(shares @ np.asarray(squares).ravel()), np.asarray(X.T @ shares).ravel()
     spread = size - float(mean @ mean)
-    return (
-        spread if spread > 1e-12 * size else 0.0
-    )  # rounding differences between equal rows do not count as distance
+    return spread if spread > 1e-12 * size else 0.0  # rounding differences between equal rows do not count as distance
 
 
 def _move_to_means(centres: FloatArray, X: FloatArray, weights: FloatArray) -> FloatArray:

@@ -138,10 +138,7 @@ class WeighedScores:
 
 
 def weigh(
-    own: FloatArray,
-    prior: FloatArray,
-    pool: ScorePool,
-    checks: tuple[FloatArray, FloatArray, IntArray] | None = None,
+    own: FloatArray, prior: FloatArray, pool: ScorePool, checks: tuple[FloatArray, FloatArray, IntArray] | None = None
 ) -> WeighedScores:
     """Label the rows by the rule that blind checks find best. With fewer than ten checks, use the pool if file and
     regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else the rounds.

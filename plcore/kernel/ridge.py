@@ -29,14 +29,7 @@ from plcore.arrays.types import (
     is_sparse,
 )
 from plcore.kernel.choice import ALPHAS, Grid, Rows, choose
-from plcore.kernel.doubtful import (
-    Sets,
-    estimate_outside,
-    read_answered,
-    read_checks,
-    settle_in_doubt,
-    starts_to_try,
-)
+from plcore.kernel.doubtful import Sets, estimate_outside, read_answered, read_checks, settle_in_doubt, starts_to_try
 from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.file_scores import ScorePool, ScoreRule, WeighedScores, weigh
 from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy, probability_temperature
@@ -98,9 +91,7 @@ def follow(
     others = np.setdiff1d(np.arange(len(everyone)), drawn, assume_unique=True)
     for start in range(0, len(others), BLOCK):
         part = others[start : start + BLOCK]
-        everyone[part] = softmax_inside(
-            score(scaled(scaler, rows.X[part])), rounds.temperature, rows.prior[part]
-        )
+        everyone[part] = softmax_inside(score(scaled(scaler, rows.X[part])), rounds.temperature, rows.prior[part])
     left = rows.take(others)
     masses = ClassMasses.of(left.imported, left.weights)
     everyone[others] = masses.pull(everyone[others], rounds.mass)
@@ -291,9 +282,7 @@ class PLKernelRidge(SoftLabelClassifier):
         with one_thread():
             self._fit(rows if drawn is None else rows.take(drawn), classes, seed, checks, progress)
             if drawn is not None:
-                labels = follow(
-                    rows, drawn, self.label_distributions_, self.rounds_, self._score_rows, self._scaler
-                )
+                labels = follow(rows, drawn, self.label_distributions_, self.rounds_, self._score_rows, self._scaler)
                 self._keep(candidates, prior, labels)
         self._candidate_weights, self._sources = given, rows.sources
         return self
@@ -309,12 +298,7 @@ class PLKernelRidge(SoftLabelClassifier):
         return same_sets(imported, rows.weights) if float(self.set_mass) > 0 else None
 
     def _fit(
-        self,
-        rows: Rows,
-        classes: AnyArray,
-        seed: int,
-        checks: tuple[int, int] | None,
-        progress: RoundProgress | None,
+        self, rows: Rows, classes: AnyArray, seed: int, checks: tuple[int, int] | None, progress: RoundProgress | None
     ) -> None:
         """Fit on validated rows."""
         scaler = fit_scaler(self.scaling, rows.X, rows.weights)
@@ -357,9 +341,7 @@ class PLKernelRidge(SoftLabelClassifier):
                 found = estimate_outside(scores, sets.candidates, rounds.ridge.weights, sets.open)
                 self.outside_ = found.outside
         else:
-            rounds, settled, self.outside_ = settle_in_doubt(
-                rounds, sets, self.outside_start_, self.max_iter, progress
-            )
+            rounds, settled, self.outside_ = settle_in_doubt(rounds, sets, self.outside_start_, self.max_iter, progress)
         self.rounds_ = rounds
         return settled
 
@@ -436,9 +418,7 @@ class PLKernelRidge(SoftLabelClassifier):
             rounds = replace(self.rounds_, masses=masses, doubts=None)
             if self._sources is not None and self.set_mass_ > 0:
                 weights = self.rounds_.ridge.weights
-                rounds = replace(
-                    rounds, sources=SetMasses.among(self._sources, before, candidates, as_rows(weights))
-                )
+                rounds = replace(rounds, sources=SetMasses.among(self._sources, before, candidates, as_rows(weights)))
             sets = Sets(candidates, prior, before, told, self._sources)
             settled = self._settle(rounds, sets, progress)
             self._take(candidates, prior, settled)
@@ -473,9 +453,7 @@ class PLKernelRidge(SoftLabelClassifier):
             self.outside_[chosen] = 0.0
         return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
 
-    def weigh_scores(
-        self, checks: tuple[MatrixLike, LabelsLike, MatrixLike, ArrayLike] | None = None
-    ) -> WeighedScores:
+    def weigh_scores(self, checks: tuple[MatrixLike, LabelsLike, MatrixLike, ArrayLike] | None = None) -> WeighedScores:
         """Choose how much the `candidate_weights` of the fit count for the labels of the training rows;
         return the rule and the labels.
 

@@ -106,11 +106,7 @@ class Rounds:
         return replace(self, sources=sources, doubts=doubts)
 
     def settle(
-        self,
-        prior: FloatArray,
-        max_iter: int,
-        start: FloatArray | None = None,
-        progress: RoundProgress | None = None,
+        self, prior: FloatArray, max_iter: int, start: FloatArray | None = None, progress: RoundProgress | None = None
     ) -> Settled:
         """Alternate both steps, from the prior (n, m) or from `start` (n, m), until no row changes by
         TOLERANCE.
@@ -226,9 +222,7 @@ TEMPERATURES = (0.02, 2.0)
 """Least and greatest temperature of probabilities, in units of scores, which are about 1 for a certain class."""
 
 
-def probability_temperature(
-    ridge: Ridge, labels: FloatArray, candidates: BoolArray, otherwise: float
-) -> float:
+def probability_temperature(ridge: Ridge, labels: FloatArray, candidates: BoolArray, otherwise: float) -> float:
     """Return the temperature T at which leave-one-out scores F make the candidate sets (n, m) most probable.
 
     It maximises sum_i s_i log sum_{c in S_i} softmax(F_i / T)_c, with the weights s of the rows: no clean label is

@@ -75,9 +75,7 @@ class FactoredSmoother:
     penalty : (r, r) M, None for the identity      mean : (r,) of the features      rows : (n, r) U
     """
 
-    def __init__(
-        self, Z: Matrix, weights: FloatArray, alpha: float, penalty: FloatArray | None = None
-    ) -> None:
+    def __init__(self, Z: Matrix, weights: FloatArray, alpha: float, penalty: FloatArray | None = None) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
         # Add back what rounding of the sum may have taken from the smallest eigenvalues.

@@ -12,15 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    LabelsLike,
-    MatrixLike,
-    is_sparse,
-)
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, LabelsLike, MatrixLike, is_sparse
 from plcore.arrays.words import listed
 from plcore.kernels import softmax_rows
 from plcore.labels.candidates import CandidateError, candidates_among, refuse_other_columns

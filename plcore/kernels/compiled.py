@@ -66,9 +66,7 @@ def kernel_files() -> dict[Path, bytes]:
     """Return {path: source} of all files that machine code can come from, always in the same order: those with compiled
     functions, and those whose constants are compiled into them."""
     read = ((path, path.read_bytes()) for path in sorted(_package().rglob("*.py")))  # never all at once
-    return {
-        path: source for path, source in read if _COMPILES.search(source) or path.parent.name == CONSTANTS
-    }
+    return {path: source for path, source in read if _COMPILES.search(source) or path.parent.name == CONSTANTS}
 
 
 SOURCES = sha256(b"".join(kernel_files().values())).hexdigest()

@@ -16,9 +16,7 @@ LANES = 64  # targets handled side by side; every cell below is a run of LANES n
 NARROW = 2**29  # weight sums below this fit int32 lanes, which run twice as fast as int64 lanes
 WIDE = 2**60
 SETTLED, DECIDED, SEVERAL = 1, 2, 4
-GUARD = (
-    1024  # unused numbers around each scratch array: the compiler's overlap checks read slightly beyond it
-)
+GUARD = 1024  # unused numbers around each scratch array: the compiler's overlap checks read slightly beyond it
 
 # Cells of each label, of each neighbour, and the running maxima of one neighbour.
 SMAX, SMIN, POSSIBLE_SMAX, OPEN_SMIN = 0, LANES, 2 * LANES, 3 * LANES
@@ -242,9 +240,7 @@ def find_effects(
 
 
 @kernel
-def find_imprecise(
-    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, sure: BoolArray
-) -> None:
+def find_imprecise(targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, sure: BoolArray) -> None:
     """MW: sure bool (B, K) = the neighbour has weight and at least two candidates."""
     for place in range(len(targets)):
         target = targets[place]

@@ -41,16 +41,12 @@ def two_products(V: FloatArray, first: int, second: int, X: AnyArray, i: int) ->
 
 
 @kernel
-def score_dense(
-    V: FloatArray, scale: float, X: AnyArray, i: int, constant: float, scores: FloatArray
-) -> None:
+def score_dense(V: FloatArray, scale: float, X: AnyArray, i: int, constant: float, scores: FloatArray) -> None:
     """scores[k] = scale * V[k] . (X[i], constant). Equal rows of V get equal scores, to the last bit."""
     m, d = len(V), X.shape[1]
     for pair in range((m + 1) // 2):
         second = min(2 * pair + 1, m - 1)
-        first = max(
-            second - 1, 0
-        )  # an odd last class is paired with the one before, to be summed like all others
+        first = max(second - 1, 0)  # an odd last class is paired with the one before, to be summed like all others
         scores[first], scores[second] = two_products(V, first, second, X, i)
     for k in range(m):
         scores[k] = scale * (scores[k] + V[k, d] * constant)

@@ -74,9 +74,7 @@ def candidate_losses(scores: FloatArray, starts: IntArray, members: IntArray, lo
 
 
 @kernel
-def keep_rivals(
-    scores: FloatArray, i: int, y: int, starts: IntArray, members: IntArray, all_others: bool
-) -> float:
+def keep_rivals(scores: FloatArray, i: int, y: int, starts: IntArray, members: IntArray, all_others: bool) -> float:
     """Set all scores of row i except those of competitors of class y to -inf; returns the score of y.
 
     Competitors are the classes outside the candidates, or, with `all_others`, every other class.

@@ -82,9 +82,7 @@ def count_labels(
     seen = np.zeros((n_classes + 63) >> 6, dtype=np.uint64)
     own, names = np.empty(n_classes, dtype=np.int32), np.empty(n_classes, dtype=np.int32)
     for place in range(len(targets)):
-        counts[place] = collect_labels(
-            targets[place], neighbors, words, start, size, n_classes, seen, own, names
-        )
+        counts[place] = collect_labels(targets[place], neighbors, words, start, size, n_classes, seen, own, names)
 
 
 @kernel
@@ -217,9 +215,7 @@ def _squared_dense(query: FloatArray, row: FloatArray) -> float:
 
 
 @kernel
-def _squared_sparse(
-    query: FloatArray, query_features: AnyArray, row: FloatArray, row_features: AnyArray
-) -> float:
+def _squared_sparse(query: FloatArray, query_features: AnyArray, row: FloatArray, row_features: AnyArray) -> float:
     """As for dense rows: adding the square of 0 - 0 changes no bit."""
     total, a, b = 0.0, 0, 0
     while a < len(query) or b < len(row):

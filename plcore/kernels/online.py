@@ -184,9 +184,7 @@ def learn_dense(
         weight = weights[i] if len(weights) else 1.0
         if weight == 0.0:
             continue
-        eta, raised, gain = begin_round(
-            scores, candidates, i, weight, settings, V, U, numbers, counts, possible, moved
-        )
+        eta, raised, gain = begin_round(scores, candidates, i, weight, settings, V, U, numbers, counts, possible, moved)
         for turn in range(raised + 1 if eta > 0.0 else 0):
             k = moved[turn]
             step = (eta / raised if turn < raised else -eta) / numbers[SCALE]
@@ -242,9 +240,7 @@ def learn_sparse(
         weight = weights[i] if len(weights) else 1.0
         if weight == 0.0:
             continue
-        eta, raised, gain = begin_round(
-            scores, candidates, i, weight, settings, V, U, numbers, counts, possible, moved
-        )
+        eta, raised, gain = begin_round(scores, candidates, i, weight, settings, V, U, numbers, counts, possible, moved)
         for turn in range(raised + 1 if eta > 0.0 else 0):
             k = moved[turn]
             step = (eta / raised if turn < raised else -eta) / numbers[SCALE]

@@ -81,14 +81,7 @@ def largest_other(goal: int, n_labels: int, load: IntArray) -> int:
 
 @kernel
 def still_wins(
-    goal: int,
-    voter: int,
-    answer: int,
-    n_labels: int,
-    heavy: IntArray,
-    at: IntArray,
-    load: IntArray,
-    most: int,
+    goal: int, voter: int, answer: int, n_labels: int, heavy: IntArray, at: IntArray, load: IntArray, most: int
 ) -> bool:
     """Whether `goal` still wins this selection when `voter` changes to `answer`: a proof without a new search.
 
@@ -170,9 +163,7 @@ def search_effects(
         if effects:
             if state[place] & 4 == 0:  # |APL| = 1: settled whatever is answered
                 continue
-            if (
-                state[place] & 2 != 0
-            ):  # NL is not empty: APL = PL before and after (Prop. 2), so Prop. 4 decides
+            if state[place] & 2 != 0:  # NL is not empty: APL = PL before and after (Prop. 2), so Prop. 4 decides
                 for slot in range(width):
                     sure[place, slot] |= approximate[place, slot]
                 continue
@@ -244,25 +235,11 @@ def search_effects(
                 for option in range(n_options[voter]):
                     answer = options[voter, option]
                     if answer == goal or still_wins(
-                        goal,
-                        voter,
-                        answer,
-                        n_labels,
-                        heavy,
-                        proof[0, goal],
-                        proof_load[0, goal],
-                        most[0, goal],
+                        goal, voter, answer, n_labels, heavy, proof[0, goal], proof_load[0, goal], most[0, goal]
                     ):
                         continue
                     if proved[1, goal] and still_wins(
-                        goal,
-                        voter,
-                        answer,
-                        n_labels,
-                        heavy,
-                        proof[1, goal],
-                        proof_load[1, goal],
-                        most[1, goal],
+                        goal, voter, answer, n_labels, heavy, proof[1, goal], proof_load[1, goal], most[1, goal]
                     ):
                         continue
                     found = find_selection(

@@ -89,12 +89,7 @@ def _cut(keys: AnyArray, rows: AnyArray, n_kept: int) -> np.float32:
 
 @kernel
 def _flag(
-    sums: AnyArray,
-    heights: AnyArray,
-    limits: AnyArray,
-    height: np.float32,
-    limit: np.float32,
-    flags: AnyArray,
+    sums: AnyArray, heights: AnyArray, limits: AnyArray, height: np.float32, limit: np.float32, flags: AnyArray
 ) -> None:
     """Flag the rows of a block that a query proposes, or that propose the query."""
     for row in range(len(sums)):
@@ -242,11 +237,6 @@ def measure_proposed(
             if squared[at] - 1e-9 * (whole + squares[row]) > limit:
                 continue
             its = slice(x_starts[row], x_starts[row + 1])
-            _offer(
-                _squared_sparse(values, features, x_values[its], x_features[its]),
-                row,
-                best[query],
-                who[query],
-            )
+            _offer(_squared_sparse(values, features, x_values[its], x_features[its]), row, best[query], who[query])
         for feature in features:
             dense[feature] = 0.0

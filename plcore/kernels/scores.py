@@ -100,9 +100,7 @@ def change_maxima(keys: IntArray, begin: IntArray, places: IntArray, values: Int
 
 
 @kernel
-def find_best(
-    keys: IntArray, begin: IntArray, row_at: IntArray, allowed: BoolArray, exclude: bool, floor: int
-) -> int:
+def find_best(keys: IntArray, begin: IntArray, row_at: IntArray, allowed: BoolArray, exclude: bool, floor: int) -> int:
     """Return the first place with the largest key above `floor` whose row is allowed (all if not exclude); -1 for
     none."""
     levels = len(begin) - 1
@@ -188,20 +186,13 @@ def pick_batch(
             for voter in range(n_voters):
                 if counted[target, voter]:
                     part = share(weights[target, voter], total)
-                    damped[neighbors[target, voter]] -= np.int64(part * power[before]) - np.int64(
-                        part * power[after]
-                    )
+                    damped[neighbors[target, voter]] -= np.int64(part * power[before]) - np.int64(part * power[after])
     return picks[:found]
 
 
 @kernel
 def count_open(
-    targets: IntArray,
-    target_rows: IntArray,
-    counts: BoolArray,
-    initial: BoolArray,
-    many: BoolArray,
-    settled: BoolArray,
+    targets: IntArray, target_rows: IntArray, counts: BoolArray, initial: BoolArray, many: BoolArray, settled: BoolArray
 ) -> tuple[int, int]:
     """Count, for some targets, how many initially ambiguous ones are open, and how many counted ones are not settled.
 

@@ -58,9 +58,7 @@ def fill_places(neighbors: AnyArray, weights: IntArray, start: IntArray, places:
 
 
 @kernel
-def add_votes(
-    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray
-) -> None:
+def add_votes(targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray) -> None:
     """Add the votes of Eq. 1 about some targets int64 (B,) to votes int64 (B, m)."""
     n_classes = votes.shape[1]
     for place in range(len(targets)):
@@ -236,9 +234,7 @@ def find_shrinkage(counts: FloatArray, c: int, prior: float, most: float) -> tup
 
 
 @kernel
-def find_confusions(
-    counts: FloatArray, prior: float, most: float, shared: bool, confusions: FloatArray
-) -> None:
+def find_confusions(counts: FloatArray, prior: float, most: float, shared: bool, confusions: FloatArray) -> None:
     """Fill confusions (people, said, true) from counts, the last of which are those of all people together.
 
     Each matrix is shrunk to its person's own coin (`find_coin`), which makes each wrong class equally likely and has

@@ -76,9 +76,7 @@ def candidate_accuracy(
     return float(np.average(inside, weights=weights))
 
 
-def score_of(
-    predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None
-) -> float:
+def score_of(predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None) -> float:
     """Compute `score(X, y)` of a classifier: accuracy for labels, `candidate_accuracy` for a matrix or sets.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
@@ -96,9 +94,7 @@ def score_of(
     plain = _kind(classes) in ("text", "numbers", "bools")
     if plain and holds_sets(y):  # held-out rows may have class names that no training row had
         return candidate_accuracy(y, predicted, sample_weight=sample_weight)
-    vector = (
-        isinstance(y, (np.ndarray, pd.Series)) and y.ndim == 1
-    )  # whose tuples may be names of a MultiIndex
+    vector = isinstance(y, (np.ndarray, pd.Series)) and y.ndim == 1  # whose tuples may be names of a MultiIndex
     if (plain or not vector) and is_candidate_matrix(y):
         return candidate_accuracy(y, predicted, classes, sample_weight=sample_weight)
     if plain:
@@ -108,9 +104,7 @@ def score_of(
     # Class names of another kind, or of several: each stays what it is. NumPy would make numbers of some dates.
     own, guessed = (pd.Series(labels, dtype=object).to_numpy() for labels in (cast("AnyArray", y), predicted))
     check_consistent_length(own, guessed, sample_weight)
-    return float(
-        np.average(own == guessed, weights=None if sample_weight is None else np.asarray(sample_weight))
-    )
+    return float(np.average(own == guessed, weights=None if sample_weight is None else np.asarray(sample_weight)))
 
 
 def _kind(labels: AnyArray) -> str:
@@ -141,11 +135,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
 
@@ -166,9 +156,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
 
     def _iter_test_indices(self, X: MatrixLike, y: LabelsLike, groups: object) -> Iterator[IntArray]:  # noqa: ARG002
         candidates, _ = check_candidates(y)
-        fold = deal(
-            candidates, self.n_splits, check_random_state(self.random_state) if self.shuffle else None
-        )
+        fold = deal(candidates, self.n_splits, check_random_state(self.random_state) if self.shuffle else None)
         for number in range(self.n_splits):
             yield np.flatnonzero(fold == number)
 

@@ -176,11 +176,7 @@ def as_array(y: LabelsLike) -> AnyArray:
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got records with the fields "
             f"{array.dtype.names!r}. Fix: pass pandas.DataFrame(y)."
         )
-    text = (
-        array.dtype.kind == "U"
-        and isinstance(y, (list, tuple))
-        and not all(isinstance(one, str) for one in y)
-    )
+    text = array.dtype.kind == "U" and isinstance(y, (list, tuple)) and not all(isinstance(one, str) for one in y)
     return np.array(y, object) if text else array
 
 

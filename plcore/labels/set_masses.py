@@ -151,9 +151,7 @@ class SetMasses:
     targets: FloatArray
 
     @classmethod
-    def among(
-        cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray
-    ) -> SetMasses:
+    def among(cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray) -> SetMasses:
         """For sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
 
         Weights count rows, so that 2 is the row twice; if they are mostly below 1 they are shares, and are scaled to

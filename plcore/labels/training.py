@@ -55,9 +55,7 @@ def check_features(
     Raises ValueError for what is no such matrix, and where a feature is missing or infinite.
     """
     # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
-    X = validate_data(
-        estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset, ensure_all_finite=False
-    )
+    X = validate_data(estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset, ensure_all_finite=False)
     if finite:
         require_finite(estimator, X)
     return X
@@ -156,9 +154,7 @@ class ScoreClassifier(PartialLabelClassifier):
 # New candidates for some training rows, after answers or undo: checked at the door.
 
 
-def check_update(
-    rows: ArrayLike, candidates: LabelsLike, n: int, classes: AnyArray
-) -> tuple[IntArray, BoolArray]:
+def check_update(rows: ArrayLike, candidates: LabelsLike, n: int, classes: AnyArray) -> tuple[IntArray, BoolArray]:
     """Row numbers int64 (r,) and their candidates bool (r, m).
 
     rows : (r,) distinct numbers of the n training rows, or one

@@ -12,13 +12,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, LabelsLike, is_sparse
-from plcore.labels.candidates import (
-    CandidateError,
-    check_candidates,
-    column_names,
-    holds_sets,
-    is_candidate_matrix,
-)
+from plcore.labels.candidates import CandidateError, check_candidates, column_names, holds_sets, is_candidate_matrix
 
 UNKNOWN = -1
 
@@ -54,9 +48,7 @@ def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
         )
     if not matrix and not is_candidate_matrix(y):
         candidates, classes = check_candidates(y)
-        return LabelVectors(
-            candidates.astype(np.float64), np.ones(candidates.shape, dtype=bool), classes, True
-        )
+        return LabelVectors(candidates.astype(np.float64), np.ones(candidates.shape, dtype=bool), classes, True)
     if isinstance(y, pd.DataFrame):
         classes = column_names(y)
         if not y.columns.is_unique:

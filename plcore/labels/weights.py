@@ -39,9 +39,7 @@ def check_candidate_weights(
         candidate_weights = candidate_weights.toarray()
     given = np.array(candidate_weights, dtype=float)
     if given.shape != shape:
-        raise CandidateError(
-            f"candidate_weights must have the shape of the candidates, {shape}. Got {given.shape}."
-        )
+        raise CandidateError(f"candidate_weights must have the shape of the candidates, {shape}. Got {given.shape}.")
     wrong = np.flatnonzero((~np.isfinite(given) | (given < 0)).any(axis=1))
     if len(wrong):
         raise CandidateError(

@@ -129,9 +129,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         ahead : look ahead to the question after this many further entries
         """
         share = self.settings.control_share
-        return bool(
-            share and np.random.default_rng([self.settings.seed, 3, self.seq + ahead]).random() < share
-        )
+        return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq + ahead]).random() < share)
 
     # State
 
@@ -198,9 +196,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         about."""
         row = self.check_row(row)
         if self.test_rows[row] or self.bad[row]:
-            raise AnswerError(
-                f"Row {row} is not asked: it is {'held out' if self.test_rows[row] else 'a bad item'}."
-            )
+            raise AnswerError(f"Row {row} is not asked: it is {'held out' if self.test_rows[row] else 'a bad item'}.")
         return row
 
     def _draw_test_rows(self, eligible: BoolArray) -> BoolArray:
@@ -273,11 +269,7 @@ class Learner(Protocol):
     def apply(self, entry: Entry) -> None: ...
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool: ...
     def next_question(
-        self,
-        annotator: str,
-        exclude: Collection[int | tuple[int, str | None]] = frozenset(),
-        *,
-        ahead: int = 0,
+        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset(), *, ahead: int = 0
     ) -> Any: ...
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...

@@ -95,14 +95,10 @@ class ClassMap:
         self.changes: tuple[ClassChange, ...] = ()
         n = len(self.imported)
         self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(n)), n)]
-        self._root = {
-            name: number for number, name in enumerate(self.imported)
-        }  # root of every name ever used
+        self._root = {name: number for number, name in enumerate(self.imported)}  # root of every name ever used
         self._dead: set[int] = set()
         self.taken_back = 0
-        self._standing: list[
-            tuple[ClassChange, Era]
-        ] = []  # changes not withdrawn, each with the era before it
+        self._standing: list[tuple[ClassChange, Era]] = []  # changes not withdrawn, each with the era before it
         for change in changes:
             self._take(change)
         self.classes = self.eras[-1].names
@@ -136,9 +132,7 @@ class ClassMap:
         ClassError."""
         root = self._root.get(name)
         if root is None:
-            raise ClassError(
-                f"{name!r} is not a class and never was. The classes: {class_names(self.classes)}."
-            )
+            raise ClassError(f"{name!r} is not a class and never was. The classes: {class_names(self.classes)}.")
         return self.classes[int(self.columns[root])]
 
     def names_of(self, name: str) -> tuple[str, ...]:
@@ -158,9 +152,7 @@ class ClassMap:
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
         for era in reversed(self.eras):
             if present <= set(era.roots):
-                yield tuple(
-                    name for name, roots in zip(era.names, era.roots, strict=True) if roots in present
-                )
+                yield tuple(name for name, roots in zip(era.names, era.roots, strict=True) if roots in present)
 
     def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
         """Return the current names of the classes that had these names when the entry with this seq was
@@ -249,9 +241,7 @@ class ClassMap:
     def _take(self, change: ClassChange) -> None:
         before = self.eras[-1]
         if change.seq <= before.seq:
-            raise ClassError(
-                f"Changes of classes come in the order of seq. Got {change.seq} after {before.seq}."
-            )
+            raise ClassError(f"Changes of classes come in the order of seq. Got {change.seq} after {before.seq}.")
         names, roots = list(before.names), list(before.roots)
         n_known = before.n_known
         if change.kind == "back":
@@ -262,9 +252,7 @@ class ClassMap:
                 raise ClassError(f"The answers of annotator {change.names[0]!r} are excluded already.")
             self._begin_same(change)
             return
-        if (
-            change.kind == ROWS
-        ):  # added rows may have any of the classes, so earlier changes can no longer be withdrawn
+        if change.kind == ROWS:  # added rows may have any of the classes, so earlier changes can no longer be withdrawn
             self._standing.clear()
             self._begin_same(change)
             return
@@ -298,9 +286,7 @@ class ClassMap:
         latest = self._standing[-1][0] if self._standing else None
         if latest is None or latest.seq != change.target:
             can = f"the latest is entry {latest.seq}" if latest else "there is none"
-            raise ClassError(
-                f"Only the latest change of classes can be undone: {can}. Got {change.target!r}."
-            )
+            raise ClassError(f"Only the latest change of classes can be undone: {can}. Got {change.target!r}.")
         taken, earlier = self._standing.pop()
         self.taken_back = change.seq
         if taken.kind == "add":  # as if it had never been added
@@ -329,9 +315,7 @@ class ClassMap:
         """Raise ClassError unless the name is new or an earlier name of the class `of`."""
         era = self.eras[-1]
         if not name or name != name.strip():
-            raise ClassError(
-                f"A class needs a name without blanks around it. Got {name!r}. Fix: type another."
-            )
+            raise ClassError(f"A class needs a name without blanks around it. Got {name!r}. Fix: type another.")
         if any(unicodedata.category(mark) in ("Cc", "Zl", "Zp") for mark in name):
             raise ClassError(
                 f"A class needs a name of one line, without control characters. Got {name!r}. Fix: type another."

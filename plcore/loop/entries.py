@@ -86,9 +86,7 @@ def check_form(entry: Entry, kinds: Collection[str]) -> None:
     if not isinstance(entry.labels, tuple) or not all(isinstance(label, str) for label in entry.labels):
         raise AnswerError(f"{where}: labels must be a tuple of str. Got {entry.labels!r}.")
     if entry.target is not None and not is_whole(entry.target):
-        raise AnswerError(
-            f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}."
-        )
+        raise AnswerError(f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}.")
 
 
 # Places: the possible subjects of a question, in all kinds of project.

@@ -63,9 +63,7 @@ class EntryLog:
                     one.row,
                     *(
                         known.setdefault(word, len(known))
-                        for known, word in zip(
-                            numbers, (str(one.kind), one.annotator, one.labels), strict=True
-                        )
+                        for known, word in zip(numbers, (str(one.kind), one.annotator, one.labels), strict=True)
                     ),
                 )
                 for one in self._new.values()
@@ -122,9 +120,7 @@ class Merger(Protocol[FoldedT]):
     def since(self) -> int:
         """Seq of the last entry before people answered independently."""
 
-    def merge(
-        self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]
-    ) -> FoldedT:
+    def merge(self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]) -> FoldedT:
         """Return the merged fold of a row. entries : answers that count, in order"""
 
 

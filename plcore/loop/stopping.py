@@ -35,9 +35,7 @@ PREDICTIONS = Terms()
 ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
 """Words for models that prove nothing about their predictions."""
 
-LABELS = Terms(
-    "F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more."
-)
+LABELS = Terms("F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more.")
 """For label vectors. An empty label counts one bit at first, then the entropy of its prediction, and 0 once it is
 known. `settled` is the share of the bits that are gone."""
 
@@ -156,9 +154,7 @@ def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Ver
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 
-def _judge_flat(
-    within: float, over: int, moved: float | None, given: int, measured: int, terms: Terms
-) -> Verdict:
+def _judge_flat(within: float, over: int, moved: float | None, given: int, measured: int, terms: Terms) -> Verdict:
     figure, latest = terms.figure, f"the latest {over:,} {terms.counted}"
     if measured < LEAST_MEASURED:
         words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."

@@ -95,9 +95,7 @@ class PreparedFit:
         return ridge_start(self.Z, prior, self.weights, self.gram)
 
     def problem(self, scale: float, all_others: bool, tol: float = 0.0) -> HingeProblem:
-        return HingeProblem(
-            self.Z, self.candidates, self.weights, scale, all_others, self.gram, self.prior, tol
-        )
+        return HingeProblem(self.Z, self.candidates, self.weights, scale, all_others, self.gram, self.prior, tol)
 
 
 class MarginClassifier(ScoreClassifier):
@@ -145,11 +143,7 @@ class MarginClassifier(ScoreClassifier):
     _possible: BoolArray
 
     def _prepare(
-        self,
-        X: MatrixLike,
-        y: LabelsLike,
-        sample_weight: ArrayLike | None,
-        candidate_weights: MatrixLike | None = None,
+        self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None, candidate_weights: MatrixLike | None = None
     ) -> PreparedFit:
         """Check the input and make the features. What an earlier fit learned stays until `_finish`: a fit that ends
         in an error, or by `progress`, leaves the old classes with the old weights."""
@@ -186,9 +180,7 @@ class MarginClassifier(ScoreClassifier):
         if "C_max" in part.get_params():  # C of the sum of losses: so that it weighs their mean alike
             part.set_params(C_max=part.C_max * float(training.weights.sum() / training.weights[rows].sum()))
         options = {} if training.prior is None else {"candidate_weights": training.prior[rows]}
-        part.fit(
-            training.X[rows], training.candidates[rows], training.weights[rows], progress=progress, **options
-        )
+        part.fit(training.X[rows], training.candidates[rows], training.weights[rows], progress=progress, **options)
         if not len(held):
             return 1.0
         scores = part._scores(training.X[held])

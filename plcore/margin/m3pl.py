@@ -13,15 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    MatrixLike,
-    RoundProgress,
-    is_sparse,
-)
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, is_sparse
 from plcore.kernels.transport import place_rows
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, PreparedFit
 from plcore.margin.majorise import ConvexStep, Solution
@@ -65,9 +57,7 @@ class Assignment:
         transportation problem (Eq. 6 of the paper), whose linear program is integral.
         """
         # Dearer than everything inside together.
-        outside = (
-            np.inf if self._whole else (1.0 + float(np.abs(costs).max(initial=0.0))) * (len(self._at) + 1.0)
-        )
+        outside = np.inf if self._whole else (1.0 + float(np.abs(costs).max(initial=0.0))) * (len(self._at) + 1.0)
         labels: IntArray = np.empty(len(self._at), dtype=np.int64)
         place_rows(
             self._starts,
@@ -175,10 +165,7 @@ class M3PLClassifier(MarginClassifier):
         temperature = self._find_temperature(training, progress)
         present = training.weights > 0
         counted = replace(
-            training,
-            Z=training.Z[present],
-            candidates=training.candidates[present],
-            weights=training.weights[present],
+            training, Z=training.Z[present], candidates=training.candidates[present], weights=training.weights[present]
         )
         capacities = class_capacities(counted.candidates)
         with one_thread():

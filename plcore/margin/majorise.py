@@ -53,9 +53,7 @@ class Metric:
         if problem.gram is not None:
             self._lower = shifted_factor(problem.gram * (self.sharpness * SHARE_ACTIVE))
             diagonal = self._lower.ndim == 1
-            self._inverse = (
-                1.0 / self._lower if diagonal else np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
-            )
+            self._inverse = 1.0 / self._lower if diagonal else np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
 
     def inward(self, W: FloatArray) -> FloatArray:
         return W if self._lower is None else _times(W, self._lower)

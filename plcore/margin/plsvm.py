@@ -20,11 +20,7 @@ from plcore.margin.problem import HingeProblem
 
 
 def pegasos(
-    problem: HingeProblem,
-    W: FloatArray,
-    max_iter: int,
-    average: bool = False,
-    progress: RoundProgress | None = None,
+    problem: HingeProblem, W: FloatArray, max_iter: int, average: bool = False, progress: RoundProgress | None = None
 ) -> Solution:
     """`max_iter` steps from W (m, d) on 1/C times F, lambda = 1/C.
 

@@ -115,9 +115,7 @@ class HingeProblem:
         scale = self.total / weights.sum() if weights.any() else self.scale
         gram = None if self.gram is None else self.gram * (self.scale / scale)
         prior = None if self.prior is None else self.prior[rows]
-        return HingeProblem(
-            self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram, prior, self.tol
-        )
+        return HingeProblem(self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram, prior, self.tol)
 
     def blocks(self) -> Iterator[tuple[slice, FeatureMatrix]]:
         """The rows in pieces, and their features."""
@@ -126,9 +124,7 @@ class HingeProblem:
         for begin in range(0, n, size):
             yield slice(begin, min(n, begin + size)), self.X[begin : begin + size]
 
-    def scored(
-        self, W: FloatArray, single: bool = False
-    ) -> Iterator[tuple[slice, FeatureMatrix, FloatArray]]:
+    def scored(self, W: FloatArray, single: bool = False) -> Iterator[tuple[slice, FeatureMatrix, FloatArray]]:
         """The rows in pieces, their features and their scores at W, which may be overwritten.
 
         single : whether a product in single precision will do, if there is one
@@ -269,9 +265,7 @@ def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
     return np.asarray(root.T @ root)
 
 
-def ridge_start(
-    X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram: FloatArray | None
-) -> FloatArray:
+def ridge_start(X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram: FloatArray | None) -> FloatArray:
     """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients if there is no gram matrix.
 
     targets : T (n, m), as `plcore.labels.weights.prior_labels` makes them

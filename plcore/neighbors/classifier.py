@@ -114,9 +114,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         self._sample_weight = check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
         )
-        self._candidate_weights = check_candidate_weights(
-            candidate_weights, self.candidates_.shape, self.classes_
-        )
+        self._candidate_weights = check_candidate_weights(candidate_weights, self.candidates_.shape, self.classes_)
         self._graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
         self.neighbor_recall_ = self._graph.recall
         self._bits: int | None = None  # bits of the vote scales; None: all votes count once

@@ -71,13 +71,7 @@ class NeighborGraph:
     """
 
     def __init__(
-        self,
-        X: MatrixLike,
-        n_neighbors: int,
-        weights: str,
-        scaling: str | None,
-        search: str = "auto",
-        seed: int = 0,
+        self, X: MatrixLike, n_neighbors: int, weights: str, scaling: str | None, search: str = "auto", seed: int = 0
     ) -> None:
         self.scaler = make_scaler(scaling, is_sparse(X))
         self.X = ready(X if self.scaler is None else self.scaler.fit_transform(X))
@@ -97,9 +91,7 @@ class NeighborGraph:
         rows, distances = self._search.nearest(queries, self.n_neighbors)
         return rows.astype(np.int32), neighbor_weights(distances, self.weights)
 
-    def own_neighbors(
-        self, rows: IntArray | None = None, tell: ShareProgress = untold
-    ) -> tuple[IntArray, IntArray]:
+    def own_neighbors(self, rows: IntArray | None = None, tell: ShareProgress = untold) -> tuple[IntArray, IntArray]:
         """Return (neighbors int32, weights int64) (q, K) of training rows, each its own first neighbour.
 
         rows : None for all; `tell` is then called with the progress
@@ -144,9 +136,7 @@ def graph_key(settings: GraphSettings) -> str:
     shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
     test, control = (share.replace(".", "_").replace("+", "") for share in shares)
     features = "" if settings.features_in_force == BOTH else f"-{settings.features_in_force}"
-    return (
-        f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}{features}"
-    )
+    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}{features}"
 
 
 @dataclass(frozen=True)
@@ -201,10 +191,7 @@ class Graph:
             raise ValueError(f"The stored graph has version {arrays['version'].tolist()!r}, not {VERSION}.")
         neighbors, weights = _pair(arrays["neighbors"], arrays["weights"], len(arrays["neighbors"]))
         unseen = _pair(arrays["test_neighbors"], arrays["test_weights"], len(neighbors))
-        if (
-            unseen[0].shape[1] != neighbors.shape[1]
-            or not (neighbors[:, 0] == np.arange(len(neighbors))).all()
-        ):
+        if unseen[0].shape[1] != neighbors.shape[1] or not (neighbors[:, 0] == np.arange(len(neighbors))).all():
             raise ValueError("The stored graph is damaged: its parts do not fit together.")
         return cls(neighbors, weights, *unseen, str(arrays["kind"]), float(arrays["recall"]))
 
@@ -212,13 +199,9 @@ class Graph:
 def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray, IntArray]:
     whole = neighbors.dtype.kind == weights.dtype.kind == "i" and neighbors.ndim == 2
     if not whole or neighbors.shape != weights.shape or not neighbors.shape[1]:
-        raise ValueError(
-            "The stored graph is damaged: neighbors and weights must be whole numbers, (n, K) both."
-        )
+        raise ValueError("The stored graph is damaged: neighbors and weights must be whole numbers, (n, K) both.")
     if neighbors.size and not (0 <= neighbors.min() <= neighbors.max() < n_rows and weights.min() >= 0):
-        raise ValueError(
-            f"The stored graph is damaged: neighbors must be in 0..{n_rows - 1}, weights at least 0."
-        )
+        raise ValueError(f"The stored graph is damaged: neighbors must be in 0..{n_rows - 1}, weights at least 0.")
     return neighbors.astype(np.int32, copy=False), weights.astype(np.int64, copy=False)
 
 

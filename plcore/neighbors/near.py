@@ -82,9 +82,7 @@ def near_graphs(
     words = 2 ** np.ceil(np.log2(np.maximum(-(-counts // 64), 1))).astype(np.int64)
     for size in np.unique(words).tolist():
         same = np.flatnonzero(words == size)
-        block = max(
-            1, MOST_WORDS // (size * max(width, 64))
-        )  # a name takes half a word, and a word has 64 labels
+        block = max(1, MOST_WORDS // (size * max(width, 64)))  # a name takes half a word, and a word has 64 labels
         for begin in range(0, len(same), block):
             places = same[begin : begin + block]
             chosen, most = targets[places], max(int(counts[places].max()), 1)

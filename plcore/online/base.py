@@ -49,9 +49,7 @@ def check_classes(classes: ArrayLike) -> AnyArray:
     empty."""
     names = infer_labels(np.asarray(classes))
     if names.ndim != 1 or not len(names) or not pd.Index(names).is_unique:
-        raise CandidateError(
-            f"classes must be a list of different class names, at least one. Got {classes!r}."
-        )
+        raise CandidateError(f"classes must be a list of different class names, at least one. Got {classes!r}.")
     return names
 
 
@@ -184,11 +182,7 @@ class OnlineClassifier(ScoreClassifier):
         return self
 
     def partial_fit(
-        self,
-        X: MatrixLike,
-        y: LabelsLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: LabelsLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn the rows of X (k, d) in order. y : labels (k,) or candidates (k, m); sample_weight as in
         `fit`.
@@ -211,12 +205,7 @@ class OnlineClassifier(ScoreClassifier):
         return np.asarray(self.classes_[predicted])
 
     def _learn(
-        self,
-        X: MatrixLike,
-        y: LabelsLike,
-        classes: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        predict: bool,
+        self, X: MatrixLike, y: LabelsLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool
     ) -> IntArray:
         first = not self.__sklearn_is_fitted__()
         if first:
@@ -235,9 +224,7 @@ class OnlineClassifier(ScoreClassifier):
         check_consistent_length(X, candidates)
         weights = read_weights(sample_weight, X)
         state = self._begin(X, weights, len(names)) if first else self._state
-        before = (
-            state.copy() if len(candidates) > 1 else state
-        )  # a single row is either learnt or refused as a whole
+        before = state.copy() if len(candidates) > 1 else state  # a single row is either learnt or refused as a whole
         rules = self._rules(state.numbers[LENGTH])
         learnt, predicted = state.learn(X, candidates, rules, weights=weights, predict=predict)
         if learnt < len(candidates):

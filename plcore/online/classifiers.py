@@ -178,9 +178,7 @@ def learn_stream(
             else:
                 estimator.partial_fit(X, y)
         except ValueError as error:
-            error.add_note(
-                f"In chunk {number} of the stream, which begins with its row {rows} (counted from 0)."
-            )
+            error.add_note(f"In chunk {number} of the stream, which begins with its row {rows} (counted from 0).")
             raise
         rows += _num_samples(X)
         if progress is not None:

@@ -75,9 +75,7 @@ class OnlineState:
         for field in fields(cls):
             expected: AnyArray = getattr(fresh, field.name)
             if field.name not in stored:
-                raise ValueError(
-                    f"The state has no {field.name!r}. Fix: pass what get_state() returned, whole."
-                )
+                raise ValueError(f"The state has no {field.name!r}. Fix: pass what get_state() returned, whole.")
             given = np.array(stored[field.name])
             if not given.size and not expected.size:
                 continue  # an empty list has lost its shape

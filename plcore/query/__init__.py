@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from plcore.query.alike import (
-        FEWEST,
-        KNOWN,
-        RIGHT,
-        SURE,
-        cosine_similarities,
-        nearest_rows,
-        sure_from,
-        sure_rows,
-    )
+    from plcore.query.alike import FEWEST, KNOWN, RIGHT, SURE, cosine_similarities, nearest_rows, sure_from, sure_rows
     from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, memory_order, row_questions
     from plcore.query.effects import effect_scores
     from plcore.query.explanation import (
@@ -30,14 +21,7 @@ if TYPE_CHECKING:
     from plcore.query.herding import MaxHerding
     from plcore.query.possible import necessary_labels, possible_labels, winners
     from plcore.query.ranker import EffectRanker
-    from plcore.query.registry import (
-        STRATEGIES,
-        STRATEGY_ENTRIES,
-        Need,
-        StrategyEntry,
-        StrategyKind,
-        make_strategy,
-    )
+    from plcore.query.registry import STRATEGIES, STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind, make_strategy
     from plcore.query.score_parts import first_ranking
     from plcore.query.seconds import FORMS, SecondsModel, SecondsPrior
     from plcore.query.strategies import FarthestFirst, LargestSet, LearnerStrategy, RandomOrder, Strategy

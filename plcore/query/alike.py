@@ -89,9 +89,7 @@ def cosine_similarities(vectors: Matrix, wanted: AnyArray) -> FloatArray:
     widths.
     """
     if wanted.shape != vectors.shape[1:]:
-        raise ValueError(
-            f"wanted must have shape ({vectors.shape[1]},), as the rows of vectors. Got {wanted.shape}."
-        )
+        raise ValueError(f"wanted must have shape ({vectors.shape[1]},), as the rows of vectors. Got {wanted.shape}.")
     unit = np.asarray(wanted, dtype=np.float64)
     found = np.full(vectors.shape[0], np.nan)
     length = np.linalg.norm(unit)

@@ -102,9 +102,7 @@ def row_questions(
     about = _yes_parts(own, inside, p, groups, n_likeliest)
     if criterion == "flips":
         if changed is None:
-            raise ValueError(
-                "criterion 'flips' needs `changed`, which says what the candidates would change."
-            )
+            raise ValueError("criterion 'flips' needs `changed`, which says what the candidates would change.")
         gains = _flips(own, inside, p, about, changed)
     else:
         gains = np.concatenate([[_whole(p, criterion)], _halves(p, about, criterion)])
@@ -115,10 +113,7 @@ def row_questions(
     if not (costs > 0).all():
         raise ValueError(f"seconds must give numbers above 0. Got {costs.min()}.")
     named = [(), *(tuple(inside[part].tolist()) for part in about)]
-    return [
-        RowQuestion(*one)
-        for one in zip(forms, named, shown.tolist(), gains.tolist(), costs.tolist(), strict=True)
-    ]
+    return [RowQuestion(*one) for one in zip(forms, named, shown.tolist(), gains.tolist(), costs.tolist(), strict=True)]
 
 
 def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
@@ -160,9 +155,7 @@ def _yes_parts(
         return single
     given = np.asarray(groups, dtype=bool)
     if given.ndim != 2 or given.shape[1] != len(own):
-        raise ValueError(
-            f"groups must be (g, {len(own)}), a column for every class. Got shape {given.shape}."
-        )
+        raise ValueError(f"groups must be (g, {len(own)}), a column for every class. Got shape {given.shape}.")
     held = given[:, inside]
     size = held.sum(axis=1)
     held = held[(size >= 2) & (size < s)]

@@ -152,9 +152,7 @@ def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) 
     """Return the result of `add_all_scores` for rule "mw" if the places that count are not needed: without a look at
     the neighbours' candidates."""
     scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
-    in_blocks(
-        targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job])
-    )
+    in_blocks(targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job]))
     return np.where(ambiguous, scores.sum(axis=0), 0)
 
 

@@ -102,9 +102,7 @@ class MaxHerding(Baseline):
         """
         rows, fixed, known = check_graph(neighbors, weights, candidates)
         if not np.array_equal(rows[:, 0], np.arange(len(known))):
-            raise ValueError(
-                f"neighbors must have the {len(known)} rows of candidates, each its own first neighbour."
-            )
+            raise ValueError(f"neighbors must have the {len(known)} rows of candidates, each its own first neighbour.")
         self._neighbors, self._near = rows, nearness(fixed)
         self._index = SlotIndex(rows, self._near, len(known))
         return super().fit(np.zeros((len(known), 1)), known)
@@ -140,9 +138,7 @@ class MaxHerding(Baseline):
             touched = stale
             self._gains[:] = 0
         else:
-            touched = np.unique(
-                np.concatenate([stale, *(self._index.places(row)[0] for row in stale.tolist())])
-            )
+            touched = np.unique(np.concatenate([stale, *(self._index.places(row)[0] for row in stale.tolist())]))
             self._add(touched, self._labelled, self._gains, -1)
         self._labelled[stale] = self._sizes[stale] == 1
         self._concern[stale] = 0

@@ -65,9 +65,7 @@ def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: Label
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "necessary")
 
 
-def approximate_possible_labels(
-    neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike
-) -> BoolArray:
+def approximate_possible_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
     """Return APL_t of Def. 2, an outer approximation of the possible labels. Arguments as for `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "possible")
 
@@ -163,9 +161,7 @@ def possible_labels(
         approximate = approximate_possible_labels(neighbors, weights, candidates)
         return (approximate, np.zeros_like(approximate)) if return_undecided else approximate
     rows, fixed, known = check_graph(neighbors, weights, candidates)
-    possible, undecided = exact_possible(
-        np.arange(len(rows)), rows, fixed, kept_form(known), known.shape[1], max_nodes
-    )
+    possible, undecided = exact_possible(np.arange(len(rows)), rows, fixed, kept_form(known), known.shape[1], max_nodes)
     if return_undecided:
         return possible, undecided
     warn_undecided(int(undecided.sum()), max_nodes)

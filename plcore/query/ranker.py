@@ -196,16 +196,12 @@ class EffectRanker:
         graph = NeighborGraph(features, self.n_neighbors, self.weights, self.scaling, self.search)
         if isinstance(self.targets, str):
             # With "ambiguous", an update may make any row a target, so all rows get their neighbours.
-            chosen = (
-                np.flatnonzero(known.sum(axis=1) >= 2) if self.targets == "fixed" else np.arange(len(known))
-            )
+            chosen = np.flatnonzero(known.sum(axis=1) >= 2) if self.targets == "fixed" else np.arange(len(known))
             neighbors, weights = graph.own_neighbors(chosen)
             return self._start(neighbors, weights, known, chosen)
         points = check_array(self.targets, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
         if points.shape[1] != features.shape[1]:
-            raise ValueError(
-                f"targets must have the {features.shape[1]} features of X. Got {points.shape[1]}."
-            )
+            raise ValueError(f"targets must have the {features.shape[1]} features of X. Got {points.shape[1]}.")
         if not points.shape[0]:
             empty = np.zeros((0, graph.n_neighbors), dtype=np.int64)
             return self._start(empty, empty, known, None)
@@ -231,9 +227,7 @@ class EffectRanker:
         """
         self._check_parameters()
         rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
-        own = (
-            None if target_rows is None else strategies.check_target_rows(target_rows, len(rows), len(known))
-        )
+        own = None if target_rows is None else strategies.check_target_rows(target_rows, len(rows), len(known))
         return self._start(rows, fixed, known, own, now)
 
     def _check_parameters(self) -> None:
@@ -243,9 +237,7 @@ class EffectRanker:
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("search", self.search, SEARCHES)
         if self.scaling not in SCALINGS:
-            raise ValueError(
-                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
-            )
+            raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}.")
         if isinstance(self.targets, str):
             check_choice("targets", self.targets, ("ambiguous", "fixed"))
         for name in ("n_neighbors", "max_nodes", "n_jobs"):
@@ -394,15 +386,11 @@ class EffectRanker:
         counting = targets if active.all() else targets[active]
         changing, undecided = rule.changing(counting, state.settled)
         touched = np.empty(len(targets) * rule.neighbors.shape[1] + 1, dtype=np.int64)
-        found = add_scores(
-            counting, rule.neighbors, rule.weights, changing, self._counted, self._scores, touched
-        )
+        found = add_scores(counting, rule.neighbors, rule.weights, changing, self._counted, self._scores, touched)
         if len(counting) < len(targets):
             rest = targets[~active]
             none = np.zeros((len(rest), rule.neighbors.shape[1]), dtype=bool)
-            found += add_scores(
-                rest, rule.neighbors, rule.weights, none, self._counted, self._scores, touched[found:]
-            )
+            found += add_scores(rest, rule.neighbors, rule.weights, none, self._counted, self._scores, touched[found:])
         if self._order is not None:
             touched[found] = row
             rows = touched[: found + 1]

@@ -145,9 +145,7 @@ STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
 """Every strategy by its name in stored settings."""
 
 BASELINES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is StrategyKind.BASELINE)
-STRATEGIES = tuple(
-    e.name for e in STRATEGY_ENTRIES.values() if e.kind in (StrategyKind.RULE, StrategyKind.BASELINE)
-)
+STRATEGIES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind in (StrategyKind.RULE, StrategyKind.BASELINE))
 """Strategies that need no model, made by `make_strategy`."""
 
 

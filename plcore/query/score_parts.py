@@ -89,14 +89,7 @@ def add_up(job: Shares) -> WrittenPart:
     weights = neighbor_weights(distances, job.weights)
     packed = job.read(job.candidates)[rows]
     rule = Rule(
-        graph,
-        weights,
-        kept_of(packed, job.n_classes),
-        job.n_classes,
-        RULE,
-        DECISION,
-        MAX_NODES,
-        lanes_for(weights),
+        graph, weights, kept_of(packed, job.n_classes), job.n_classes, RULE, DECISION, MAX_NODES, lanes_for(weights)
     )
     targets = np.flatnonzero(ambiguous_of(packed)[graph[:, 0]])
     shares, _ = add_all_scores(rule, targets, np.zeros(graph.shape, dtype=bool), 1)
@@ -129,10 +122,7 @@ def first_ranking(
     Raises BlockError, RunnerError.
     """
     folder = found.folder
-    adding = [
-        Shares(folder, name, number, candidates, n_classes, weights)
-        for number, name in enumerate(found.names)
-    ]
+    adding = [Shares(folder, name, number, candidates, n_classes, weights) for number, name in enumerate(found.names)]
     shares = write_names(folder, run_parts(runner, add_up, adding, "effect scores", progress))
     jobs = [
         FirstOfRange(folder, shares, candidates, first, min(first + found.block, found.n_rows), most)

@@ -117,9 +117,7 @@ class SecondsModel:
         self.n_used_, self.n_dropped_ = int(kept.sum()), int((~kept).sum())
         names = list(dict.fromkeys(name for name, one in zip(people, kept.tolist(), strict=True) if one))
         place_of = {name: place for place, name in enumerate(names)}
-        who = np.array(
-            [place_of[name] for name, one in zip(people, kept.tolist(), strict=True) if one], np.int64
-        )
+        who = np.array([place_of[name] for name, one in zip(people, kept.tolist(), strict=True) if one], np.int64)
         design, log_seconds = _design(places[kept], n[kept]), np.log(taken[kept])
         common, persons = self._solve(design, who, len(names), log_seconds)
         left = log_seconds - design @ common - persons[who]
@@ -130,9 +128,7 @@ class SecondsModel:
         self.people_ = dict(zip(names, persons.tolist(), strict=True))
         return self
 
-    def _solve(
-        self, design: FloatArray, who: IntArray, n_people: int, y: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _solve(self, design: FloatArray, who: IntArray, n_people: int, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the common effects (4,) and people's effects (p,), which minimise
 
             |y - A b - u[who]|^2 + sum_j penalty_j (b_j - prior_j)^2 + penalty |u|^2
@@ -143,9 +139,7 @@ class SecondsModel:
         prior, penalties = self.prior.common, self.prior.penalties
         y = y - design @ prior  # solve for the change against the prior
         weights = 1.0 / (np.bincount(who, minlength=n_people) + penalty)
-        sums = np.array([np.bincount(who, column, n_people) for column in design.T]).reshape(
-            N_COMMON, n_people
-        )
+        sums = np.array([np.bincount(who, column, n_people) for column in design.T]).reshape(N_COMMON, n_people)
         totals = np.bincount(who, y, n_people)
         left = design.T @ design + np.diag(penalties) - (sums * weights) @ sums.T
         change = np.linalg.solve(left, design.T @ y - (sums * weights) @ totals)
@@ -160,9 +154,7 @@ class SecondsModel:
         It is the mean of a log-normal variable, exp(mean of logs + noise_ ** 2 / 2): total times follow it, not the
         median. Raises ValueError for other forms, or fewer labels.
         """
-        effects = np.array([*self.forms_.values()])[
-            _places([forms])[0] if isinstance(forms, str) else _places(forms)
-        ]
+        effects = np.array([*self.forms_.values()])[_places([forms])[0] if isinstance(forms, str) else _places(forms)]
         own = self.people_.get(person, 0.0)
         logs = self.mean_ + own + effects + self.slope_ * np.log(_numbers(shown))
         return np.asarray(np.exp(logs + self.noise_**2 / 2))
@@ -171,9 +163,7 @@ class SecondsModel:
 def _places(forms: Sequence[str]) -> IntArray:
     """Return (k,) the places of forms in `FORMS`. Raises ValueError for another form."""
     if unknown := set(forms) - set(FORMS):
-        raise ValueError(
-            f"forms must be of {', '.join(map(repr, FORMS))}. Got {sorted(map(repr, unknown))[0]}."
-        )
+        raise ValueError(f"forms must be of {', '.join(map(repr, FORMS))}. Got {sorted(map(repr, unknown))[0]}.")
     return np.array([FORMS.index(form) for form in forms], dtype=np.int64)
 
 

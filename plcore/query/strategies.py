@@ -247,9 +247,7 @@ class FarthestFirst(Baseline):
 
     def _start(self, features: FeatureMatrix) -> None:
         if self.scaling not in SCALINGS:
-            raise ValueError(
-                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
-            )
+            raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}.")
         scaler = make_scaler(self.scaling, is_sparse(features))
         # A copy: the caller's own matrix may change or be read-only.
         self._X = ready(features.copy() if scaler is None else scaler.fit_transform(features))

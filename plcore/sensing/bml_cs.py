@@ -16,15 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import (
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    Matrix,
-    MatrixLike,
-    RandomState,
-)
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, Matrix, MatrixLike, RandomState
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.metrics import AUTO, THRESHOLD
@@ -115,9 +107,7 @@ class HoleTraining:
         return float(self.rows.bound(self.spread).sum() - divergence)
 
 
-FEWEST = (
-    8  # minimum of components from a share, if there are as many labels: fewer save nothing and lose labels
-)
+FEWEST = 8  # minimum of components from a share, if there are as many labels: fewer save nothing and lose labels
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COMPONENTS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
 KERNEL_PARAMETERS: dict[str, list[object]] = {
@@ -312,9 +302,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         """Return (n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) up to terms equal for all k, for exactly one label."""
         fitted = self._at.predict(X, self._coefficients)
         noise = self._noise.total * (1.0 + self._at.spread(X))
-        return np.asarray(
-            (fitted @ self.projection_ - 0.5 * (self.projection_**2).sum(axis=0)) / noise[:, None]
-        )
+        return np.asarray((fitted @ self.projection_ - 0.5 * (self.projection_**2).sum(axis=0)) / noise[:, None])
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return (n, L) posterior mean - `threshold_`, so that yes is > 0. After a label vector (n, m) log

@@ -209,9 +209,7 @@ class CellPosteriors:
         with one_thread():
             if name not in self._kept:
                 gamma, wide = self._start
-                self._kept[name] = self.projection.posterior(
-                    gamma, nothing, wide if name == "wide" else noise
-                )
+                self._kept[name] = self.projection.posterior(gamma, nothing, wide if name == "wide" else noise)
             kept = self._kept[name]
             for row in np.flatnonzero(stale):
                 one = slice(row, row + 1)
@@ -269,9 +267,7 @@ class CellPosteriors:
         return gain_about_weights(wide.variance, self.at("narrow")[0].variance, unknown)
 
 
-def cell_batch(
-    cells: CellPosteriors, scores: FloatArray, column: Callable[[int], FloatArray], count: int
-) -> IntArray:
+def cell_batch(cells: CellPosteriors, scores: FloatArray, column: Callable[[int], FloatArray], count: int) -> IntArray:
     """Return at most `count` (row, label) pairs (m, 2), at most one per row, chosen together by their information about
     W.
 

@@ -339,13 +339,7 @@ class SensingLearner:
         values = np.where(known, self.cells_[row], 0).astype(np.float64)
         old, base = self._targets[row].copy(), self._fitted[row].copy()
         one = RowInference(
-            self._projection,
-            self._noise,
-            values[None],
-            known[None],
-            base[None].copy(),
-            *self._prior,
-            gamma[None],
+            self._projection, self._noise, values[None], known[None], base[None].copy(), *self._prior, gamma[None]
         )
         # Put the answer in place before recovery; otherwise it ends in another optimum.
         one.mean = np.where(known, values, self.label_mean_[row])[None]

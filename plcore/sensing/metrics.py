@@ -13,9 +13,7 @@ from plcore.labels.vectors import LabelVectors, check_label_vectors
 from plcore.labels.weights import check_sample_weight
 
 
-def precision_at(
-    y: LabelsLike, scores: ArrayLike, t: int, *, sample_weight: ArrayLike | None = None
-) -> float:
+def precision_at(y: LabelsLike, scores: ArrayLike, t: int, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the share of yes among the t highest ranked labels of each row, in [0, 1]; nan if no row with
     weight has a known cell. Raises ValueError if all weights are 0.
 
@@ -70,9 +68,7 @@ AUTO = "auto"
 # Maximum number of cells that a threshold is fitted to; above it, a sample is used. On 25,000 to 100,000 cells of three
 # sets micro F1 is the same within 0.005 (draws of Phi change it by more); the cost of a fit follows the cells.
 MOST_CELLS = 30_000
-THRESHOLD: dict[str, list[object]] = {
-    "threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]
-}
+THRESHOLD: dict[str, list[object]] = {"threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]}
 
 
 def best_threshold(scores: FloatArray, yes: BoolArray) -> float:

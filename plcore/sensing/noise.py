@@ -15,9 +15,7 @@ from scipy.optimize import minimize_scalar
 from plcore.arrays.types import FloatArray, Matrix
 from plcore.sensing.regression import Kernel, Regression
 
-FLOOR = (
-    0.1  # minimum ridge, as a share of the mean x.x': with fewer rows than features the likelihood prefers 0
-)
+FLOOR = 0.1  # minimum ridge, as a share of the mean x.x': with fewer rows than features the likelihood prefers 0
 CEILING = 1e4
 LARGEST = 1500  # maximum rows or features for the eigenvalues; more rows are sampled
 

@@ -53,9 +53,7 @@ class Kernel:
         return np.asarray(squares + float(self.intercept))
 
 
-def make_kernel(
-    name: str, X: FeatureMatrix, gamma: float | None, degree: int, coef0: float, intercept: bool
-) -> Kernel:
+def make_kernel(name: str, X: FeatureMatrix, gamma: float | None, degree: int, coef0: float, intercept: bool) -> Kernel:
     """Return the kernel; gamma None: 1 for "poly", `default_gamma` of X for "rbf"."""
     if gamma is None:
         gamma = default_gamma(X) if name == "rbf" else 1.0

@@ -124,17 +124,11 @@ class RowInference:
         labels += a - np.log(b) + gammaln(a) + (1.0 - a) * digamma(a)
         constant = 0.5 * K * (1.0 + LOG_2PI + np.log(v) - 2.0 * LOG_2PI - np.log(s2) - np.log(c2))
         return np.asarray(
-            -regression / (2.0 * s2)
-            - compression / (2.0 * c2)
-            + constant
-            + labels.sum(axis=1)
-            + self._entropy
+            -regression / (2.0 * s2) - compression / (2.0 * c2) + constant + labels.sum(axis=1) + self._entropy
         )
 
 
-def label_entropy(
-    gamma: FloatArray, posterior: LabelPosterior, noise: FloatArray | float, K: int
-) -> FloatArray:
+def label_entropy(gamma: FloatArray, posterior: LabelPosterior, noise: FloatArray | float, K: int) -> FloatArray:
     """Return (n,) the joint entropy of each row's unknown labels in nats: (logdet S + u log 2 pi e) / 2. Known labels
     and labels left out, gamma = 0, do not count."""
     unknown = gamma > 0.0

@@ -149,26 +149,19 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
         fix = "Choose a column with at least two different labels and check the separator."
         finder.add(None, _nothing_named(roles)[0], message, fix)
-    if (
-        weights is not None
-        and not (candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))).any()
-    ):
+    if weights is not None and not (candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))).any():
         weights = None
     return Candidates(candidates, classes, weights, votes)
 
 
-_UNLABELLED = (
-    " Or choose for rows without a candidate (--unlabelled) that every class is possible, or leave them out."
-)
+_UNLABELLED = " Or choose for rows without a candidate (--unlabelled) that every class is possible, or leave them out."
 _ALL_ZERO = (
     "all weights of the row are 0.",
     "Write a weight above 0 for every label that may be right, or remove the row.",
 )
 
 
-def _add_empty(
-    empty: BoolArray, weightless: BoolArray, told: IntArray | None, roles: Roles, finder: Finder
-) -> None:
+def _add_empty(empty: BoolArray, weightless: BoolArray, told: IntArray | None, roles: Roles, finder: Finder) -> None:
     """Add a problem for each row without a candidate, except those in `told`."""
     place, message, fix = _nothing_named(roles)
     for row in first_rows(empty & weightless):
@@ -196,11 +189,7 @@ def _all_possible(
 
 
 def _with_truth(
-    cells: pd.DataFrame,
-    roles: Roles,
-    candidates: BoolArray,
-    weights: FloatArray | None,
-    classes: tuple[str, ...],
+    cells: pd.DataFrame, roles: Roles, candidates: BoolArray, weights: FloatArray | None, classes: tuple[str, ...]
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...]]:
     """Return candidates, weights and classes with true labels added to the candidates of their rows, if
     `roles` asks for it; each gets the weight of the lightest candidate of its row."""
@@ -228,25 +217,13 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
         fix = "Write 1 in the column of every label that may be right, or remove the row."
         return roles.label_columns[0], "none of the label columns holds a 1 for this row.", fix
     if roles.annotators:
-        return (
-            roles.annotators[0],
-            "no annotator has voted on this row.",
-            "Add at least one vote, or remove the row.",
-        )
+        return (roles.annotators[0], "no annotator has voted on this row.", "Add at least one vote, or remove the row.")
     if roles.score_columns:
         fix = "Write a number above 0 for every label that may be right, or remove the row."
         return roles.score_columns[0], "no label has a score above 0 in this row.", fix
     if roles.choices:
-        return (
-            roles.choices[0],
-            "the row has no candidate label.",
-            "Write at least one label, or remove the row.",
-        )
-    several = {
-        "list": f"a{roles.separator}b",
-        "weighted": f"a:0.6{roles.separator}b:0.3",
-        "json": '["a", "b"]',
-    }
+        return (roles.choices[0], "the row has no candidate label.", "Write at least one label, or remove the row.")
+    several = {"list": f"a{roles.separator}b", "weighted": f"a:0.6{roles.separator}b:0.3", "json": '["a", "b"]'}
     fix = f"Write at least one label, several as in {several[roles.form]}, or remove the row."
     return str(roles.candidates), "the row has no candidate label.", fix
 
@@ -311,9 +288,7 @@ def _from_label_columns(
     return candidates, classes_of_columns(columns, "", finder)
 
 
-def _from_score_columns(
-    cells: pd.DataFrame, roles: Roles, finder: Finder
-) -> tuple[FloatArray, tuple[str, ...]]:
+def _from_score_columns(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[FloatArray, tuple[str, ...]]:
     """Read score columns: a number for each label and row; an empty cell is 0."""
     columns = roles.score_columns
     if len(columns) > MAX_COLUMNS:
@@ -398,14 +373,10 @@ def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[An
     return vectors, labels
 
 
-def _from_columns(
-    cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
-) -> tuple[AnyArray, tuple[str, ...]]:
+def _from_columns(cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} label columns were chosen; at most {MAX_COLUMNS} can be handled."
-        raise TableError(
-            Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels.")
-        )
+        raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels."))
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
     # Without any 0, -1 means no: no annotator would mark all unasked labels but none of the wrong ones.
@@ -416,9 +387,7 @@ def _from_columns(
         fits = pc.or_(pc.or_(yes, no), pc.is_in(text, value_set=NOT_ASKED))
         for row in first_rows(pc.invert(fits)):
             message = f"expected 1, 0 or an empty cell, got {quoted(str(cells[column].iloc[row]))}."
-            fix = (
-                "Write 1 if the label is right, 0 if it is not, and leave the cell empty if no one was asked."
-            )
+            fix = "Write 1 if the label is right, 0 if it is not, and leave the cell empty if no one was asked."
             finder.add(row, column, message, fix)
         vectors[np.asarray(no), place] = 0
         vectors[np.asarray(yes), place] = 1
@@ -446,9 +415,7 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
             for at in np.flatnonzero(both)[:50]:
                 row, name = int(rows[given][at]), labels[int(columns[at])]
                 message = f"{quoted(name)} is also in column {quoted(lists[0][0])} of this row."
-                finder.add(
-                    row, column, message, "A label is right or it is not: take it out of one of the two."
-                )
+                finder.add(row, column, message, "A label is right or it is not: take it out of one of the two.")
         vectors[rows[given], columns] = value
     return vectors, labels
 

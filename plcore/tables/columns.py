@@ -71,9 +71,7 @@ _COMMA_NUMBER = _NUMBER.replace(r"\.", ",")
 _THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BASE64 = "[A-Za-z0-9+/]"
-_IMAGE = (
-    f"data:image/(png|jpeg|gif|webp);base64,({_BASE64}{{4}})*{_BASE64}{{2}}({_BASE64}{{2}}|{_BASE64}=|==)"
-)
+_IMAGE = f"data:image/(png|jpeg|gif|webp);base64,({_BASE64}{{4}})*{_BASE64}{{2}}({_BASE64}{{2}}|{_BASE64}=|==)"
 _IMAGES = rf"^{_IMAGE}(\s*\|\s*{_IMAGE})*$"
 
 
@@ -131,9 +129,7 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
     return ids
 
 
-def parse_numbers(
-    cells: pd.DataFrame, columns: Sequence[str], finder: Finder, file: Path | None = None
-) -> FloatArray:
+def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder, file: Path | None = None) -> FloatArray:
     """Parse numbers (n, p) float64, NaN for empty cells. Problems: text, infinities, decimal commas.
 
     A column may use decimal commas, as spreadsheets do in many countries: the more frequent form in a column
@@ -170,9 +166,7 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
         rows = min(_ROWS_AT_ONCE, len(cells) - start)
         block, together = by_column[:, :rows], max(1, _AT_ONCE // rows)
         for first in range(0, len(columns), together):
-            places = [
-                place for place in range(first, min(first + together, len(columns))) if place not in odd
-            ]
+            places = [place for place in range(first, min(first + together, len(columns))) if place not in odd]
             some = [texts[place].slice(start, rows) for place in places]
             found = _plain_numbers(_one_after_the_other(some))
             if found is not None:  # the usual case: many narrow columns are read as one long one

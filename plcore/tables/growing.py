@@ -15,13 +15,7 @@ import scipy.sparse as sp
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed
-from plcore.tables.candidates import (
-    MAX_WEIGHTS,
-    check_class_names,
-    parse_candidates,
-    parse_truth,
-    parse_vectors,
-)
+from plcore.tables.candidates import MAX_WEIGHTS, check_class_names, parse_candidates, parse_truth, parse_vectors
 from plcore.tables.columns import LARGEST, Finder, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import ColumnVectors, Vectors, as_stored, parse_embeddings
 from plcore.tables.media.cells import Media, parse_media
@@ -89,9 +83,7 @@ def with_rows(
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
         fix = "Name its columns as those of the first file."
-        if (
-            needed == [roles.embedding] and roles.embedding not in table.cells
-        ):  # embeddings from a separate file
+        if needed == [roles.embedding] and roles.embedding not in table.cells:  # embeddings from a separate file
             fix = "Add a file of their vectors, made by the same model, or go back to words first."
         raise TableError(Problem(None, None, needed[0], message, fix))
     own = [str(name) for name in table.cells.columns]
@@ -133,9 +125,7 @@ def with_rows(
     return Grown(grown, len(fresh), names, new, dropped, empty)
 
 
-def with_encoded(
-    table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None
-) -> Grown:
+def with_encoded(table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None) -> Grown:
     """Return the table with an encoder's vectors of a column, replacing another encoder's. No rows are added.
 
     classes : as in `with_rows`. Raises TableError if no row has a vector.
@@ -188,9 +178,7 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
         raise TableError(Problem(None, None, columns[0], message, "Write the labels where the others stand."))
     if there := [name for name in columns if name in table.cells.columns]:
         raise TableError(
-            Problem(
-                None, None, there[0], "The project has this column already.", "Name columns that are new."
-            )
+            Problem(None, None, there[0], "The project has this column already.", "Name columns that are new.")
         )
     cells = table.cells.assign(**dict.fromkeys(columns, "0" if way == "label_columns" else ""))
     roles = Roles.from_json(table.roles.to_json() | {way: (*getattr(table.roles, way), *columns)})
@@ -203,9 +191,7 @@ def _known(
     """Return which of these rows the table already has, bool (r,). columns : columns of both"""
     if table.roles.id is not None:
         return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
-    have, given = (
-        pd.util.hash_pandas_object(one[list(columns)], index=False) for one in (table.cells, cells)
-    )
+    have, given = (pd.util.hash_pandas_object(one[list(columns)], index=False) for one in (table.cells, cells))
     known = np.asarray(given.isin(have))
     came = arrays.get(str(table.roles.embedding))
     if came is None or table.embeddings is None:
@@ -303,9 +289,7 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
     if own is None or more is None:
         return own
     if own.shape[1] != more.shape[1]:
-        message = (
-            f"the embeddings have {more.shape[1]:,} numbers; those of the project have {own.shape[1]:,}."
-        )
+        message = f"the embeddings have {more.shape[1]:,} numbers; those of the project have {own.shape[1]:,}."
         raise TableError(Problem(None, None, column, message, "Take them from the model of the first file."))
     if sp.issparse(own) or sp.issparse(more):
         return sp.csr_matrix(sp.vstack([sp.csr_matrix(own), sp.csr_matrix(more)]))
@@ -325,9 +309,7 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
         for part, n in zip(parts, sizes, strict=True):
             if part is None:
                 part = np.empty((n, *shape), dtype=dtype)
-                part[:] = (
-                    [fill] * n if isinstance(fill, tuple) else fill
-                )  # a tuple is one value here, not a shape
+                part[:] = [fill] * n if isinstance(fill, tuple) else fill  # a tuple is one value here, not a shape
             filled.append(part)
         return np.concatenate(filled)
 
@@ -407,10 +389,7 @@ def with_scores(
             weights[row, :m] = np.where(inside, np.maximum(own, heaviest * LEAST_SHARE), 0.0)
     n_weighed = len(scores) - silent
     if n_weighed:
-        labels |= {
-            "candidate_weights": weights,
-            "roles": dataclasses.replace(table.roles, scored_by=scored_by),
-        }
+        labels |= {"candidate_weights": weights, "roles": dataclasses.replace(table.roles, scored_by=scored_by)}
     grown = dataclasses.replace(table, **labels)
     return Rescored(Grown(grown, 0, (), (), (), ()), n_weighed, silent, int(outside))
 

@@ -16,15 +16,7 @@ import pyarrow.parquet as pq
 
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import counted, listed, quoted
-from plcore.blocks.parts import (
-    BlockJob,
-    BlockProgress,
-    WrittenPart,
-    map_part,
-    run_parts,
-    whole_part,
-    write_names,
-)
+from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, whole_part, write_names
 from plcore.blocks.runner import Runner
 from plcore.tables.problems import Problem, TableError
 
@@ -85,9 +77,7 @@ class _Unpacked(BlockJob):
     name: str
 
 
-def find_row_files(
-    path: Path, folder: Path, candidates: str | None = None, numbers: Sequence[str] = ()
-) -> RowFiles:
+def find_row_files(path: Path, folder: Path, candidates: str | None = None, numbers: Sequence[str] = ()) -> RowFiles:
     """Find the row files at `path`: a Parquet file, a folder of them, an .npz file, or a folder with X.npy
     and S.npy.
 
@@ -158,14 +148,10 @@ def _is_number(kind: pa.DataType) -> bool:
 def _of_arrays(found: dict[str, Path]) -> RowFiles:
     X, S = (next((found[name] for name in names if name in found), None) for names in (FEATURES, SETS))
     if X is None or S is None:
-        raise refused(
-            f"Features or candidates are missing; there is {listed(sorted(found)) or 'nothing'}.", _FIX
-        )
+        raise refused(f"Features or candidates are missing; there is {listed(sorted(found)) or 'nothing'}.", _FIX)
     rows, sets = (np.load(one, mmap_mode="r", allow_pickle=False) for one in (X, S))
     if rows.ndim != 2 or sets.ndim != 2 or len(rows) != len(sets) or rows.dtype.kind not in "fiu":
-        raise refused(
-            f"X and S have the shapes {rows.shape} and {sets.shape}, types {rows.dtype}, {sets.dtype}.", _FIX
-        )
+        raise refused(f"X and S have the shapes {rows.shape} and {sets.shape}, types {rows.dtype}, {sets.dtype}.", _FIX)
     named = next((found[name] for name in CLASSES if name in found), None)
     classes = [str(number) for number in range(sets.shape[1])]
     if named is not None:
@@ -202,18 +188,14 @@ def _digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def read_columns(
-    paths: Sequence[Path], ranges: Sequence[tuple[str, int, int]], columns: Sequence[str]
-) -> pa.Table:
+def read_columns(paths: Sequence[Path], ranges: Sequence[tuple[str, int, int]], columns: Sequence[str]) -> pa.Table:
     """Read these columns of the row ranges (digest, first, end) of Parquet files, concatenated."""
     pieces = []
     for path, (_, first, end) in zip(paths, ranges, strict=True):
         file = pq.ParquetFile(path)
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
         starts = np.cumsum([0, *sizes])
-        wanted = [
-            number for number in range(len(sizes)) if starts[number] < end and first < starts[number + 1]
-        ]
+        wanted = [number for number in range(len(sizes)) if starts[number] < end and first < starts[number + 1]]
         groups = file.read_row_groups(wanted, columns=list(columns), use_threads=False)
         pieces.append(groups.slice(first - starts[wanted[0]], end - first))
     return pa.concat_tables(pieces)
@@ -234,15 +216,10 @@ def as_numbers(table: pa.Table, n_features: int, first: int) -> AnyArray:
                 and not (np.diff(column.offsets.to_numpy()) == n_features).all()
             ):
                 raise refused(
-                    f"Not all lists have {n_features} numbers as the first row's.",
-                    "Make them alike.",
-                    None,
-                    name,
+                    f"Not all lists have {n_features} numbers as the first row's.", "Make them alike.", None, name
                 )
             if values.null_count:
-                raise refused(
-                    "There is no value in a list.", "Fill it in.", first + _null(values) // n_features, name
-                )
+                raise refused("There is no value in a list.", "Fill it in.", first + _null(values) // n_features, name)
             columns.append(values.to_numpy(zero_copy_only=False).reshape(-1, n_features))
         else:
             columns.append(column.to_numpy(zero_copy_only=False)[:, None])
@@ -321,9 +298,7 @@ def read_features(job: FeatureRange) -> WrittenPart:
         single = np.asarray(rows).astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(single).all(axis=1))
     if len(wrong):
-        raise refused(
-            "A feature is not a finite number of single precision.", "Correct it.", job.first + int(wrong[0])
-        )
+        raise refused("A feature is not a finite number of single precision.", "Correct it.", job.first + int(wrong[0]))
     return job.write(single)
 
 
@@ -364,9 +339,7 @@ def _of_array(job: _Range) -> AnyArray:
 def _lists(job: _Range) -> pa.Array:
     column = read_columns(job.paths, job.ranges, job.columns)[job.columns[0]].combine_chunks()
     if column.null_count or column.flatten().null_count:
-        raise refused(
-            "A list of candidates, or a name in one, is missing.", "Fill it in.", job.first, job.columns[0]
-        )
+        raise refused("A list of candidates, or a name in one, is missing.", "Fill it in.", job.first, job.columns[0])
     return column
 
 

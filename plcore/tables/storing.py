@@ -70,11 +70,7 @@ def rows_of(table: TableParts, rows: slice) -> TableParts:
     cut = {name: None if (one := getattr(media, name)) is None else one[rows] for name in arrays}
     if votes is not None:
         start, stop = np.searchsorted(votes.rows, [rows.start, rows.stop])
-        lines = (
-            votes.rows[start:stop] - np.int32(rows.start),
-            votes.who[start:stop],
-            votes.labels[start:stop],
-        )
+        lines = (votes.rows[start:stop] - np.int32(rows.start), votes.who[start:stop], votes.labels[start:stop])
         votes = NamedVotes(*lines, votes.voters)
     return table._replace(
         cells=table.cells.iloc[rows],
@@ -92,8 +88,7 @@ def rows_of(table: TableParts, rows: slice) -> TableParts:
 def to_arrow(table: TableParts) -> pa.Table:
     """The columns of the file, as the docstring of `plcore.tables.storing` says."""
     columns: dict[str, Any] = {
-        f"cell:{name}": column
-        for name, column in zip(table.cells.columns, columns_of_text(table.cells), strict=True)
+        f"cell:{name}": column for name, column in zip(table.cells.columns, columns_of_text(table.cells), strict=True)
     }
     for name, numbers in zip(table.roles.numbers, _by_column(table.numbers), strict=True):
         columns[f"number:{name}"] = pa.array(numbers, from_pandas=True)
@@ -112,17 +107,11 @@ def to_arrow(table: TableParts) -> pa.Table:
             columns[name] = pa.array(kept, pa.string())
     if table.media.more_images is not None:
         columns["media:more_images"] = pa.array(map(list, table.media.more_images), pa.list_(pa.string()))
-    described = (
-        ("look", table.media.looks),
-        ("sound", table.media.sounds),
-        (VECTORS, table.embeddings),
-    )
+    described = (("look", table.media.looks), ("sound", table.media.sounds), (VECTORS, table.embeddings))
     for name, vectors in (*described, *((f"encoded:{one.column}", one.values) for one in table.encoded)):
         if vectors is not None and not sp.issparse(vectors):
             empty = pa.array(np.isnan(vectors[:, 0]))
-            columns[name] = pa.FixedSizeListArray.from_arrays(
-                pa.array(vectors.ravel()), vectors.shape[1], mask=empty
-            )
+            columns[name] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1], mask=empty)
     if (segments := table.media.segments) is not None:
         for place, name in enumerate(("start", "end")):
             columns[name] = pa.array(segments[:, place], from_pandas=True)
@@ -227,8 +216,7 @@ def _votes(data: pa.Table, voters: list[str]) -> NamedVotes:
 
 def _media(data: pa.Table) -> Media:
     images, audio = (
-        data[name].to_numpy() if name in data.column_names else None
-        for name in ("media:image", "media:audio")
+        data[name].to_numpy() if name in data.column_names else None for name in ("media:image", "media:audio")
     )
     segments = None
     if "start" in data.column_names:
@@ -237,9 +225,7 @@ def _media(data: pa.Table) -> Media:
     if "media:more_images" in data.column_names:
         more = np.empty(data.num_rows, dtype=object)
         more[:] = list(map(tuple, data["media:more_images"].to_pylist()))
-    return Media(
-        images, audio, vectors_of(data, "look"), segments, more_images=more, sounds=vectors_of(data, "sound")
-    )
+    return Media(images, audio, vectors_of(data, "look"), segments, more_images=more, sounds=vectors_of(data, "sound"))
 
 
 def vectors_of(data: pa.Table, name: str) -> Any:
@@ -397,9 +383,7 @@ def _read_parts(path: Path) -> TableParts:
                 return _laid_out(stored, path.parent)
             return from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            if (
-                getattr(error, "errno", None) is not None
-            ):  # of the system; Arrow's, of bad bytes, has no number
+            if getattr(error, "errno", None) is not None:  # of the system; Arrow's, of bad bytes, has no number
                 raise
             message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
             fix = "Import the original file again."
@@ -408,9 +392,7 @@ def _read_parts(path: Path) -> TableParts:
 
 def _size(stored: pa.parquet.ParquetFile) -> int:
     """Estimate the bytes of all columns in memory."""
-    return sum(
-        stored.metadata.row_group(group).total_byte_size for group in range(stored.metadata.num_row_groups)
-    )
+    return sum(stored.metadata.row_group(group).total_byte_size for group in range(stored.metadata.num_row_groups))
 
 
 def _laid_out(stored: pa.parquet.ParquetFile, folder: Path) -> TableParts:
@@ -463,9 +445,7 @@ def _beside(
     return from_arrow(stored.read(rest, use_threads=False), cells, numbers, vectors, lists)
 
 
-def read_beside(
-    path: Path, cells: pd.DataFrame, numbers: FloatArray, vectors: Vectors | None = None
-) -> TableParts:
+def read_beside(path: Path, cells: pd.DataFrame, numbers: FloatArray, vectors: Vectors | None = None) -> TableParts:
     """`read_parts` of a file that this program has written a moment ago from these cells, numbers and embeddings, which
     are at hand: they are not read again. vectors : None: they are read"""
     beside = ("cell:", "number:") if vectors is None else ("cell:", "number:", VECTORS)

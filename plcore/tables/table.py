@@ -22,13 +22,7 @@ import scipy.sparse as sp
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
 from plcore.arrays.types import BOTH
-from plcore.tables.candidates import (
-    Candidates,
-    check_class_names,
-    parse_candidates,
-    parse_truth,
-    parse_vectors,
-)
+from plcore.tables.candidates import Candidates, check_class_names, parse_candidates, parse_truth, parse_vectors
 from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import ColumnVectors, Vectors, parse_embeddings
 from plcore.tables.features.matrix import FeatureTransformer, has_choice
@@ -337,9 +331,7 @@ def _check_text(cells: pd.DataFrame) -> None:
     if not other:
         other += [str(name) for name, column in cells.items() if column.isna().any()]
     if other:
-        raise TypeError(
-            f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."
-        )
+        raise TypeError(f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames.")
     for name, series in cells.items():
         column = pa.array(series.array, pa.large_string())
         if has_sign(column, b"\0"):

@@ -11,15 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.arrays.types import (
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    MatrixLike,
-    RoundProgress,
-    draw_seed,
-)
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, draw_seed
 from plcore.kernel.ridge import PLKernelRidge
 from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
@@ -119,15 +111,7 @@ class PLForest(SoftLabelClassifier):
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
         seed = draw_seed(self.random_state)
         ridge = PLKernelRidge(random_state=seed)
-        ridge.fit(
-            X,
-            candidates,
-            weights,
-            groups=groups,
-            candidate_weights=given,
-            imported=imported,
-            progress=progress,
-        )
+        ridge.fit(X, candidates, weights, groups=groups, candidate_weights=given, imported=imported, progress=progress)
         start, X = ridge.label_distributions_, X.astype(np.float32)
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))
@@ -149,9 +133,7 @@ class PLForest(SoftLabelClassifier):
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 
-    def _grow(
-        self, X: FeatureMatrix, labels: FloatArray, weights: FloatArray, seed: int
-    ) -> RandomForestClassifier:
+    def _grow(self, X: FeatureMatrix, labels: FloatArray, weights: FloatArray, seed: int) -> RandomForestClassifier:
         """Grow a forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m), by weights (n,)."""
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators,

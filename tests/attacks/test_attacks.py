@@ -144,11 +144,9 @@ def test_attack_targets_answer_their_rightful_person(server: Server, there: Worl
     for who in (OWNER, ADA, EVE):
         socket_ = next(case for case in CASES if case.name == "forged cookie opens a websocket")
         assert (
-            answer(
-                server,
-                wire(Case("own", who, target=socket_.target, headers=socket_.headers), there),
-                hangs=False,
-            )[0]
+            answer(server, wire(Case("own", who, target=socket_.target, headers=socket_.headers), there), hangs=False)[
+                0
+            ]
             == 101
         )
 
@@ -240,9 +238,7 @@ def test_page_file_is_served_only_to_its_session(server: Server, there: World) -
     ],
     ids=lambda one: str(one)[:30].strip(),
 )
-def test_no_websocket_message_stops_server(
-    server: Server, there: World, message: BackMsg | bytes | str
-) -> None:
+def test_no_websocket_message_stops_server(server: Server, there: World, message: BackMsg | bytes | str) -> None:
     with page_of(server, there, ADA) as page, suppress(ConnectionClosed):  # that page is closed, and no other
         page.send(message.SerializeToString() if isinstance(message, BackMsg) else message)
         drawn(page)

@@ -82,10 +82,7 @@ def test_idle_sockets_and_many_tabs_leave_room_for_a_press(server: Server, socke
     status, came = answer(server, wire(Case("healthy", target="/healthz"), there), hangs=False)
     assert status == 200
     assert b"server:" not in came.lower()
-    for head, body in (
-        (b"X-A: a\r\n b", b""),
-        (b"Transfer-Encoding: chunked\r\nContent-Length: 4", b"0\r\n\r\n"),
-    ):
+    for head, body in ((b"X-A: a\r\n b", b""), (b"Transfer-Encoding: chunked\r\nContent-Length: 4", b"0\r\n\r\n")):
         host = HOST.format(port=server.port).encode()
         request = b"POST /signin HTTP/1.1\r\nHost: " + host + b"\r\n" + head + b"\r\n\r\n" + body
         assert answer(server, request, hangs=False)[0] == 400, head
@@ -116,12 +113,7 @@ PIECE = {"type": "http.response.body", "body": bytes(65_536), "more_body": True}
 
 @pytest.mark.parametrize(
     ("pieces", "back"),
-    [
-        ((b"GET",), [b""]),
-        ((WHOLE, b"G"), [GOT, b""]),
-        ((HALF, b"d"), [GOT, b""]),
-        ((WHOLE, WHOLE), [GOT, GOT]),
-    ],
+    [((b"GET",), [b""]), ((WHOLE, b"G"), [GOT, b""]), ((HALF, b"d"), [GOT, b""]), ((WHOLE, WHOLE), [GOT, GOT])],
     ids=["no whole head", "no second head", "a body that no one reads", "two requests"],
 )
 def test_incomplete_request_is_closed_in_time(
@@ -220,11 +212,6 @@ def test_failed_accepts_are_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
     loop.close()
     with caplog.at_level(logging.ERROR):
         for _ in range(2_048):
-            said.say(
-                loop,
-                {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many")},
-            )
+            said.say(loop, {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many")})
     (line,) = (one.getMessage() for one in caplog.records)
-    assert line.startswith(
-        "No connection can be taken: [Errno 24] Too many. Fix: raise the limit of open files"
-    )
+    assert line.startswith("No connection can be taken: [Errno 24] Too many. Fix: raise the limit of open files")

@@ -60,11 +60,7 @@ def _make(home: Home, port: int) -> World:
     def signed_in(name: str) -> str:
         return team.redeem_link(home, team.make_link(owner, name))
 
-    cookies = {
-        OWNER: team.redeem_link(home, team.make_start_link(home)),
-        ADA: signed_in("Ada"),
-        EVE: signed_in("Eve"),
-    }
+    cookies = {OWNER: team.redeem_link(home, team.make_start_link(home)), ADA: signed_in("Ada"), EVE: signed_in("Eve")}
     members.share(owner, "Ada", [open_project], "annotator")
     members.share(owner, "Eve", [eves], "owner")
     cookies |= {name: signed_in(name.capitalize()) for name in ("expired", "ended", "disabled")}

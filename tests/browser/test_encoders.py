@@ -13,13 +13,7 @@ from tests.browser import room
 from tests.browser.server import START, Server
 from tests.conftest import ROOT
 from tests.fake_hub import FakeHub, serving
-from tests.plcore.tables.encoders.small_catalogue import (
-    REVISION,
-    WORDS,
-    file_of,
-    small_catalogue,
-    words_entry,
-)
+from tests.plcore.tables.encoders.small_catalogue import REVISION, WORDS, file_of, small_catalogue, words_entry
 from tests.workflow.text_world import text_frame, text_project
 from workflow.people import team
 from workflow.server.home import Home
@@ -85,9 +79,7 @@ def left(server: Server) -> list[str]:
     return sorted(path.name for path in (server.home / "encoders").iterdir())
 
 
-def test_import_page_downloads_encoder_and_encodes(
-    page: Page, server: Server, home: Home, hub: FakeHub
-) -> None:
+def test_import_page_downloads_encoder_and_encodes(page: Page, server: Server, home: Home, hub: FakeHub) -> None:
     team.ensure_owner(home)
     page.goto(f"{server.base}/import")
     page.locator(room.TABLE_BOX).set_input_files(
@@ -116,9 +108,7 @@ def test_import_page_downloads_encoder_and_encodes(
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
-def test_failed_download_leaves_nothing_and_words_can_return(
-    learning: Page, server: Server, hub: FakeHub
-) -> None:
+def test_failed_download_leaves_nothing_and_words_can_return(learning: Page, server: Server, hub: FakeHub) -> None:
     def again() -> None:
         learning.reload()
         learning.get_by_role("tab", name="Model").click()
@@ -137,9 +127,7 @@ def test_failed_download_leaves_nothing_and_words_can_return(
     again()
     hub.files[MODEL] = WORDS[:-1] + b"!"
     learn(learning)
-    expect(
-        learning.get_by_text("what arrived is not what Winnow's authors tested; nothing was kept")
-    ).to_be_visible()
+    expect(learning.get_by_text("what arrived is not what Winnow's authors tested; nothing was kept")).to_be_visible()
     assert left(server) == []
     hub.status = 404
     learn(learning)

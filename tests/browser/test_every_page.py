@@ -302,9 +302,7 @@ def check_scripts(browser: Browser, server: Server, cookies: str | Path, project
             one.context.close()
 
 
-def test_document_lists_scripts_of_page_with_one_project(
-    browser: Browser, looked_at: tuple[Server, Path]
-) -> None:
+def test_document_lists_scripts_of_page_with_one_project(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     check_scripts(browser, *looked_at, projects=1)
 
 

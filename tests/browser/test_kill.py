@@ -102,9 +102,7 @@ def test_acknowledged_answers_survive_and_next_question_is_the_same(
         acknowledged[room.row_id(page)] = label
         room.answer(page, label)
     next_row, next_token = room.row_id(page), room.token(page)
-    page.keyboard.press(
-        room.first_key(page)
-    )  # in flight while the process dies: stored or not, but never half
+    page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
     # A second copy of what the crash has left: what would have come next without that last press.
@@ -127,11 +125,7 @@ def test_acknowledged_answers_survive_and_next_question_is_the_same(
 
 def test_open_card_answers_again_after_restart(annotating: tuple[Server, Page]) -> None:
     server, page = annotating
-    asked, label, shown = (
-        room.row_id(page),
-        page.locator(".choice .label").first.inner_text(),
-        room.token(page),
-    )
+    asked, label, shown = (room.row_id(page), page.locator(".choice .label").first.inner_text(), room.token(page))
     server.kill()
     other = again(server)
     try:
@@ -144,15 +138,9 @@ def test_open_card_answers_again_after_restart(annotating: tuple[Server, Page]) 
 
 
 @pytest.mark.proof
-def test_answer_while_server_is_down_is_stored_once_later(
-    annotating: tuple[Server, Page],
-) -> None:
+def test_answer_while_server_is_down_is_stored_once_later(annotating: tuple[Server, Page]) -> None:
     server, page = annotating
-    asked, label, shown = (
-        room.row_id(page),
-        page.locator(".choice .label").first.inner_text(),
-        room.token(page),
-    )
+    asked, label, shown = (room.row_id(page), page.locator(".choice .label").first.inner_text(), room.token(page))
     page.keyboard.press("t")
     page.keyboard.type("typed before")
     page.keyboard.press("Escape")

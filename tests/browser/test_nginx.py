@@ -34,19 +34,14 @@ def ports() -> tuple[int, int]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, ports: tuple[int, int]) -> Iterator[Server]:
     nginx.found_or_not_run()
-    public = {
-        "WINNOW_PUBLIC_URL": f"https://localhost:{ports[0]}/winnow",
-        "WINNOW_TRUSTED_PROXIES": "127.0.0.1",
-    }
+    public = {"WINNOW_PUBLIC_URL": f"https://localhost:{ports[0]}/winnow", "WINNOW_TRUSTED_PROXIES": "127.0.0.1"}
     running = Server(tmp_path_factory.mktemp("server") / "home", more=public).start()
     yield running
     running.stop()
 
 
 @pytest.fixture(scope="module")
-def proxy(
-    tmp_path_factory: pytest.TempPathFactory, server: Server, ports: tuple[int, int]
-) -> Iterator[Proxy]:
+def proxy(tmp_path_factory: pytest.TempPathFactory, server: Server, ports: tuple[int, int]) -> Iterator[Proxy]:
     with nginx.running(tmp_path_factory.mktemp("nginx"), *ports, server.port) as running:
         yield running
 
@@ -78,11 +73,7 @@ def handshake(proxy: Proxy, origin: str, cookie: str) -> int:
         address = f"wss://localhost:{proxy.port}/winnow/_stcore/stream"
         try:
             with connect(  # a busy machine takes more than the ten seconds that it would wait by itself
-                address,
-                ssl=proxy.tls,
-                origin=Origin(origin),
-                additional_headers={"Cookie": cookie},
-                open_timeout=60,
+                address, ssl=proxy.tls, origin=Origin(origin), additional_headers={"Cookie": cookie}, open_timeout=60
             ):
                 return 101
         except InvalidStatus as refusal:
@@ -100,12 +91,7 @@ def cookie_of(page: Page) -> str:
 def test_printed_links_have_public_address(server: Server, proxy: Proxy) -> None:
     assert server.link.startswith(f"{proxy.base}/signin?link=")
     done = subprocess.run(
-        [sys.executable, "cli.py", "link"],
-        cwd=ROOT,
-        env=server.environment,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "cli.py", "link"], cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(f"{proxy.base}/signin?link=")
 

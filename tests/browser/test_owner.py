@@ -149,9 +149,7 @@ def test_forty_clips_are_answered_and_exported(
 
     page.goto(f"{server.base}/export")
     found = back(page)
-    assert [{name: one[name] for name in rows[0]} for one in found] == rows, (
-        "the same rows and columns, in order"
-    )
+    assert [{name: one[name] for name in rows[0]} for one in found] == rows, "the same rows and columns, in order"
     for place, one in enumerate(found):
         window = divmod(place // 2, WINDOWS)
         label = said.get(window)
@@ -200,9 +198,7 @@ class Newcomer:
 
     def choose_file(self, name: str, content: bytes) -> None:
         self.actions += 1
-        self.page.locator(room.TABLE_BOX).set_input_files(
-            {"name": name, "mimeType": "text/csv", "buffer": content}
-        )
+        self.page.locator(room.TABLE_BOX).set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
 
 
 def truth_of(demo: Demo) -> Mapping[str, str]:

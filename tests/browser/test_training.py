@@ -65,9 +65,7 @@ def newest_model(server: Server, project: int) -> int:
     """The newest published version, -1 before the first."""
     database = sqlite3.connect(f"file:{server.home / 'winnow.sqlite3'}?mode=ro", uri=True)
     with closing(database):
-        (found,) = database.execute(
-            "SELECT max(version) FROM models WHERE project_id = ?", (project,)
-        ).fetchone()
+        (found,) = database.execute("SELECT max(version) FROM models WHERE project_id = ?", (project,)).fetchone()
     return -1 if found is None else found
 
 
@@ -158,9 +156,7 @@ def test_models_are_compared_and_adopted_before_first_answer(
     project = import_lost(page, server, file)
     page.goto(f"{server.base}/models?project={project}")
     expect(page.get_by_text("Automatic is on")).to_be_visible()
-    expect(page.get_by_text(re.compile("Comparing the models"))).to_be_visible(
-        timeout=AUTOMATIC_PATIENCE * 1000
-    )
+    expect(page.get_by_text(re.compile("Comparing the models"))).to_be_visible(timeout=AUTOMATIC_PATIENCE * 1000)
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     until = time.monotonic() + AUTOMATIC_PATIENCE
     adopted = page.get_by_text(re.compile("From the start: Kernel ridge, .+ beyond chance")).first

@@ -187,9 +187,7 @@ PEOPLE, ANSWERS = 6, 12
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_killed_server_does_not_stop_team_or_repeat_rows(
-    tmp_path: Path, postgres_server: PostgresServer
-) -> None:
+def test_killed_server_does_not_stop_team_or_repeat_rows(tmp_path: Path, postgres_server: PostgresServer) -> None:
     with postgres_server.empty_database() as url:
         place = {"WINNOW_DATABASE_URL": url}
         team = make_team({"WINNOW_HOME": str(tmp_path / "home"), **place}, PEOPLE, ANSWERS)

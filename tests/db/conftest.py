@@ -87,9 +87,7 @@ def new_entry(project_id: int, revision: int = 0, **changes: object) -> entries.
         "before": ("robin", "wren"),
         "after": ("wren",),
     } | changes
-    values.setdefault(
-        "token", f"{values['person_id']}.{values['row']}.{values.get('label')}.{values['revision']}"
-    )
+    values.setdefault("token", f"{values['person_id']}.{values['row']}.{values.get('label')}.{values['revision']}")
     return entries.NewEntry(**values)  # type: ignore[arg-type]
 
 

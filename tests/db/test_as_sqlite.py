@@ -59,9 +59,7 @@ def rows(database: Database) -> dict[str, list[str]]:
         }
 
 
-def test_copying_to_sqlite_and_back_keeps_every_value(
-    used: Database, other: Database, tmp_path: Path
-) -> None:
+def test_copying_to_sqlite_and_back_keeps_every_value(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     assert look_into(tmp_path / "a.sqlite3", "rows").counts == {"projects": 2, "entries": 2, "people": 2}
     other.fill_from(tmp_path / "a.sqlite3")
@@ -137,17 +135,13 @@ def test_copy_of_earlier_version_replaces_database(used: Database, other: Databa
         assert rows(other) == rows(used)
 
 
-def test_copy_leaves_out_concurrent_commits(
-    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copy_leaves_out_concurrent_commits(used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = engine._carry
 
     def late(*given: object) -> None:
         with used.write() as session:
             session.execute(text("UPDATE people SET name = name || '.'"))
-            session.execute(
-                text("INSERT INTO groups (name, created_at) VALUES (now()::text || random(), now())")
-            )
+            session.execute(text("INSERT INTO groups (name, created_at) VALUES (now()::text || random(), now())"))
         plain(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine, "_carry", late)
@@ -174,9 +168,7 @@ def test_restore_is_refused_while_another_client_is_connected(
     assert rows(used) == before
 
 
-def test_failed_restore_changes_nothing(
-    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_restore_changes_nothing(used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     before = rows(used)
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as copy:
@@ -188,9 +180,7 @@ def test_failed_restore_changes_nothing(
     assert rows(used) == before
 
 
-def test_copy_with_missing_rows_is_refused(
-    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copy_with_missing_rows_is_refused(used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))
     with pytest.raises(RuntimeError, match="the table groups and its copy differ in their rows: 2 and 0"):
         used.copy_to(tmp_path / "a.sqlite3")

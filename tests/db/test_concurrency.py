@@ -42,9 +42,7 @@ def test_eight_writing_threads_lose_no_entry(database: Database) -> None:
         seqs = []
         for row in range(25):
             with database.write() as session:
-                made = entries.append(
-                    session, new_entry(project, row=row, token=f"{thread}.{row}", revision=thread)
-                )
+                made = entries.append(session, new_entry(project, row=row, token=f"{thread}.{row}", revision=thread))
             seqs.append(made.seq)
         return seqs
 
@@ -96,10 +94,7 @@ def test_killed_writers_lose_no_acknowledged_entry(sqlite_url: str) -> None:
 
 def _start(url: str, person: int, row: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, url, str(person), str(row)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", WRITER, url, str(person), str(row)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
 
 
@@ -171,8 +166,7 @@ def test_list_of_events_is_limited(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    ["UPDATE events SET what = 'sign-out'", "DELETE FROM events", "UPDATE events SET at = '2020-01-01'"],
+    "change", ["UPDATE events SET what = 'sign-out'", "DELETE FROM events", "UPDATE events SET at = '2020-01-01'"]
 )
 def test_audit_is_append_only(database: Database, change: str) -> None:
     three(database)

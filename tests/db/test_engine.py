@@ -177,9 +177,7 @@ def test_names_are_unique_and_roles_are_checked(database: Database) -> None:
 def test_foreign_keys_are_enforced(database: Database) -> None:
     with pytest.raises(IntegrityError), database.write() as session:
         session.execute(
-            text(
-                "INSERT INTO sign_ins (secret_hash, person_id, created_at, expires_at) VALUES ('x', 99, :now, :now)"
-            ),
+            text("INSERT INTO sign_ins (secret_hash, person_id, created_at, expires_at) VALUES ('x', 99, :now, :now)"),
             {"now": "2026-01-01 00:00:00"},
         )
 
@@ -223,11 +221,7 @@ def test_file_that_is_no_database_counts_as_damaged(tmp_path: Path) -> None:
 
 def tables_of(module: object) -> set[str]:
     found = vars(module).values()
-    return {
-        one.__tablename__
-        for one in found
-        if isinstance(one, type) and issubclass(one, Base) and one is not Base
-    }
+    return {one.__tablename__ for one in found if isinstance(one, type) and issubclass(one, Base) and one is not Base}
 
 
 def test_every_table_is_in_models() -> None:
@@ -278,9 +272,7 @@ def test_revisions_match_alembic_order() -> None:
     assert revisions() == tuple(one.revision for one in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
-def test_migration_works_from_any_directory(
-    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_migration_works_from_any_directory(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = Database(sqlite_url)
     made.migrate()
@@ -292,9 +284,7 @@ def test_migration_works_from_any_directory(
 def test_failed_migration_is_rolled_back(sqlite_url: str) -> None:
     made = Database(sqlite_url)
     with made.write() as session:
-        session.execute(
-            text("CREATE TABLE questions (nonsense TEXT)")
-        )  # the last table of the first migration
+        session.execute(text("CREATE TABLE questions (nonsense TEXT)"))  # the last table of the first migration
     with pytest.raises(Exception, match="questions already exists"):
         made.migrate()
     with made.read() as session:
@@ -319,8 +309,7 @@ def rewrite(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
     """Change the definition of a schema object in the file."""
     file.execute("PRAGMA writable_schema=ON")
     changed = file.execute(
-        "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)",
-        (old, new, name, old),
+        "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)", (old, new, name, old)
     )
     assert changed.rowcount == 1
     file.execute("PRAGMA writable_schema=RESET")
@@ -330,9 +319,7 @@ FAULTS = {
     "DROP TRIGGER entries_no_delete": "the trigger 'entries_no_delete' is missing",
     "ALTER TABLE people ADD COLUMN x": "the table 'people' is not as Winnow makes it",
     "DROP TABLE snapshots": "the table 'snapshots' is missing",
-    "ALTER TABLE members RENAME TO evil; CREATE VIEW members AS SELECT * FROM evil": (
-        "the table 'members' is missing"
-    ),
+    "ALTER TABLE members RENAME TO evil; CREATE VIEW members AS SELECT * FROM evil": ("the table 'members' is missing"),
     "DROP TABLE goals; CREATE VIEW goals AS SELECT 1 AS x": "the table 'goals' is missing",
     "DROP TRIGGER entries_no_delete; CREATE TRIGGER entries_no_delete BEFORE DELETE ON people "
     "BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END": (
@@ -406,9 +393,7 @@ def test_trigger_disguised_as_table_is_not_harmless(file: sqlite3.Connection) ->
         ("entries_no_update", "entries are append-only", "entries are"),
     ],
 )
-def test_schema_part_with_other_definition_is_named(
-    file: sqlite3.Connection, name: str, old: str, new: str
-) -> None:
+def test_schema_part_with_other_definition_is_named(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
     rewrite(file, name, old, new)
     assert f"{name!r} is not as Winnow makes it" in str(what_differs(file, NEWEST).fault)
 
@@ -426,16 +411,12 @@ def test_schema_part_with_other_definition_is_named(
         ),
     ],
 )
-def test_schema_comparison_ignores_formatting(
-    file: sqlite3.Connection, name: str, old: str, new: str
-) -> None:
+def test_schema_comparison_ignores_formatting(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
     rewrite(file, name, old, new)
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_sqlite_statistics_and_missing_index_are_no_difference(
-    file: sqlite3.Connection,
-) -> None:
+def test_sqlite_statistics_and_missing_index_are_no_difference(file: sqlite3.Connection) -> None:
     file.executescript("DROP INDEX ix_entries_row; ANALYZE")
     assert what_differs(file, NEWEST) == Differences(None, ())
 

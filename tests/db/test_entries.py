@@ -151,12 +151,7 @@ def test_note_naming_unique_index_is_no_duplicate(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE entries SET kind = 'not'",
-        "DELETE FROM entries",
-        "UPDATE entries SET seq = 5 WHERE seq = 1",
-    ],
+    "change", ["UPDATE entries SET kind = 'not'", "DELETE FROM entries", "UPDATE entries SET seq = 5 WHERE seq = 1"]
 )
 def test_log_is_append_only(database: Database, change: str) -> None:
     project = add_project(database)
@@ -226,9 +221,7 @@ def test_answers_are_counted_listed_and_timed(database: Database) -> None:
         assert answers.answered_rows(session, project, ANSWERS) == 1
     append(database, project, 2, row=1, kind="withdraw", target_seq=first.seq)
     with database.read() as session:
-        assert (
-            answers.answered_rows(session, project, ANSWERS) == 1
-        )  # the second answer to row 1 still stands
+        assert answers.answered_rows(session, project, ANSWERS) == 1  # the second answer to row 1 still stands
 
 
 def test_timed_answers_are_newest_first_with_their_questions(database: Database) -> None:
@@ -270,9 +263,7 @@ def test_latest_annotator_is_returned_for_requested_rows(database: Database) -> 
 def test_person_is_found_with_role_project_and_log_height(database: Database, number: int) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
-        zoe, bea = (
-            people.add(session, name, role, NOW) for name, role in (("zoe", "owner"), ("bea", "annotator"))
-        )
+        zoe, bea = (people.add(session, name, role, NOW) for name, role in (("zoe", "owner"), ("bea", "annotator")))
         members.put(session, birds, bea, "viewer", at=NOW, by=zoe)
         members.put(session, frogs, bea, "reviewer", at=NOW, by=None)
         for row in range(3):
@@ -365,14 +356,8 @@ def test_standing_cell_answers_are_listed(database: Database) -> None:
             entries.append(session, new_entry(project, number, kind=kind, row=5, labels=()))
         entries.append(session, new_entry(other, kind="yes"))
         told = [(3, "no", ("robin", "owl")), (3, "yes", ("wren",))]
-        assert answers.answers_of(session, project, CELLS_ANSWERS) == [
-            *told,
-            (4, "yes", ("wren",)),
-            (5, "bad", ()),
-        ]
-        entries.append(
-            session, new_entry(project, 1, kind="withdraw", row=4, label="wren", labels=(), target_seq=3)
-        )
+        assert answers.answers_of(session, project, CELLS_ANSWERS) == [*told, (4, "yes", ("wren",)), (5, "bad", ())]
+        entries.append(session, new_entry(project, 1, kind="withdraw", row=4, label="wren", labels=(), target_seq=3))
         assert answers.answers_of(session, project, CELLS_ANSWERS) == [*told, (5, "bad", ())]
 
 
@@ -419,8 +404,7 @@ def filled(database: Database) -> int:
         ):
             entries.append(session, new_entry(project, **change))
         entries.append(
-            session,
-            new_entry(project, kind="withdraw", row=2, labels=(), target_seq=4, revision=1, token="back"),
+            session, new_entry(project, kind="withdraw", row=2, labels=(), target_seq=4, revision=1, token="back")
         )
         entries.append(session, new_entry(project + 1, row=1))
     return project
@@ -433,9 +417,7 @@ def found(database: Database, project: int, **wanted: object) -> list[tuple[int,
         page = answers.page(session, project, wish, 0, 50)
         assert [(one.seq, one.row) for one in page] == places
         assert answers.count_reviewed(session, project, wish) == len(places)
-        assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [
-            seq for seq, _ in places[1:2]
-        ]
+        assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [seq for seq, _ in places[1:2]]
         assert answers.with_seqs(session, project, [seq for seq, _ in places]) == page
     return places
 

@@ -143,8 +143,7 @@ def test_replaced_postgres_database_is_not_written(postgres_url: str) -> None:
     admin = create_engine(make_url(postgres_url).set(database="postgres"), isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.execute(
-            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"),
-            {"name": other},
+            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"), {"name": other}
         )
         connection.execute(text(f"ALTER DATABASE {other} RENAME TO {other}_away"))
         connection.execute(text(f"CREATE DATABASE {other}"))
@@ -208,9 +207,7 @@ def test_database_copy_lists_its_contents(tmp_path: Path) -> None:
     found = look_into(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
     assert found.revision == revisions()[0]
     assert found.counts == {"projects": 1, "entries": 1, "people": 1}
-    assert found.table_hashes == {"first", "then", "now"}, (
-        "also the tables that projects had before rows were added"
-    )
+    assert found.table_hashes == {"first", "then", "now"}, "also the tables that projects had before rows were added"
 
 
 def test_overwritten_page_is_found(tmp_path: Path) -> None:
@@ -301,20 +298,13 @@ def copy(database: Database, tmp_path: Path) -> Path:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         for name, until in (("open", LATER), ("over", NOW), ("ended", LATER)):
-            common: dict[str, Any] = {
-                "secret_hash": name,
-                "person_id": ada,
-                "created_at": NOW,
-                "expires_at": until,
-            }
+            common: dict[str, Any] = {"secret_hash": name, "person_id": ada, "created_at": NOW, "expires_at": until}
             people.add_sign_in(session, **common)
             people.add_link(session, created_by=None, **common)
         people.take(session, "ended", NOW)
         people.end(session, 3, ada, NOW)
         for name, end in (("for ever", None), ("an hour", LATER), ("over", NOW), ("ended", None)):
-            people.add_token(
-                session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end
-            )
+            people.add_token(session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end)
         people.end_token(session, 4, ada, NOW)
     database.copy_to(tmp_path / "copy.sqlite3")
     return tmp_path / "copy.sqlite3"
@@ -326,17 +316,11 @@ def test_ending_access_closes_sign_ins_links_and_tokens(copy: Path) -> None:
     there = Database(f"sqlite:///{copy}")
     try:
         with there.read() as session:
-            assert [people.find_sign_in(session, name, at) for name in ("open", "over", "ended")] == [
-                None
-            ] * 3
+            assert [people.find_sign_in(session, name, at) for name in ("open", "over", "ended")] == [None] * 3
             assert people.open_counts(session, at) == {}
             assert people.list_tokens(session, at, 1) == []
             found = [people.find_link(session, name) for name in ("open", "over", "ended")]
-            assert [one and (one.expires_at, one.used_at) for one in found] == [
-                (at, None),
-                (NOW, None),
-                (LATER, NOW),
-            ]
+            assert [one and (one.expires_at, one.used_at) for one in found] == [(at, None), (NOW, None), (LATER, NOW)]
             (event,) = listed(session, EventFilter(what="restored"))
         assert (event.at, event.person_id, event.address) == (at, None, "")
         assert event.details == {"file": "b.zip", "sign_ins": 1, "links": 1, "tokens": 2}

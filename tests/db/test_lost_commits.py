@@ -64,9 +64,7 @@ def test_commit_lost_before_server_is_not_stored(through: Database, proxy: Proxy
     assert names(postgres_url) == ["ada"]
 
 
-def test_commit_with_lost_reply_succeeds(
-    through: Database, proxy: Proxy, postgres_url: str, note: Note
-) -> None:
+def test_commit_with_lost_reply_succeeds(through: Database, proxy: Proxy, postgres_url: str, note: Note) -> None:
     proxy.cuts = "after"
     add(through, "ada")
     assert (proxy.times, names(postgres_url)) == (1, ["ada"])
@@ -77,18 +75,11 @@ def test_commit_with_lost_reply_succeeds(
 
 @pytest.mark.parametrize(("how", "stored"), [("before", []), ("after", ["ada"])])
 def test_lost_commit_on_unreachable_server_is_unknown(
-    through: Database,
-    proxy: Proxy,
-    postgres_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    how: str,
-    stored: list[str],
+    through: Database, proxy: Proxy, postgres_url: str, monkeypatch: pytest.MonkeyPatch, how: str, stored: list[str]
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     proxy.cuts, proxy.closed = how, True
-    with pytest.raises(
-        CommitUnknownError, match="not known whether it was stored: look before you do it again"
-    ):
+    with pytest.raises(CommitUnknownError, match="not known whether it was stored: look before you do it again"):
         add(through, "ada")
     assert names(postgres_url) == stored
 
@@ -105,9 +96,7 @@ def sent(database: Database) -> tuple[Commit, int]:
     return commits[0], pid
 
 
-def test_lost_commit_is_unknown_after_statistics_reset(
-    through: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_commit_is_unknown_after_statistics_reset(through: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a crash, when the number may be that of another transaction."""
     commit, _ = sent(through)
     assert engine.came_through(through._reader, commit)
@@ -115,9 +104,7 @@ def test_lost_commit_is_unknown_after_statistics_reset(
         session.execute(text("SELECT pg_stat_reset_shared('bgwriter')"))
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, commit)
-    ahead = Commit(
-        1, str(2**40), commit.since
-    )  # a number that this server has not given yet is not asked for
+    ahead = Commit(1, str(2**40), commit.since)  # a number that this server has not given yet is not asked for
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, ahead)
 
@@ -156,9 +143,7 @@ def test_connection_lost_inside_block_is_no_lost_commit(through: Database, proxy
         fail()
 
 
-def test_restore_with_lost_reply_succeeds(
-    through: Database, proxy: Proxy, postgres_url: str, tmp_path: Path
-) -> None:
+def test_restore_with_lost_reply_succeeds(through: Database, proxy: Proxy, postgres_url: str, tmp_path: Path) -> None:
     add(through, "ada")
     through.copy_to(tmp_path / "copy")
     add(through, "bob")

@@ -85,9 +85,7 @@ def test_moved_or_replaced_file_is_not_written(
     path = path_of(opened_file_database)
     way(path)
     for _ in range(2):
-        with pytest.raises(
-            DatabaseReplacedError, match=r"Nothing was stored\..* Fix: put the right file"
-        ) as caught:
+        with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\..* Fix: put the right file") as caught:
             add(opened_file_database, "bob")
         with pytest.raises(DatabaseReplacedError):
             opened_file_database.check()
@@ -130,9 +128,7 @@ def test_reopening_accepts_replaced_file(opened_file_database: Database) -> None
     opened_file_database.close()
 
 
-def test_file_moved_away_and_back_loses_nothing(
-    opened_file_database: Database,
-) -> None:
+def test_file_moved_away_and_back_loses_nothing(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     away = path.with_name("away.sqlite3")
     path.rename(away)
@@ -191,9 +187,7 @@ def rescued(path: Path) -> Path:
     return found
 
 
-def test_deleted_file_is_rescued_and_usable_when_put_back(
-    opened_file_database: Database,
-) -> None:
+def test_deleted_file_is_rescued_and_usable_when_put_back(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     path.unlink()
     for _ in range(2):
@@ -268,9 +262,7 @@ def test_deleted_wal_is_rebuilt_without_loss(opened_file_database: Database, end
     opened_file_database.close()
 
 
-def test_wal_deleted_during_transaction_aborts_it(
-    opened_file_database: Database,
-) -> None:
+def test_wal_deleted_during_transaction_aborts_it(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
 
     def write() -> None:
@@ -392,10 +384,7 @@ def test_wal_written_by_another_process_is_kept(
     opened_file_database.close()
     found = migrated_by_another.execute("SELECT count(*) FROM sqlite_master WHERE name = 'two'").fetchone()
     assert found == (1,)
-    assert (
-        path_of(opened_file_database).with_name(path_of(opened_file_database).name + LOG).stat().st_size
-        == size
-    )
+    assert path_of(opened_file_database).with_name(path_of(opened_file_database).name + LOG).stat().st_size == size
 
 
 def test_torn_header_read_keeps_wal(opened_file_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,9 +139,7 @@ def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> N
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
         assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
-        assert not questions.reserved_places(session, project, 1, NOW), (
-            "their own row is not before someone else"
-        )
+        assert not questions.reserved_places(session, project, 1, NOW), "their own row is not before someone else"
         assert not questions.reserved_places(session, project, 2, NOON)
         assert not questions.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
@@ -223,11 +221,7 @@ def test_membership_is_removed(database: Database, who: dict[str, int]) -> None:
 
 def test_unknown_role_person_or_project_is_refused(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
-    for project, person, role in (
-        (birds, who["bea"], "king"),
-        (birds, 99, "viewer"),
-        (99, who["bea"], "viewer"),
-    ):
+    for project, person, role in ((birds, who["bea"], "king"), (birds, 99, "viewer"), (99, who["bea"], "viewer")):
         with pytest.raises(IntegrityError), database.write() as session:
             members.put(session, project, person, role, at=NOW, by=None)
     with database.read() as session:
@@ -287,13 +281,9 @@ def test_token_is_found_until_it_expires_or_ends(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         for name, until in (("for ever", None), ("an hour", LATER), ("over", NOW)):
-            people.add_token(
-                session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=until
-            )
+            people.add_token(session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=until)
     with database.read() as session:
-        found = {
-            name: people.find_token(session, name, NOW) for name in ("for ever", "an hour", "over", "none")
-        }
+        found = {name: people.find_token(session, name, NOW) for name in ("for ever", "an hour", "over", "none")}
         assert [name for name, one in found.items() if one is not None] == ["for ever", "an hour"]
         use = found["an hour"]
         assert use is not None
@@ -318,9 +308,7 @@ def test_token_is_found_until_it_expires_or_ends(database: Database) -> None:
 def test_disabled_person_s_token_is_not_found(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
-        people.add_token(
-            session, secret_hash="h", person_id=ada, purpose="p", created_at=NOW, expires_at=None
-        )
+        people.add_token(session, secret_hash="h", person_id=ada, purpose="p", created_at=NOW, expires_at=None)
         people.disable(session, ada, NOW)
         assert people.find_token(session, "h", NOW) is None
 
@@ -384,10 +372,7 @@ def test_groups_are_made_changed_and_removed(database: Database, team: list[int]
     with database.write() as session:
         experts = members.add(session, "experts", [cleo, ada, ada], NOW)
         nobody = members.add(session, "all", [], NOW)
-        assert members.list_groups(session) == [
-            Group(nobody, "all", ()),
-            Group(experts, "experts", (ada, cleo)),
-        ]
+        assert members.list_groups(session) == [Group(nobody, "all", ()), Group(experts, "experts", (ada, cleo))]
         members.change(session, experts, "birders", [bob])
         assert members.find(session, experts) == Group(experts, "birders", (bob,))
         members.remove_group(session, experts)
@@ -454,10 +439,7 @@ def test_day_lists_own_entries_since_its_start(database: Database) -> None:
             found = members.entries_since(session, project, 1, moment, kinds, "simulated")  # type: ignore[arg-type]
         return [(one.kind, one.token, one.seconds, one.withdrawn) for one in found]
 
-    assert since(LATER, "is", "skip") == [
-        ("is", "1.1.None.0", 4.0, True),
-        ("skip", "1.2.None.0", None, False),
-    ]
+    assert since(LATER, "is", "skip") == [("is", "1.1.None.0", 4.0, True), ("skip", "1.2.None.0", None, False)]
     assert since(NOW, "is") == [("is", "1.0.None.0", None, True), ("is", "1.1.None.0", 4.0, True)]
     assert since(LATER + timedelta(seconds=1), "is") == []
     with database.read() as session:

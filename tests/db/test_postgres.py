@@ -55,9 +55,7 @@ def test_timeouts_set_by_administrator_are_kept(postgres_url: str) -> None:
     ("given", "has"), [("off", "on"), ("local", "local"), ("remote_write", "remote_write"), ("on", "on")]
 )
 @pytest.mark.parametrize("of", ["DATABASE {name}", "ROLE winnow IN DATABASE {name}"])
-def test_commits_are_durable_despite_server_settings(
-    postgres_url: str, of: str, given: str, has: str
-) -> None:
+def test_commits_are_durable_despite_server_settings(postgres_url: str, of: str, given: str, has: str) -> None:
     """`off` would lose acknowledged answers; other settings are up to the administrator."""
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
@@ -91,9 +89,7 @@ def hang(hangs: Database, waits: Database, person: int) -> None:
         held.execute(RENAME, {"id": person})
 
 
-def test_hanging_transaction_is_ended_and_next_continues(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hanging_transaction_is_ended_and_next_continues(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database(postgres_url)
     database.migrate()
     with database.write() as session:
@@ -175,9 +171,7 @@ def test_write_needs_few_statements(postgres: Database) -> None:
     assert len(said) == 1
 
 
-def test_second_writer_of_project_waits_for_first(
-    postgres: Database,
-) -> None:
+def test_second_writer_of_project_waits_for_first(postgres: Database) -> None:
     one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
     with postgres.write(project=one) as first:
         with postgres.write(project=other) as session:  # of another project: at once
@@ -207,18 +201,14 @@ def test_terminated_connection_is_replaced(postgres: Database) -> None:
             assert session.execute(text("SELECT 1")).scalar_one() == 1
 
 
-def test_long_idle_connection_is_checked_before_use(
-    postgres: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_idle_connection_is_checked_before_use(postgres: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy between the two may have dropped the connection silently."""
     with postgres.read() as session:
         raw = session.connection().connection.driver_connection
         assert raw is not None
         descriptor = raw.pgconn.socket
     with socket.socket(fileno=os.dup(descriptor)) as line:
-        line.shutdown(
-            socket.SHUT_WR
-        )  # nothing that is said gets there; nothing comes back that could be read
+        line.shutdown(socket.SHUT_WR)  # nothing that is said gets there; nothing comes back that could be read
     monkeypatch.setattr(postgres_engine, "QUIET", 0.0)
     with postgres.write() as session:
         assert session.connection().connection.driver_connection is not raw
@@ -269,9 +259,7 @@ def test_short_cursor_describes_columns_by_name_and_type(postgres_url: str) -> N
         whole = connection.execute(QUERY)
         short = short_cursor()(connection).execute(QUERY)
         assert whole.description is not None
-        assert [one[:2] for one in short.description] == [
-            (one.name, one.type_code) for one in whole.description
-        ]
+        assert [one[:2] for one in short.description] == [(one.name, one.type_code) for one in whole.description]
         assert {one[2:] for one in short.description} == {(None,) * 5}, "as many parts as PEP 249 names"
         assert short.fetchall() == whole.fetchall()
 

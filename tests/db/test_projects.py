@@ -27,9 +27,7 @@ def test_latest_project_of_file_is_found_again(database: Database) -> None:
     first, second = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         for number in (first, second):
-            session.execute(
-                text("UPDATE projects SET source_hash = 'abc' WHERE id = :number"), {"number": number}
-            )
+            session.execute(text("UPDATE projects SET source_hash = 'abc' WHERE id = :number"), {"number": number})
         assert projects.by_source(session, "abd") is None
         assert projects.by_source(session, "abc") == projects.get(session, second)
         projects.change(session, second, archived_at=NOW)
@@ -313,10 +311,7 @@ def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
 
 KINDS: dict[str, tuple[Callable[[], Requests[Any]], dict[str, Any]]] = {
     "encodings": (lambda: Requests("encodings", Encoding), {"encoder": "words", "notes": []}),
-    "comparisons": (
-        lambda: Requests("comparisons", Comparison),
-        {"seq": 3, "answers": 2, "checks": 1, "fitting": ""},
-    ),
+    "comparisons": (lambda: Requests("comparisons", Comparison), {"seq": 3, "answers": 2, "checks": 1, "fitting": ""}),
 }
 
 
@@ -326,9 +321,7 @@ def kind(request: pytest.FixtureRequest) -> tuple[Requests[Any], dict[str, Any]]
     return made(), columns
 
 
-def test_one_that_waits_or_runs_is_not_doubled(
-    database: Database, kind: tuple[Requests[Any], dict[str, Any]]
-) -> None:
+def test_one_that_waits_or_runs_is_not_doubled(database: Database, kind: tuple[Requests[Any], dict[str, Any]]) -> None:
     requests, columns = kind
     project, other = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
@@ -376,9 +369,7 @@ def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.
             labels = (odd[number % 5],) if number % 3 else odd[:number]
             entries.append(session, new_entry(project, row=number, labels=labels))
             entries.append(session, new_entry(other, row=number))
-        entries.append(
-            session, new_entry(project, row=0, revision=1, kind="withdraw", labels=(), target_seq=1)
-        )
+        entries.append(session, new_entry(project, row=0, revision=1, kind="withdraw", labels=(), target_seq=1))
         entries.append(session, new_entry(project, row=entries.NO_ROW, kind="class", person_id=2))
     monkeypatch.setattr(events, "READ_AT_ONCE", 2)
     with database.read() as session:
@@ -394,13 +385,10 @@ def test_how_questions_were_put_is_read_if_it_says_something(database: Database)
     asked = (None, {"form": "which", "first": ["a"]}, {"form": "is", "about": ["first"]}, {"first": []})
     with database.write() as session:
         for number in range(8):
-            entries.append(
-                session, new_entry(project, row=number, asked=asked[number % 4], labels=("a", "b"))
-            )
+            entries.append(session, new_entry(project, row=number, asked=asked[number % 4], labels=("a", "b")))
             entries.append(session, new_entry(other, row=number, asked=asked[1]))
         entries.append(
-            session,
-            new_entry(project, row=1, revision=1, kind="withdraw", labels=(), target_seq=2, asked=asked[1]),
+            session, new_entry(project, row=1, revision=1, kind="withdraw", labels=(), target_seq=2, asked=asked[1])
         )
     with database.read() as session:
         found = list(events.each_put(session, project, 2, 99, "first"))

@@ -52,9 +52,7 @@ def test_unfinished_encoding_is_not_doubled(database: Database) -> None:
     second = ask_encoding(database, birds, "colors")
     assert second > other
     with database.read() as session:
-        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other, second], (
-            "as they were asked for"
-        )
+        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other, second], "as they were asked for"
         assert trained.ENCODINGS.latest(session, birds, DONE) is None
         assert trained.ENCODINGS.latest(session, 99) is None
     assert encoding_now(database, birds).encoder == "colors"
@@ -170,10 +168,7 @@ def test_cancelled_comparison_cannot_be_done_and_fault_is_stored(database: Datab
         assert not trained.COMPARISONS.end(session, one, DONE, LATER, report={})
         assert trained.COMPARISONS.end(session, failed, FAILED, LATER, fault="too few rows")
     assert comparison_now(database, one).report is None
-    assert (comparison_now(database, failed).state, comparison_now(database, failed).fault) == (
-        FAILED,
-        "too few rows",
-    )
+    assert (comparison_now(database, failed).state, comparison_now(database, failed).fault) == (FAILED, "too few rows")
 
 
 def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
@@ -219,8 +214,7 @@ def test_entries_about_no_row_are_found_together(database: Database) -> None:
     with database.write() as session:
         entries.append(session, new_entry(project))
         entries.append(
-            session,
-            new_entry(project, 0, kind="model", row=entries.NO_ROW, labels=("clpl",), token="model.2"),
+            session, new_entry(project, 0, kind="model", row=entries.NO_ROW, labels=("clpl",), token="model.2")
         )
         found = entries.about_project(session, project)
         assert [(one.seq, one.kind, one.labels) for one in found] == [(2, "model", ("clpl",))]
@@ -258,9 +252,7 @@ def test_lease_is_one_workers_until_it_ends(database: Database, project: int) ->
     assert last == trained.Training("two", "key", MUCH_LATER, ended=True, deaths=0, fault=None)
 
 
-def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(
-    database: Database, project: int
-) -> None:
+def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(database: Database, project: int) -> None:
     def deaths(worker: str, key: str, at: int) -> int:
         now = NOW + timedelta(minutes=at)
         taken = trained.take_lease(session, project, worker, key, now, now + timedelta(seconds=30))
@@ -288,9 +280,7 @@ def test_version_is_published_while_someone_answers_in_project(database: Databas
     with database.write(project=project) as answering, contextlib.ExitStack() as stack:
         session = answering if database.is_sqlite else stack.enter_context(database.write())
         for _ in range(2):  # of two workers the first one's stays
-            trained.publish(
-                session, project_id=project, key="k", version=3, figures=figures, seconds=1.0, made_at=NOW
-            )
+            trained.publish(session, project_id=project, key="k", version=3, figures=figures, seconds=1.0, made_at=NOW)
             figures = {"accuracy": 0.9}
     with database.read() as session:
         (found,) = trained.versions(session, project, "k")
@@ -367,9 +357,7 @@ def batch(project: int, person: int, *rows: int) -> StoredBatch:
     )
 
 
-def reserved(
-    session: Session, project: int, person: int, now: datetime = NOW
-) -> Counter[tuple[int, str | None]]:
+def reserved(session: Session, project: int, person: int, now: datetime = NOW) -> Counter[tuple[int, str | None]]:
     return questions.reserved_places(session, project, person, now)
 
 

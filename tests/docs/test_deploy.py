@@ -38,9 +38,7 @@ SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "server" / "se
 def instructions() -> list[tuple[str, str]]:
     """[(FROM, ...), (WORKDIR, ...), ...] of the Containerfile, lines joined, comments left out."""
     text = re.sub(r"^#.*\n", "", CONTAINERFILE, flags=re.M).replace("\\\n", " ")
-    return [
-        (word, rest.strip()) for word, _, rest in (line.partition(" ") for line in text.splitlines() if line)
-    ]
+    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in text.splitlines() if line)]
 
 
 def given(word: str) -> list[str]:
@@ -97,20 +95,10 @@ class TestContainer:
 
     def test_image_contains_only_files_of_wheel(self) -> None:
         left_out = (ROOT / ".dockerignore").read_text().split("\n")
-        wheel = (
-            (ROOT / "pyproject.toml").read_text().split("[tool.hatch.build.targets.wheel.force-include]")[1]
-        )
+        wheel = (ROOT / "pyproject.toml").read_text().split("[tool.hatch.build.targets.wheel.force-include]")[1]
         wanted = re.findall(r'^"([^"]+)" = ', wheel.split("\n[")[0], flags=re.M)
         assert ".streamlit/config.toml" in wanted
-        for path in (
-            *wanted,
-            "plcore",
-            "winnow_labels",
-            "README.md",
-            "LICENSE",
-            "pyproject.toml",
-            "requirements.txt",
-        ):
+        for path in (*wanted, "plcore", "winnow_labels", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"):
             assert path not in left_out
             assert not path.startswith(".") or f"!{path}" in left_out, path
         assert {".*", "tests", "**/__pycache__"} <= set(left_out)
@@ -121,9 +109,7 @@ class TestContainer:
         """Run each RUN unchanged, below a folder instead of /, but without fetching other packages again: a .pth file
         points to this interpreter's folders, as in tests/packaging."""
         source, root = tmp_path / "src", tmp_path / "root"
-        leave = shutil.ignore_patterns(
-            ".git", ".venv*", "node_modules", "tests", "docs", "benchmarks", "__pycache__"
-        )
+        leave = shutil.ignore_patterns(".git", ".venv*", "node_modules", "tests", "docs", "benchmarks", "__pycache__")
         shutil.copytree(ROOT, source, ignore=leave)
         made = Installed(root / "opt" / "winnow")
         at = source
@@ -137,9 +123,7 @@ class TestContainer:
                 folders = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
                 (made.packages / "dependencies.pth").write_text("\n".join(folders))
                 continue
-            step = rest.replace("/opt/", f"{root}/opt/").replace(
-                "python -m venv", f"{sys.executable} -m venv"
-            )
+            step = rest.replace("/opt/", f"{root}/opt/").replace("python -m venv", f"{sys.executable} -m venv")
             step = step.replace("pip install --no-cache-dir", "pip install --no-index --no-build-isolation")
             made.run("sh", "-c", step, cwd=at)
         kernels = root / "opt" / "kernels"
@@ -221,13 +205,7 @@ class TestSystemd:
     @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
     def test_systemd_unit_has_small_exposure(self) -> None:
         done = subprocess.run(
-            [
-                "systemd-analyze",
-                "security",
-                "--offline=yes",
-                "--threshold=20",
-                str(ROOT / "docs" / "winnow.service"),
-            ],
+            ["systemd-analyze", "security", "--offline=yes", "--threshold=20", str(ROOT / "docs" / "winnow.service")],
             capture_output=True,
             text=True,
             check=False,
@@ -242,9 +220,7 @@ class TestSystemd:
         """With an existing program, because systemd checks for it."""
         unit = tmp_path / "winnow.service"
         unit.write_text(UNIT.replace("/opt/winnow/bin/winnow", "/bin/true"))
-        done = subprocess.run(
-            ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -265,9 +241,7 @@ class TestCaddy:
     def test_caddy_drops_forwarded_headers_of_browsers(self, behind_caddy: int) -> None:
         """Tested with Caddy, without TLS, in front of a server that records the headers it receives."""
         with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
-            browser.request(
-                "GET", "/", headers={"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
-            )
+            browser.request("GET", "/", headers={"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"})
             answer = browser.getresponse()
             told = dict(line.split(": ", 1) for line in answer.read().decode().splitlines())
         assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
@@ -297,9 +271,7 @@ def behind_caddy(tmp_path: Path) -> Iterator[int]:
     Thread(target=server.serve_forever, daemon=True).start()
     said = CADDYFILE.read_text().replace("127.0.0.1:8501", f"127.0.0.1:{server.server_port}")
     file = tmp_path / "Caddyfile"
-    file.write_text(
-        "{\n\tadmin off\n}\n" + said.replace("\nwinnow.example.org {", f"\nhttp://127.0.0.1:{port} {{")
-    )
+    file.write_text("{\n\tadmin off\n}\n" + said.replace("\nwinnow.example.org {", f"\nhttp://127.0.0.1:{port} {{"))
     command = [caddy.found_or_not_run(), "run", "--adapter", "caddyfile", "--config", str(file)]
     with (
         closing(server.socket),

@@ -16,16 +16,7 @@ PAGE = (ROOT / "docs" / "monitoring.md").read_text()
 FOLDER = ROOT / "docs" / "monitoring"
 ALERTS: dict[str, Any] = yaml.safe_load((FOLDER / "alerts.yml").read_text())
 DASHBOARD: dict[str, Any] = json.loads((FOLDER / "dashboard.json").read_text())
-OF_PROMQL = {
-    "by",
-    "histogram_quantile",
-    "increase",
-    "label_values",
-    "max",
-    "min_over_time",
-    "rate",
-    "sum",
-}
+OF_PROMQL = {"by", "histogram_quantile", "increase", "label_values", "max", "min_over_time", "rate", "sum"}
 LABELS = {"folder", "instance", "le", "outcome", "status", "work"}
 OF_PROMETHEUS = {"up"}
 """Metric that Prometheus itself makes of each server."""
@@ -70,9 +61,7 @@ def test_metrics_of_other_programs_are_left_out(expression: str) -> None:
 
 
 def test_dashboard_shows_every_metric() -> None:
-    shown = set().union(
-        *(names_in(target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"])
-    )
+    shown = set().union(*(names_in(target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"]))
     assert [metric for metric in METRICS if not lines_of(metric) & shown] == []
     ids = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(ids) == len(set(ids))

@@ -157,9 +157,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_every_result_file_is_linked() -> None:
     pages = "".join(path.read_text() for path in DOCS.glob("*.md"))
-    alone = [
-        path.name for path in (ROOT / "benchmarks" / "results").glob("*.md") if f"/{path.name})" not in pages
-    ]
+    alone = [path.name for path in (ROOT / "benchmarks" / "results").glob("*.md") if f"/{path.name})" not in pages]
     assert not alone
 
 

@@ -58,9 +58,7 @@ def test_api_page_names_public_packages() -> None:
 
 
 def test_site_requirements_are_pinned() -> None:
-    lines = [
-        line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"
-    ]
+    lines = [line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     names = [line.partition("==")[0].lower() for line in lines]
     assert {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python"} <= set(names)
@@ -140,9 +138,7 @@ def test_links_are_rewritten_for_site(at: str, written: str, there: str) -> None
 def test_site_pages_link_only_to_files_of_site() -> None:
     """MkDocs reports this, too, if it is installed; here it is checked without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
-    there |= {
-        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
-    }
+    there |= {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()}
     for page in PAGES:
         name = name_of(page)
         if name == "README.md":

@@ -96,9 +96,7 @@ def test_tutorial_commands_print_values_stated_on_page(work: Path, name: str) ->
     assert [words[0] for words in lines] == ["projects", "simulate", "export"]
     for words in lines:
         assert words[1:2] in ([], [told])
-        assert not cli.main(
-            [words[0], *([str(number)] if words[1:] else []), *words[2:]], standalone_mode=False
-        )
+        assert not cli.main([words[0], *([str(number)] if words[1:] else []), *words[2:]], standalone_mode=False)
 
     code, written = "\n".join(blocks(page, "python")), io.StringIO()
     with contextlib.redirect_stdout(written):

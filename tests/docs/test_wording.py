@@ -104,13 +104,7 @@ FIELD_TERMS = {
     "docs/review.md": ("inter-annotator agreement", "adjudication", "confidence interval"),
     "docs/label.md": ("uncertainty sampling", "pool-based", "confidence interval"),
     "docs/import.md": ("inter-annotator agreement", "test set"),
-    "docs/library.md": (
-        "hyperparameters",
-        "validation set",
-        "calibration",
-        "uncertainty sampling",
-        "pool-based",
-    ),
+    "docs/library.md": ("hyperparameters", "validation set", "calibration", "uncertainty sampling", "pool-based"),
     "docs/http-api.md": ("idempotent", "rate limit"),
 }
 """Words of the field, on the pages where a reader looks for them."""

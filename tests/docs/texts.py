@@ -24,12 +24,7 @@ NOT_OURS = re.compile(r"package-lock|^node_modules|/data/|\.tsv$|^LICENSE|^CHANG
 _MARKDOWN = {"docs/decisions/": "decisions", "benchmarks/results/": "benchmark pages"}
 REASONS = "reasons"
 """Text below the title of a decision: rules apply to it, but the sample only has the titles."""
-_STRINGS = {
-    "pages": "page texts",
-    "cli": "command line",
-    "winnow_labels": "command line",
-    "app": "command line",
-}
+_STRINGS = {"pages": "page texts", "cli": "command line", "winnow_labels": "command line", "app": "command line"}
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\[])")
 
 
@@ -45,9 +40,7 @@ class Text(NamedTuple):
 def tracked() -> list[str]:
     """Paths of the files under version control, relative to the repository."""
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [
-        path for path in done.stdout.splitlines() if not NOT_OURS.search(path) and (ROOT / path).is_file()
-    ]
+    return [path for path in done.stdout.splitlines() if not NOT_OURS.search(path) and (ROOT / path).is_file()]
 
 
 @cache
@@ -61,9 +54,7 @@ def texts() -> tuple[Text, ...]:
             found += markdown_texts(path, (ROOT / path).read_text())
         elif path.endswith((".js", ".ts", ".mjs", ".css")):
             found += script_texts(path, (ROOT / path).read_text())
-        elif path.endswith(
-            (".toml", ".yml", ".yaml", "Makefile", "Containerfile", ".service", ".conf", ".ini")
-        ):
+        elif path.endswith((".toml", ".yml", ".yaml", "Makefile", "Containerfile", ".service", ".conf", ".ini")):
             found += comment_lines(path, (ROOT / path).read_text())
     return tuple(found)
 
@@ -75,18 +66,12 @@ def python_texts(path: str, source: str) -> Iterator[Text]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield Text("test names", path, node.lineno, node.name)
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             docstrings.add(id(node.value))
             yield Text("docstrings", path, node.lineno, one_line(node.value.value))
     kind = _STRINGS.get(path.split("/")[0].removesuffix(".py"), "messages")
     if not path.startswith(("tests/", "benchmarks/", "db/migrations")):
-        yield from (
-            Text(kind, path, line, words) for line, words in strings(tree, docstrings) if is_prose(words)
-        )
+        yield from (Text(kind, path, line, words) for line, words in strings(tree, docstrings) if is_prose(words))
     run: list[tuple[int, str]] = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -118,11 +103,7 @@ def strings(tree: ast.AST, docstrings: set[int]) -> Iterator[tuple[int, str]]:
             if id(node) not in inside:
                 yield node.lineno, one_line("".join(parts))
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and not {id(node)} & (inside | docstrings)
-        ):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not {id(node)} & (inside | docstrings):
             yield node.lineno, one_line(node.value)
 
 
@@ -135,26 +116,16 @@ def markdown_texts(path: str, source: str) -> Iterator[Text]:
     start, lines, fenced = 1, [], False
     for number, line in enumerate([*source.splitlines(), ""], start=1):
         fence = line.lstrip().startswith("```")
-        if (
-            fenced
-            or fence
-            or not line.strip()
-            or line.startswith(("|", "#", "- "))
-            or re.match(r"\d+\. ", line)
-        ):
+        if fenced or fence or not line.strip() or line.startswith(("|", "#", "- ")) or re.match(r"\d+\. ", line):
             paragraph = one_line(" ".join(lines))
-            yield from (
-                Text(kind, path, start, part) for part in _SENTENCE.split(paragraph) if is_prose(part)
-            )
+            yield from (Text(kind, path, start, part) for part in _SENTENCE.split(paragraph) if is_prose(part))
             lines = []
         fenced ^= fence
         if fenced or fence or not line.strip():
             continue
         if line.startswith("|"):
             yield from (
-                Text(kind, path, number, cell.strip())
-                for cell in line.strip("| ").split("|")
-                if is_prose(cell)
+                Text(kind, path, number, cell.strip()) for cell in line.strip("| ").split("|") if is_prose(cell)
             )
             continue
         start = start if lines else number
@@ -167,9 +138,7 @@ def script_texts(path: str, source: str) -> Iterator[Text]:
         words = one_line(re.sub(r"^\s*(?://|\*)", "", found.group(1) or found.group(2) or "", flags=re.M))
         if is_prose(words):
             yield Text("comments", path, source.count("\n", 0, found.start()) + 1, words)
-    bare = re.sub(
-        r"/\*.*?\*/|(?:^|\s)//[^\n]*", lambda found: "\n" * found.group().count("\n"), source, flags=re.S
-    )
+    bare = re.sub(r"/\*.*?\*/|(?:^|\s)//[^\n]*", lambda found: "\n" * found.group().count("\n"), source, flags=re.S)
     if not path.startswith("tests/") and not path.endswith(".css"):
         for found in re.finditer(r'"([^"\n]*)"|`([^`]*)`', bare):
             words = one_line(re.sub(r"\$\{[^}]*\}", "…", found.group(1) or found.group(2) or ""))

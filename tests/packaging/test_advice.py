@@ -19,16 +19,7 @@ LEFT_OUT = {"node_modules", "dist", "screenshots", "__pycache__"}
 TEXTS = {".md", ".py", ".toml", ".txt", ".yaml", ".yml", ".js", ".service", ".cff", ""}
 _WORD = r"""(?:'[^'\n]*'|"[^"\n]*"|[\w./~$(<>=,{}\[\]*-]+(?<![,.]))"""
 _ADVICE = re.compile(rf"\bpip3? (?:install|download|wheel)((?: +\\?\n?(?: *{_WORD}))+)")
-_TAKES_A_VALUE = {
-    "-r",
-    "--requirement",
-    "-c",
-    "--constraint",
-    "-w",
-    "--wheel-dir",
-    "--find-links",
-    "--python",
-}
+_TAKES_A_VALUE = {"-r", "--requirement", "-c", "--constraint", "-w", "--wheel-dir", "--find-links", "--python"}
 
 
 def texts() -> list[Path]:
@@ -71,9 +62,7 @@ def test_advised_packages_are_own_or_known() -> None:
     named = {str(path.relative_to(ROOT)): advised(path.read_text(errors="ignore")) for path in texts()}
     wrong = {path: [one for one in wants if name_of(one) not in known()] for path, wants in named.items()}
     assert not {path: names for path, names in wrong.items() if names}
-    assert {"plcore/blocks/dask_cluster.py", "docs/scale.md"} <= {
-        path for path, wants in named.items() if wants
-    }
+    assert {"plcore/blocks/dask_cluster.py", "docs/scale.md"} <= {path for path, wants in named.items() if wants}
     assert {name_of(one) for wants in named.values() for one in wants} >= OURS
 
 

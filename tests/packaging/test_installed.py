@@ -52,23 +52,12 @@ def test_doctor_knows_what_both_distributions_need(installed: Installed, tmp_pat
 
 
 @pytest.mark.parametrize("words", [["--help"], ["serve", "--help"], ["--version"]], ids=" ".join)
-def test_help_imports_nothing_that_command_needs(
-    installed: Installed, tmp_path: Path, words: list[str]
-) -> None:
+def test_help_imports_nothing_that_command_needs(installed: Installed, tmp_path: Path, words: list[str]) -> None:
     """Its speed is measured in benchmarks/pages/start.py."""
     done = installed.run(installed.winnow, *words, cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert {"click", "cli", "winnow_labels"} <= imported
-    assert not imported & {
-        "numpy",
-        "pandas",
-        "scipy",
-        "sklearn",
-        "numba",
-        "sqlalchemy",
-        "streamlit",
-        "plcore",
-    }
+    assert not imported & {"numpy", "pandas", "scipy", "sklearn", "numba", "sqlalchemy", "streamlit", "plcore"}
 
 
 def test_command_and_module_are_equivalent(installed: Installed, tmp_path: Path) -> None:

@@ -44,10 +44,7 @@ TABLES = (
 def lowest(*extras: str) -> dict[str, Version]:
     """The lower bounds of the library's requirements, or with these extras: the highest, if there are two."""
     project = tomllib.loads((ROOT / "plcore" / "pyproject.toml").read_text())["project"]
-    lines = [
-        *project["dependencies"],
-        *(one for name in extras for one in project["optional-dependencies"][name]),
-    ]
+    lines = [*project["dependencies"], *(one for name in extras for one in project["optional-dependencies"][name])]
     bounds: dict[str, Version] = {}
     for wanted in map(Requirement, lines):
         (bound,) = wanted.specifier
@@ -56,9 +53,7 @@ def lowest(*extras: str) -> dict[str, Version]:
     return bounds
 
 
-@pytest.mark.parametrize(
-    ("extras", "tests"), [((), SCIENCE), (("tables",), TABLES)], ids=["science", "tables"]
-)
+@pytest.mark.parametrize(("extras", "tests"), [((), SCIENCE), (("tables",), TABLES)], ids=["science", "tables"])
 def test_contract_holds_on_oldest_releases(
     wheels: Wheels, tmp_path: Path, extras: tuple[str, ...], tests: tuple[str, ...]
 ) -> None:
@@ -82,16 +77,7 @@ def test_contract_holds_on_oldest_releases(
     look = made.run(made.python, "-c", "import plcore; print(plcore.__file__)", cwd=away).stdout.strip()
     assert Path(look).is_relative_to(made.packages)
     done = made.run(
-        *(
-            made.python,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not (slow or proof or public_data)",
-        ),
+        *(made.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not (slow or proof or public_data)"),
         *("-W", "ignore::pytest.PytestRemovedIn10Warning"),  # from the decorator in that scikit-learn release
         *(f"tests/plcore/{name}" for name in tests),
         cwd=away,

@@ -49,8 +49,7 @@ TYPED = replace(
 )
 LISTS = [["wren"], ["wren", "robin", "film"], ["robin", "film"]]
 ROWS = [
-    {"winnow_label": label, "winnow_candidates": left}
-    | {name: values[row] for name, (_, _, values) in TYPES.items()}
+    {"winnow_label": label, "winnow_candidates": left} | {name: values[row] for name, (_, _, values) in TYPES.items()}
     for row, (label, left) in enumerate(zip(["wren", None, "robin"], LISTS, strict=True))
 ]
 """Values that any reader of columns must find, with the types of the source."""
@@ -173,9 +172,7 @@ FILES: Mapping[str, Callable[[], bytes]] = {
         for name in ("npz", "probabilities")
     },
     **{
-        f"vectors{VECTOR_FORMATS[name].suffix}": lambda name=name: written(
-            VECTOR_FORMATS[name].write, small_vectors()
-        )
+        f"vectors{VECTOR_FORMATS[name].suffix}": lambda name=name: written(VECTOR_FORMATS[name].write, small_vectors())
         for name in ("parquet", "argilla")
     },
     **{
@@ -225,8 +222,7 @@ def test_libreoffice_opens_workbook(tmp_path: Path) -> None:
     command = [soffice, profile, "--headless", "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76"]
     subprocess.run([*command, "birds.xlsx"], cwd=tmp_path, check=True, capture_output=True, timeout=300)
     found, wanted = (
-        read_cells(one)
-        for one in ((tmp_path / "birds.csv").read_bytes(), written(FILE_FORMATS["csv"].write, odd))
+        read_cells(one) for one in ((tmp_path / "birds.csv").read_bytes(), written(FILE_FORMATS["csv"].write, odd))
     )
     texts = ["name", "text", "at", "winnow_candidates", "winnow_label", "winnow_source"]
     assert found[texts].to_numpy().tolist() == wanted[texts].to_numpy().tolist()
@@ -257,9 +253,7 @@ class LabelStudio:
         """Import these tasks into a new project with this interface, and return its export."""
         project = self.call("/api/projects/", {"title": "winnow", "label_config": config.decode()})["id"]
         self.call(f"/api/projects/{project}/import", json.loads(tasks))
-        return json.dumps(
-            self.call(f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true")
-        ).encode()
+        return json.dumps(self.call(f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true")).encode()
 
 
 @pytest.fixture(scope="module")

@@ -68,9 +68,7 @@ def test_wheel_installs_one_top_level_package(wheels: Wheels, name: str) -> None
 
 def test_every_app_and_library_file_is_in_exactly_one_wheel(wheels: Wheels) -> None:
     """So no tests and benchmarks are."""
-    inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {
-        f"winnow_labels/{name}" for name in FILES
-    }
+    inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {f"winnow_labels/{name}" for name in FILES}
     app, library = on_disk("winnow_labels") | inside, on_disk("plcore") - OF_THE_DISTRIBUTION
     assert {"winnow_labels/db/migrations/env.py", "winnow_labels/pages/main.py"} <= app
     assert "plcore/py.typed" in library
@@ -123,9 +121,7 @@ def test_extras_match_pinned_test_requirements(wheels: Wheels) -> None:
     )
     cluster = requirements(wheels.plcore, "cluster")
     assert set(cluster) == {"dask", "distributed"}
-    pinned = dict(
-        re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE)
-    )
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE))
     for name, needed in cluster.items():
         assert Version(pinned[name]) in needed.specifier
 

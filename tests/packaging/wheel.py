@@ -54,9 +54,7 @@ class Installed:
 
     def versions(self) -> dict[str, str]:
         """{name in lower case: version} of every installed distribution."""
-        code = (
-            "import importlib.metadata as all\nfor one in all.distributions(): print(one.name, one.version)"
-        )
+        code = "import importlib.metadata as all\nfor one in all.distributions(): print(one.name, one.version)"
         lines = self.run(self.python, "-I", "-c", code, cwd=self.folder).stdout.splitlines()
         return {name.lower(): version for name, version in map(str.split, lines)}
 
@@ -96,8 +94,6 @@ def _pip_into(made: Installed) -> list[str]:
 
 def _run(command: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        command, cwd=cwd, env={**kept, **environment}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=cwd, env={**kept, **environment}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done

@@ -35,9 +35,7 @@ def packages_are_searched_once() -> Iterator[None]:
     """A server searches every package for components when it starts, AppTest before each page, which is half of its
     time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests)
-        )
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 
@@ -76,15 +74,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
 
 def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
     """The page after an action of the card, as the browser sends it."""
-    press = {
-        "kind": kind,
-        "labels": [],
-        "token": "",
-        "shown": None,
-        "seq": None,
-        "note": "",
-        "flagged": False,
-    }
+    press = {"kind": kind, "labels": [], "token": "", "shown": None, "seq": None, "note": "", "flagged": False}
     test.session_state[state.CARD] = {"press": press | more}
     return test.run()
 
@@ -165,9 +155,7 @@ def words(test: AppTest) -> str:
 def listed_problems(test: AppTest) -> list[str]:
     """The problems that the Import page lists, as a user reads them, each with its fix."""
     (listed,) = (one.value for one in test.markdown if one.value.startswith("1. "))
-    found = [
-        re.sub(r"\\(\W)", r"\1", line.removeprefix("1. ")).replace("**", "") for line in listed.splitlines()
-    ]
+    found = [re.sub(r"\\(\W)", r"\1", line.removeprefix("1. ")).replace("**", "") for line in listed.splitlines()]
     assert all("*Fix:* " in line for line in found)
     return found
 

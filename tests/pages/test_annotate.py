@@ -58,9 +58,7 @@ def test_next_row_media_is_announced_by_address_only() -> None:
 
 def test_command_keys_differ_from_candidate_keys() -> None:
     keys, keys_beside_sound = question_card.keys_of(SILENT), question_card.keys_of(HEARD)
-    assert question_card.keys_of(replace(HEARD, audio=None)) == keys_beside_sound, (
-        "a key means one thing in a project"
-    )
+    assert question_card.keys_of(replace(HEARD, audio=None)) == keys_beside_sound, "a key means one thing in a project"
     assert not set(keys) & set(COMMANDS + "0?")
     assert len(set(keys)) == len(keys)
     panels, answers, actions, player = (
@@ -97,11 +95,7 @@ def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
-def test_card_data_does_not_reveal_blind_checks(
-    home: Home,
-    owner: int,
-    annotate_sent: list[dict[str, Any]],
-) -> None:
+def test_card_data_does_not_reveal_blind_checks(home: Home, owner: int, annotate_sent: list[dict[str, Any]]) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
     now = standing.standing(Seat(home, owner, project))
@@ -127,14 +121,10 @@ def test_card_gets_words_that_support_each_candidate(
     assert asked["marks"]
     told = {(start, end, asked["rows"][whose]["label"]) for start, end, whose, _ in asked["marks"]}
     assert told == {(mark.start, mark.end, mark.label) for mark in question.marks}
-    assert {strength for *_, strength in asked["marks"]} <= {
-        round(mark.strength, 2) for mark in question.marks
-    }
+    assert {strength for *_, strength in asked["marks"]} <= {round(mark.strength, 2) for mark in question.marks}
 
 
-def test_similar_rows_are_sent_on_request(
-    home: Home, owner: int, annotate_sent: list[dict[str, Any]]
-) -> None:
+def test_similar_rows_are_sent_on_request(home: Home, owner: int, annotate_sent: list[dict[str, Any]]) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
@@ -202,12 +192,7 @@ def test_accuracy_on_card_matches_progress(
     ],
 )
 def test_each_kind_of_answer_shows_saved_message(
-    home: Home,
-    owner: int,
-    annotate_sent: list[dict[str, Any]],
-    kind: str,
-    labels: list[str],
-    words_said: str,
+    home: Home, owner: int, annotate_sent: list[dict[str, Any]], kind: str, labels: list[str], words_said: str
 ) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
@@ -329,9 +314,7 @@ def test_malformed_presses_are_refused(
     test = show(owner, "annotate.py", project=str(project))
     fitting = PRESS | {"token": token}
     presses = [*MALFORMED]
-    presses += [
-        fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "__class__", "confirm\n")
-    ]
+    presses += [fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "__class__", "confirm\n")]
     presses += [fitting | {"labels": labels} for labels in ([], ["eel"], ["ant", "ant"], [""], [HUGE])]
     presses += [fitting | {"kind": "confirm", "labels": labels} for labels in (["x"], [HUGE], ["-1"])]
     presses += [PRESS | {"token": other, "labels": ["ant"]} for other in ("", "x", "1.1.1.1", token + "0")]
@@ -353,9 +336,7 @@ def test_malformed_presses_about_label_vectors_are_refused(
     home.shelf.settle(project)
     test = show(owner, "annotate.py", project=str(project))
     presses = [*MALFORMED]
-    presses += [
-        PRESS | {"token": question.token, "kind": "labels", "labels": one} for one in (["eel"], [HUGE])
-    ]
+    presses += [PRESS | {"token": question.token, "kind": "labels", "labels": one} for one in (["eel"], [HUGE])]
     check_each_is_refused(test, vectors_sent, presses)
     assert log(home, project) == []
 

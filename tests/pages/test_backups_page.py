@@ -75,12 +75,8 @@ def test_backup_is_staged_for_restore_and_unstaged(home: Home, owner: int, show:
     assert not test.exception
 
 
-def test_damaged_backup_is_marked_and_cannot_be_restored(
-    home: Home, owner: int, show: Open, backup: str
-) -> None:
-    keeping.note_checked(
-        home.backups_dir, home.backups_dir / backup, f"The backup {backup} is damaged at its end."
-    )
+def test_damaged_backup_is_marked_and_cannot_be_restored(home: Home, owner: int, show: Open, backup: str) -> None:
+    keeping.note_checked(home.backups_dir, home.backups_dir / backup, f"The backup {backup} is damaged at its end.")
     test = show(owner, "backups.py")
     assert "is damaged at its end." in said(test)
     assert [one.key for one in test.button if str(one.key).startswith("stage-")] == []
@@ -164,9 +160,7 @@ def test_snapshot_is_exported_from_list(seat: Seat, show: Open) -> None:
 @pytest.mark.parametrize(
     ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
 )
-def test_invalid_snapshot_name_is_reported_and_stays_in_box(
-    seat: Seat, show: Open, name: str, fault: str
-) -> None:
+def test_invalid_snapshot_name_is_reported_and_stays_in_box(seat: Seat, show: Open, name: str, fault: str) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
@@ -223,9 +217,7 @@ def names(home: Home, owner: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, owner))]
 
 
-def test_project_file_is_imported_and_its_people_named(
-    home: Home, owner: int, show: Open, file: bytes
-) -> None:
+def test_project_file_is_imported_and_its_people_named(home: Home, owner: int, show: Open, file: bytes) -> None:
     test = show(owner, "import_table.py")
     assert "People are matched by name." in said(test)
     assert not [one for one in test.button if one.label == "Import project"], "there is no file yet"
@@ -248,9 +240,7 @@ def test_project_file_with_taken_name_is_imported_under_another(
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
-def test_damaged_project_file_is_reported_with_its_place(
-    home: Home, owner: int, show: Open, file: bytes
-) -> None:
+def test_damaged_project_file_is_reported_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))

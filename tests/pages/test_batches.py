@@ -56,8 +56,7 @@ def test_batch_card_words_describe_its_rows() -> None:
 def test_tile_keys_differ_from_command_keys() -> None:
     many = [0.9] * batches.MOST
     silent, heard = (
-        [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]]
-        for one in (False, True)
+        [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]] for one in (False, True)
     )
     assert [key for key in silent[:12] if key] == list("abcdefghijkl")
     for keys in (silent, heard):
@@ -89,9 +88,7 @@ def test_batch_is_opened_confirmed_and_left_by_presses(
     assert state.MANY not in page.session_state
 
 
-def test_undo_of_batch_shows_its_rows_again(
-    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
-) -> None:
+def test_undo_of_batch_shows_its_rows_again(home: Home, owner: int, show: Open, sent: list[dict[str, Any]]) -> None:
     seat = alike_project(home, owner)
     page = show(owner, "annotate.py", project=str(seat.project_id))
     pressing(page, "many")
@@ -178,9 +175,7 @@ def test_map_selection_without_right_shows_first_row(
     with seat.learner() as opened:
         held = [int(row) for row in opened.learner.test_rows.nonzero()[0][:3]]
     drawn_round(monkeypatch, held)
-    assert "None of these rows can be confirmed now" in words(
-        show(owner, "map_page.py", project=str(seat.project_id))
-    )
+    assert "None of these rows can be confirmed now" in words(show(owner, "map_page.py", project=str(seat.project_id)))
 
 
 # Choices shown first: chosen in the settings, measured there and on Progress, and sent to the card

@@ -118,12 +118,7 @@ def test_panel_holds_what_card_requested(seat: Seat, monkeypatch: pytest.MonkeyP
     assert kept[state.PANEL]["rows"][0]["seq"] == seq
     assert (view.row, kept[state.PANEL]["rows"][0]["labels"]) == (row, [])
     listed = question_card.row_in_panel(VIEW, (label,), note="look")
-    assert (listed["labels"], listed["note"], listed["seq"], listed["text"]) == (
-        [label],
-        "look",
-        None,
-        "a text",
-    )
+    assert (listed["labels"], listed["note"], listed["seq"], listed["text"]) == ([label], "look", None, "a text")
     question_card.show_panel("examples 3", (), "No access.")
     assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": [], "given": []}
 
@@ -134,14 +129,10 @@ def test_last_ten_lists_newest_ten_answers(seat: Seat) -> None:
         answer_next(seat.home, seat.person_id, seat.project_id or 0)
     found = standing.last_ten(seat)
     history = standing.standing(seat).history
-    assert [(seq, view.row) for seq, view in found] == [
-        (one.seq, one.row) for one in history[: standing.LAST]
-    ]
+    assert [(seq, view.row) for seq, view in found] == [(one.seq, one.row) for one in history[: standing.LAST]]
 
 
-def test_owner_marks_example_on_review(
-    seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]
-) -> None:
+def test_owner_marks_example_on_review(seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]) -> None:
     opened(show, seat)
     assert not sent[-1]["examples"]
     row, label = decided(seat)
@@ -207,11 +198,7 @@ def test_unqualified_person_sees_qualification_only(
     ada = Seat(home, annotator(home, seat.person_id, "Ada"), seat.project_id)
     opened(show, ada)
     told = sent[-1]
-    assert (told["room"], told["question"], told["offer"]) == (
-        "qualifying",
-        None,
-        {"kind": "begin", "text": "Begin"},
-    )
+    assert (told["room"], told["question"], told["offer"]) == ("qualifying", None, {"kind": "begin", "text": "Begin"})
     assert "all of them right" in told["empty"]["message"]
     qualification.begin(ada)
     opened(show, ada)
@@ -223,9 +210,7 @@ def test_unqualified_person_sees_qualification_only(
     assert "note" not in str(asked["question"]), "neither the note nor the label is told before the answer"
 
 
-def card_data(
-    now: Qualifying | Judged, monkeypatch: pytest.MonkeyPatch, notice: str | None = None
-) -> dict[str, Any]:
+def card_data(now: Qualifying | Judged, monkeypatch: pytest.MonkeyPatch, notice: str | None = None) -> dict[str, Any]:
     monkeypatch.setattr(question_card.st, "session_state", {})
     return other_cards.known_row(now, {"ant": "six legs"}, notice)
 

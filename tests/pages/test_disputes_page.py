@@ -46,9 +46,7 @@ OPENED = Dispute(
     "",
     (NamedNote("Eve", AT, "Listen again."),),
 )
-FOUND = DisputeList(
-    (DisputeLine(3, "r3", (("wren",), ()), (2, 1), 0.8, 0.9),), 7, 2, several=True, by_row=True
-)
+FOUND = DisputeList((DisputeLine(3, "r3", (("wren",), ()), (2, 1), 0.8, 0.9),), 7, 2, several=True, by_row=True)
 
 
 def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more: Any) -> dict[str, Any]:
@@ -230,9 +228,7 @@ def test_share_of_right_scores_has_its_interval(home: Home, owner: int, show: Op
         scores_say(Seat(home, owner, project), row, "wren")
     few = score_review_opened(show, owner, project)
     shown = words(few)
-    assert (
-        "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
-    )
+    assert "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
     assert "Too few to estimate: at least 10 must be looked at." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         scores_say(Seat(home, owner, project), row, "robin")

@@ -57,9 +57,7 @@ def links(test: AppTest) -> list[str]:
     return [one.proto.body for one in test.get("html") if one.proto.body.startswith('<a class="winnow-')]
 
 
-def begin(
-    seat: Seat, write: Callable[[BinaryIO, Callable[[int], None]], None], name: str = "birds.csv"
-) -> str:
+def begin(seat: Seat, write: Callable[[BinaryIO, Callable[[int], None]], None], name: str = "birds.csv") -> str:
     """A file that the test itself writes."""
     whose = Whose(seat.person_id, seat.project_id or 0)
     return seat.home.prepared.begin(seat.home.exports_dir, whose, name, Taken(60, 3, write))
@@ -152,9 +150,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     assert choices(test, "Rows").options[2] == "Answered 3"
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")]
-)
+@pytest.mark.parametrize(("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")])
 def test_unknown_state_is_reported(seat: Seat, show: Open, typed: str, said: str) -> None:
     test = type_state(open_export(show, seat), typed)
     assert said in test.error[0].value

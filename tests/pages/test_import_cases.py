@@ -85,9 +85,7 @@ def test_page_shows_expected_reading_and_first_question(owner: int, show: Open, 
 
 
 def test_role_chosen_in_column_head_replaces_old_one(owner: int, show: Open) -> None:
-    test = upload(
-        show(owner, "import_table.py"), b"id,note,labels,w\n1,a bird,wren|robin,2\n2,two birds,wren,3\n"
-    )
+    test = upload(show(owner, "import_table.py"), b"id,note,labels,w\n1,a bird,wren|robin,2\n2,two birds,wren,3\n")
     (data,) = sent_to(test, "winnow_columns")
     assert [(one["name"], one["role"]) for one in data["columns"]] == [
         ("id", "id"),
@@ -117,14 +115,10 @@ def test_role_chosen_in_column_head_replaces_old_one(owner: int, show: Open) -> 
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_ambiguous_cells_show_two_readings_and_wait_for_choice(
-    home: Home, owner: int, show: Open, name: str
-) -> None:
+def test_ambiguous_cells_show_two_readings_and_wait_for_choice(home: Home, owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     found, here, other = READINGS[name]
-    left = next(
-        one for one in test.columns if any(text.value.startswith("**Read here**") for text in one.markdown)
-    )
+    left = next(one for one in test.columns if any(text.value.startswith("**Read here**") for text in one.markdown))
     right = next(one for one in test.columns if any(text.value.startswith("**Or**") for text in one.markdown))
     assert [one.value.replace("\\", "") for one in left.markdown] == [f"**Read here**  \n{here}"]
     assert right.markdown[0].value.replace("\\", "").startswith(f"**Or**  \n{other} ")

@@ -101,9 +101,7 @@ def test_nan_can_be_read_as_class(owner: int, show: Open) -> None:
 
 
 def test_guessed_column_can_be_given_another_role(owner: int, show: Open) -> None:
-    data = (
-        b"id,labels,note,w\n1,wren|robin,so it was heard,1\n2,robin,and so it was,2\n3,wren,not so clear,3\n"
-    )
+    data = b"id,labels,note,w\n1,wren|robin,so it was heard,1\n2,robin,and so it was,2\n3,wren,not so clear,3\n"
     test = upload(show(owner, "import_table.py"), data)
     assert (chosen(test, "Text (optional)"), chosen(test, "Row id (optional)")) == ("note", "id")
     choose(test, "Row id (optional)", "note")
@@ -194,9 +192,7 @@ def test_json_lists_become_label_vectors(owner: int, show: Open) -> None:
     assert "**Which one is it?**" not in words(test)
 
 
-KNOWN = b"labels,label,w\n" + b"".join(
-    f"wren|robin,{('wren', 'robin')[k % 2]},{k}\n".encode() for k in range(12)
-)
+KNOWN = b"labels,label,w\n" + b"".join(f"wren|robin,{('wren', 'robin')[k % 2]},{k}\n".encode() for k in range(12))
 
 
 def test_known_labels_are_used_if_questions_remain(owner: int, show: Open) -> None:
@@ -275,9 +271,7 @@ def test_chosen_source_is_shown_and_can_be_asked_one_at_a_time(home: Home, owner
     seat = Seat(home, owner, made.id)
     assert made.sourced
     view = loop.ask_next(seat, 1).view
-    (row,) = [
-        line.split(",") for line in photos_csv().decode().splitlines() if line.startswith(f"{view.row_id},")
-    ]
+    (row,) = [line.split(",") for line in photos_csv().decode().splitlines() if line.startswith(f"{view.row_id},")]
     assert view.source == (("shot", f"{row[1]} (3 rows)"),)
     page = show(owner, "project_page.py", project=str(made.id))
     next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()

@@ -83,10 +83,7 @@ def test_zip_without_features_to_learn_from_is_refused(page: AppTest) -> None:
 
 BAD = {
     "no table": (make_zip({"a.png": picture()}), "no CSV file"),
-    "a path that leads out": (
-        make_zip({"t.csv": b"candidates,image\na|b,x.png\n", "../x.png": b""}),
-        "../x.png",
-    ),
+    "a path that leads out": (make_zip({"t.csv": b"candidates,image\na|b,x.png\n", "../x.png": b""}), "../x.png"),
     "a file that is missing": (
         make_zip({"t.csv": b"candidates,image\na|b,pictures/0.png\nb,none.png\n", **FILES}),
         "no file 'none.png'",
@@ -155,7 +152,5 @@ def test_added_rows_bring_their_embeddings(home: Home, owner: int, page: AppTest
     give(test, "Embeddings of these rows", "v.npz", npz(ids=["new"], X=VECTORS[:1]))
     next(button for button in test.button if button.label == "Add 1 row").click().run()
     assert not test.exception
-    found = max(
-        (LabelTable.read(one) for one in home.tables_dir.glob("*.parquet")), key=lambda one: one.n_rows
-    )
+    found = max((LabelTable.read(one) for one in home.tables_dir.glob("*.parquet")), key=lambda one: one.n_rows)
     np.testing.assert_array_equal(found.embeddings, np.concatenate([VECTORS, VECTORS[:1]]))

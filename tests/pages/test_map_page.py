@@ -63,11 +63,7 @@ def test_map_is_coloured_by_label_doubt_person_and_state(
     saved = answer_next(home, ada, project)
     test = show(owner, "map_page.py", project=str(project))
     assert colour(test).options == ["Label", "Doubt", "Person", "State"]
-    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} <= {
-        "ant",
-        "bee",
-        "cat",
-    }
+    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} <= {"ant", "bee", "cat"}
     assert "Rings: model predictions" in words(test)
     assert drawn[-1]["alt"].startswith("Map of 60 rows, by label: ")
     assert "person" not in drawn[-1]["data"]
@@ -104,20 +100,12 @@ def test_map_colours_at_most_six_chosen_classes(
     frequent = [shown.classes[number] for number in np.argsort(-counts, kind="stable")]
     (box,) = (one for one in test.multiselect if one.label == "In colour")
     assert box.value == frequent[:2]
-    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} == {
-        *frequent[:2],
-        "others",
-    }
+    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} == {*frequent[:2], "others"}
     box.set_value(frequent[2:]).run()
-    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} == {
-        *frequent[2:],
-        "others",
-    }
+    assert {trace.name.split()[0] for trace in drawn[-1]["figure"].data if trace.name} == {*frequent[2:], "others"}
 
 
-def test_clicked_open_row_can_be_asked(
-    home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
-) -> None:
+def test_clicked_open_row_can_be_asked(home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]) -> None:
     for project in (small_project(home, owner), vector_project(home, owner, question="cell")):
         seat = Seat(home, owner, project)
         shown = instance_map(seat)
@@ -169,16 +157,7 @@ def test_map_names_its_layout_method(home: Home, owner: int, show: Open) -> None
 
 ROWS = 6
 CSV = "id,candidates,image,second,song,place\n" + "".join(
-    ",".join(
-        (
-            f"r{n}",
-            "wren|robin",
-            f"{n}.png" * (n % 2),
-            "0.png" * (n == 1),
-            "call.wav" * (n == 2),
-            f"gate {n}\n",
-        )
-    )
+    ",".join((f"r{n}", "wren|robin", f"{n}.png" * (n % 2), "0.png" * (n == 1), "call.wav" * (n == 2), f"gate {n}\n"))
     for n in range(ROWS)
 )
 ZIP = make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **{f"{n}.png": picture(n) for n in range(ROWS)}})
@@ -198,9 +177,7 @@ def birds(home: Home, owner: int) -> Seat:
     read = importing.read_upload(ZIP)
     table = importing.check(read, ROLES).table
     assert table is not None
-    number = importing.create(
-        Seat(home, owner), "birds", table, LearnerSettings(n_neighbors=3, control_share=0)
-    )
+    number = importing.create(Seat(home, owner), "birds", table, LearnerSettings(n_neighbors=3, control_share=0))
     return Seat(home, owner, number)
 
 
@@ -213,9 +190,7 @@ def test_queue_shows_thumbnail_or_recording_mark_of_each_row(birds: Seat, show: 
     test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
     frame = listed(test)
     assert list(frame.columns)[:3] == ["#", "Picture", "Row"]
-    assert dict(zip(frame["Row"], frame["Picture"], strict=True)) == {
-        f"r{row}": shown(row) for row in range(ROWS)
-    }
+    assert dict(zip(frame["Row"], frame["Picture"], strict=True)) == {f"r{row}": shown(row) for row in range(ROWS)}
 
 
 def test_review_shows_thumbnails_and_caption(birds: Seat, show: Open) -> None:
@@ -257,15 +232,11 @@ def test_clicked_map_point_shows_its_row(birds: Seat, show: Open, monkeypatch: p
 
 
 @pytest.mark.parametrize(("count", "boxed"), [(MANY, False), (MANY + 1, True)])
-def test_many_features_are_in_closed_expander(
-    home: Home, owner: int, show: Open, count: int, boxed: bool
-) -> None:
+def test_many_features_are_in_closed_expander(home: Home, owner: int, show: Open, count: int, boxed: bool) -> None:
     names = [f"f{k}" for k in range(count)]
     lines = "".join(f"r{n},wren|robin,{','.join(str(n + k) for k in range(count))}\n" for n in range(4))
     table = LabelTable.read_csv(f"id,candidates,{','.join(names)}\n{lines}".encode())
-    seat = Seat(
-        home, owner, importing.create(Seat(home, owner), "wide", table, LearnerSettings(n_neighbors=2))
-    )
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "wide", table, LearnerSettings(n_neighbors=2)))
     question = loop.next_question(seat)
     loop.submit_answer(seat, question.token, "is", ["wren"])
     test = show(owner, "review_page.py", project=str(seat.project_id))

@@ -36,9 +36,7 @@ def test_search_by_meaning_lists_nearest_rows_first(home: Home, owner: int, show
     birds = sum(TRUTH[one.row_id] == "birds" for one in queue.list_queue(seat).rows)
     assert {TRUTH[name] for name in lines["Row"][:birds]} == {"birds"}
     assert lines["Similarity"].is_monotonic_decreasing
-    assert f"Showing 1 to {len(lines)} of {len(lines)} nearest rows. {len(lines)} rows are open." in words(
-        test
-    )
+    assert f"Showing 1 to {len(lines)} of {len(lines)} nearest rows. {len(lines)} rows are open." in words(test)
     test.toggle[0].set_value(False).run()
     assert "No open row matches." in words(test)
     assert not test.exception

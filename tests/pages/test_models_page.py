@@ -135,10 +135,7 @@ def test_table_lists_every_model_and_one_click_switches(
     ComparingWorker(home, "one").look()
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
-    assert (
-        "From the start: **CLPL**, 80% consistency with the candidates, beyond chance \\(PL\\-KNN 50%\\)."
-        in shown
-    )
+    assert "From the start: **CLPL**, 80% consistency with the candidates, beyond chance \\(PL\\-KNN 50%\\)." in shown
     assert "ago, after 0 answers" in shown
     data = table(test)
     assert data["title"] == "Consistency"
@@ -174,9 +171,7 @@ def test_axis_has_length_if_all_models_are_perfect(
     assert (data["axis"], data["ticks"]) == ([0.9, 1.0], [0.9, 1.0])
 
 
-def test_lead_within_chance_is_reported(
-    home: Home, owner: int, project: int, show: Open, findings: Findings
-) -> None:
+def test_lead_within_chance_is_reported(home: Home, owner: int, project: int, show: Open, findings: Findings) -> None:
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     worker.look()
     assert "within chance" not in words(show(owner, PAGE, project=str(project)))
@@ -190,9 +185,7 @@ def test_lead_within_chance_is_reported(
     assert "within chance" not in words(show(owner, PAGE, project=str(project))), "a person chose since"
 
 
-def test_blind_check_accuracy_has_interval_and_warning(
-    home: Home, owner: int, show: Open, findings: Findings
-) -> None:
+def test_blind_check_accuracy_has_interval_and_warning(home: Home, owner: int, show: Open, findings: Findings) -> None:
     project = small_project(home, owner, model="automatic", control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 45)
     findings.accuracies = {"clpl": 0.75}
@@ -233,9 +226,7 @@ def test_failed_or_unused_comparison_is_explained(home: Home, owner: int, projec
             last = trained.COMPARISONS.latest(session, project)
             assert last is not None
             report = {"figures": [], "best": None, "rows": 9, "checks": 0}
-            trained.COMPARISONS.end(
-                session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0
-            )
+            trained.COMPARISONS.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
         test = show(owner, PAGE, project=str(project))
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
 
@@ -336,9 +327,7 @@ def test_encoding_is_requested_queued_and_cancelled(seat: Seat, show: Open) -> N
     assert [label for label in labels(test) if label.startswith("Learn from")]
 
 
-def test_encoding_shows_progress_and_then_result(
-    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encoding_shows_progress_and_then_result(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workflow.importing.encoding_worker.TOLD_EVERY", 0.0)
     offers.ask(seat, words_encoder(seat.home))
     texts: list[str] = []
@@ -367,9 +356,7 @@ def test_open_page_shows_end_of_encoding(seat: Seat, show: Open) -> None:
     assert "**words** encoded the rows" in words(test)
 
 
-def test_failed_encoding_is_explained_with_fix(
-    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_encoding_is_explained_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
@@ -390,9 +377,7 @@ def test_failed_encoding_of_new_rows_says_when_it_is_retried(seat: Seat, show: O
     with seat.owning() as owning:
         now = datetime.now(UTC)
         project = owning.project.id
-        one = trained.ENCODINGS.ask(
-            owning.session, project, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
-        )
+        one = trained.ENCODINGS.ask(owning.session, project, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS)
         trained.ENCODINGS.end(owning.session, one, trained.FAILED, now, fault="It is gone.")
     shown = words(opened(show, seat)).replace("\\", "")
     assert "The rows could not be encoded: It is gone. These are rows that were added later." in shown

@@ -35,9 +35,7 @@ def pressed(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def test_new_rows_are_previewed_and_added_by_one_click(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_new_rows_are_previewed_and_added_by_one_click(home: Home, owner: int, project: int, show: Open) -> None:
     frame = later(start=58, n=5).drop(columns="truth").assign(truth="", weather="rain")
     frame.loc[4, "candidates"] = "ant|dog"
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())

@@ -47,9 +47,7 @@ def box(boxes, label: str):
 
 def test_every_learner_setting_is_in_form_or_fixed() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
-    assert {
-        one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
-    } == fields - one_label_kind.DRAWN - {
+    assert {one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)} == fields - one_label_kind.DRAWN - {
         "adopted",
         "adopted_features",
         "own_since",
@@ -72,9 +70,7 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "People a label").set_value(3).run()
-    assert managing.learner_settings(Seat(home, owner, project))["overlap"] == 1, (
-        "cannot be undone: asked first"
-    )
+    assert managing.learner_settings(Seat(home, owner, project))["overlap"] == 1, "cannot be undone: asked first"
     button(test, "Collect independent answers").click().run()
     box(test.number_input, "Share of the rows (%)").set_value(25).run()
     assert not test.exception
@@ -112,9 +108,7 @@ def test_review_finds_opens_and_corrects_answer(home: Home, owner: int, show: Op
     open_in_list(test, project, saved[0].row)
     assert drawer_title(test) == f"Row {saved[0].row_id}"
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
-    box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(
-        other
-    )
+    box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(other)
     box(test.text_input, "Note (optional)").set_value("heard again")
     button(test, "Save correction").click().run()
     assert not test.exception
@@ -149,10 +143,7 @@ def test_review_csv_holds_answers_of_all_pages(
 def test_list_click_opens_row_at_time_of_click(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
-    lines = [
-        ListedRow(row, f"r{row}", at, {}, mark)
-        for at, (row, mark) in enumerate(((70, "a"), (80, ""), (70, "b")))
-    ]
+    lines = [ListedRow(row, f"r{row}", at, {}, mark) for at, (row, mark) in enumerate(((70, "a"), (80, ""), (70, "b")))]
 
     def opened(**sent: Any) -> tuple[int | None, int | None]:
         kept["q-list"] = {"open": sent}
@@ -335,25 +326,17 @@ def test_class_merge_is_previewed(home: Home, owner: int, show: Open) -> None:
     box(test.selectbox, "into").set_value("ant").run()
     touched = classes.touched(Seat(home, owner, project), "bee")
     assert f"**{touched.rows} rows**" in words(test)
-    assert classes.classes_view(Seat(home, owner, project)).version == 0, (
-        "nothing is stored before the button"
-    )
+    assert classes.classes_view(Seat(home, owner, project)).version == 0, "nothing is stored before the button"
     button(test, "Merge them").click().run()
     assert not test.exception
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "cat"]
     assert "merged bee into ant" in words(test)
     button(test, "Take it back").click().run()
     assert not test.exception
-    assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == [
-        "ant",
-        "bee",
-        "cat",
-    ]
+    assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "bee", "cat"]
 
 
-def test_many_classes_are_searchable(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_classes_are_searchable(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.one_label.classes.LISTED", 2)
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))

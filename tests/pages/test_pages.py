@@ -108,9 +108,7 @@ def test_import_creates_project_from_guessed_roles(home: Home, owner: int, show:
     next(button for button in test.button if button.label == "Create project").click().run()
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
-    assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", (
-        "no one has to choose"
-    )
+    assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", "no one has to choose"
 
 
 def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: Open) -> None:
@@ -233,9 +231,7 @@ def test_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show:
         assert f"Showing 1 to {view.listed} of {left} open rows.{hidden}" in said
 
 
-def test_queue_lists_all_rows_page_by_page(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queue_lists_all_rows_page_by_page(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     everything = [one.row_id for one in queue.list_queue(seat).rows]
     for module in (row_lists, one_label_rows):

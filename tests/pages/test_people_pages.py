@@ -87,9 +87,7 @@ def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat,
     assert [tokens.user_of(home, secret) is None for secret in secrets] == [True, False]
 
 
-def test_link_to_local_address_warns(
-    owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_link_to_local_address_warns(owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     for host, said in (("127.0.0.1", True), ("winnow.example.org", True), ("", True)):
         monkeypatch.setattr(frame, "host", lambda host=host: host)
         test = press(show(owner, "people.py"), f"link-{ada.person_id}")
@@ -135,9 +133,7 @@ def test_password_is_set_and_changed_on_my_account(home: Home, ada: Seat, show: 
     assert "present password is wrong" in words(test)
 
 
-def test_browsers_are_signed_out_on_my_account(
-    ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_browsers_are_signed_out_on_my_account(ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     team.redeem_link(ada.home, team.make_link(Seat(ada.home, 1), "Ada"), Visit("", "Safari on iPhone"))
     team.redeem_link(ada.home, team.make_link(Seat(ada.home, 1), "Ada"))
     phone = next(one for one in browsers.my_browsers(ada) if one.browser == "Safari on iPhone")
@@ -163,10 +159,7 @@ def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
 
 def test_sign_in_without_browser_details_is_described() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-    assert (
-        browser_in_words(SignIn(1, 1, at, None, "", "", ""))
-        == "**A browser**  \nsigned in 2026-03-01 12:30 UTC"
-    )
+    assert browser_in_words(SignIn(1, 1, at, None, "", "", "")) == "**A browser**  \nsigned in 2026-03-01 12:30 UTC"
     full = browser_in_words(SignIn(1, 1, at, at, "password", "192.0.2.1", "Firefox on Linux"), this=1)
     assert full.startswith("**Firefox on Linux** · **this one**  \n")
     assert "by a password · last seen 2026-03-01 12:30 UTC · 192" in full
@@ -269,9 +262,7 @@ def test_team_page_is_read_only_for_reviewers(home: Home, owner: int, project: i
     assert "Only reviewers and owners" in words(show(ada, "team_page.py", project=str(project)))
 
 
-def test_progress_shows_annotators_only_their_own_figures(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_progress_shows_annotators_only_their_own_figures(home: Home, owner: int, project: int, show: Open) -> None:
     ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Benedict")
     vera = annotator(home, owner, "Vera", "viewer")
     for _ in range(3):
@@ -345,9 +336,7 @@ def test_tokens_are_described_in_words() -> None:
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
         "**a\\*b**  \nmade 2026-03-01 · ends when you revoke it · not used yet"
     )
-    assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith(
-        "ends 2026-03-01 · last used 2026-03-01 12:30 UTC"
-    )
+    assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith("ends 2026-03-01 · last used 2026-03-01 12:30 UTC")
     assert None in LIVES.values()
 
 
@@ -432,15 +421,11 @@ def test_card_gets_groups_of_classes(
         {"key": "1", "name": "insect", "labels": ("ant", "bee")},
         {"key": "2", "name": "furry", "labels": ("cat",)},
     ]
-    one_label.class_list(
-        groups_seat.project_id, ("ant", "bee", "cat", "dog"), {}, room.groups_of(groups_seat)
-    )
+    one_label.class_list(groups_seat.project_id, ("ant", "bee", "cat", "dog"), {}, room.groups_of(groups_seat))
     assert told.pop()["groups"] == [["furry", ("cat", "dog")], ["insect", ("ant", "bee")]]
 
 
-def test_annotate_page_with_groups_is_drawn_for_everyone(
-    home: Home, owner: int, show: Open, groups_seat: Seat
-) -> None:
+def test_annotate_page_with_groups_is_drawn_for_everyone(home: Home, owner: int, show: Open, groups_seat: Seat) -> None:
     room.set_groups(groups_seat, FUR)
     ada = annotator(home, owner, "Ada")
     for person in (owner, ada):

@@ -131,9 +131,7 @@ def test_setting_goal_keeps_other_stop_rules(home: Home, owner: int, show: Open)
     next(button for button in test.button if button.label == "No goal").click().run()
     assert progress.stop_view(Seat(home, owner, project)).rules.goal is None
     ada = annotator(home, owner, "ada")
-    assert not {"Set the goal", "Estimate now"} & {
-        one.label for one in show(ada, "progress.py", project).button
-    }
+    assert not {"Set the goal", "Estimate now"} & {one.label for one in show(ada, "progress.py", project).button}
 
 
 def test_random_order_is_shown_after_its_estimate(home: Home, owner: int, show: Open) -> None:
@@ -206,16 +204,12 @@ def test_progress_says_when_measuring_of_changed_model_began(home: Home, owner: 
     assert "Measured since the model was changed or first trained, after 6 answers." in said
 
 
-def test_failed_training_is_explained(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_training_is_explained(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
     monkeypatch.setattr(
         training, "training_state", lambda *_: training.TrainingState(False, "Only *one* class is left.")
     )
-    assert "could not be trained: Only \\*one\\* class is left\\." in words(
-        show(owner, "progress.py", project)
-    )
+    assert "could not be trained: Only \\*one\\* class is left\\." in words(show(owner, "progress.py", project))
 
 
 def test_paused_training_says_when_it_is_retried(home: Home, owner: int, show: Open) -> None:
@@ -252,9 +246,7 @@ def test_owner_changes_stop_rules_on_progress(home: Home, owner: int, show: Open
     test.number_input(key=f"{at}-share").set_value(95.0)
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
-    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(
-        settled=0.95, flat_within=None, budget=12
-    )
+    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(settled=0.95, flat_within=None, budget=12)
 
 
 def test_annotator_sees_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
@@ -274,9 +266,7 @@ def test_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
 
 
 def test_downloaded_chart_data_leaves_unknown_values_empty() -> None:
-    data = charts.to_csv(
-        {"answers": np.array([0, 1]), "share": np.array([np.nan, 0.5]), "name": ["a,b", 'c"']}
-    )
+    data = charts.to_csv({"answers": np.array([0, 1]), "share": np.array([np.nan, 0.5]), "name": ["a,b", 'c"']})
     lines = list(csv.reader(io.StringIO(data.decode())))
     assert lines == [["answers", "share", "name"], ["0", "", "a,b"], ["1", "0.5", 'c"']]
 
@@ -413,9 +403,7 @@ def test_dry_run_continues_only_while_page_is_open(
     assert asked == [5] * 13, "all fifty, from the start"
 
 
-def test_dry_run_is_stopped_by_button(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dry_run_is_stopped_by_button(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     page = show(owner, "progress.py", project=str(small_project(home, owner)))
     monkeypatch.setattr(progress_parts, "play", lambda _page: None)  # between two drawings of it
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]

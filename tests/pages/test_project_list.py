@@ -50,9 +50,7 @@ PROJECT = ProjectSummary(
     pictured="numbers",
     sourced=False,
 )
-GLANCE = Glance(
-    9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0
-)
+GLANCE = Glance(9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +66,7 @@ GLANCE = Glance(
         ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
     ],
 )
-def test_button_names_next_step(
-    project: dict[str, object], glance: dict[str, object], label: str, page: str
-) -> None:
+def test_button_names_next_step(project: dict[str, object], glance: dict[str, object], label: str, page: str) -> None:
     step = next_step(replace(PROJECT, **project), replace(GLANCE, **glance))  # type: ignore[arg-type]
     assert step == (label, page)
 
@@ -85,29 +81,15 @@ def test_button_names_next_step(
         ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90% is reached]"),
         ({"left": 300}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90%, 14 minutes"),
         ({}, {"goal": 0.9, "more": 18.0, "pace": None}, "About 18 more answers to your 90%"),
-        (
-            {"role": Role.ANNOTATOR},
-            {"goal": 0.9, "more": 18.0},
-            "About 18 more answers to 90%, 2 minutes",
-        ),
-        (
-            {},
-            {"goal": 0.9, "more": 31.0},
-            "Judging by the answers so far, your 90% is out of reach with these rows",
-        ),
+        ({"role": Role.ANNOTATOR}, {"goal": 0.9, "more": 18.0}, "About 18 more answers to 90%, 2 minutes"),
+        ({}, {"goal": 0.9, "more": 31.0}, "Judging by the answers so far, your 90% is out of reach with these rows"),
         ({}, {"goal": 0.9, "more": None}, "Distance to your 90% cannot be estimated yet"),
-        (
-            {},
-            {"goal": 0.9, "more": 18.0, "measured": 9},
-            "Distance to your 90% cannot be estimated yet",
-        ),
+        ({}, {"goal": 0.9, "more": 18.0, "measured": 9}, "Distance to your 90% cannot be estimated yet"),
         ({"last_answer": None}, {}, "The first question is ready"),
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
     ],
 )
-def test_project_line_describes_its_state(
-    project: dict[str, object], glance: dict[str, object], line: str
-) -> None:
+def test_project_line_describes_its_state(project: dict[str, object], glance: dict[str, object], line: str) -> None:
     assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
 
 
@@ -150,9 +132,7 @@ def test_sparkline_draws_interval_band() -> None:
 def test_sparkline_band_is_drawn_only_where_known() -> None:
     values = (0.1, 0.2, 0.3, 0.4, 0.5)
     assert "<b " not in spark(values)
-    assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), (
-        "no width"
-    )
+    assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), "no width"
     halves = spark(values, (0.1, 0.1, None, 0.3, 0.4), (0.2, 0.3, None, 0.5, 0.9))
     assert halves.count("<b ") == 2
     assert "polygon(75% 50%, 100% 10%, 100% 60%, 75% 70%)" in halves, "nothing is made up between"
@@ -188,9 +168,7 @@ def test_project_list_has_search_from_fourth_project_on(home: Home, owner: int, 
     assert "No project matches." in words(test)
 
 
-def test_long_list_is_drawn_in_parts(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_list_is_drawn_in_parts(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home_parts, "AT_ONCE", 2)
     for name in ("alpha", "beta", "gamma", "delta"):
         small_project(home, owner, name)
@@ -206,9 +184,7 @@ def test_long_list_is_drawn_in_parts(
     assert "more-projects" not in {one.key for one in test.button}
 
 
-def test_long_archive_is_drawn_in_parts(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_archive_is_drawn_in_parts(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home_parts, "AT_ONCE", 2)
     for name in ("alpha", "beta", "gamma"):
         managing.archive_project(Seat(home, owner, small_project(home, owner, name)))
@@ -275,9 +251,7 @@ def test_missing_demo_is_created_and_opened(home: Home, owner: int, show: Open) 
     assert [one.label for one in show(owner).button if one.label == demos.REMARKS.title]
 
 
-def test_failed_demo_is_explained(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_demo_is_explained(home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     monkeypatch.setattr(demos, "ALL", (demos.DIGITS, demos.CALLS, broken))
     test = press(show(owner), broken.title)
@@ -299,11 +273,7 @@ def test_demo_stays_until_first_own_project(home: Home, owner: int, show: Open) 
     test = show(owner)
     assert "Winnow finds the one that is" in words(test)
     assert "a few questions of a demo first" in words(test)
-    assert [one.label for one in test.button] == [
-        "Import data",
-        *(demo.title for demo in demos.ALL),
-        "Start",
-    ]
+    assert [one.label for one in test.button] == ["Import data", *(demo.title for demo in demos.ALL), "Start"]
     small_project(home, owner, "my own")
     test = show(owner)
     assert "Winnow finds the one that is" not in words(test)

@@ -156,9 +156,7 @@ def test_uncaught_save_error_is_shown_by_frame(
 
 
 @pytest.mark.parametrize("page", [None, "annotate.py", "progress.py", "export.py"])
-def test_every_page_reports_missing_database_file(
-    home: Home, owner: int, show: Open, page: str | None
-) -> None:
+def test_every_page_reports_missing_database_file(home: Home, owner: int, show: Open, page: str | None) -> None:
     project = small_project(home, owner)
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     said = "database file was deleted or moved away"
@@ -190,22 +188,13 @@ def test_card_survives_failing_store_and_continues(
         assert "was deleted or moved away" in str(sent[-1])
         assert sent[-1]["saved"]["tone"] == "bad"
     away.rename(path)
-    pressing(
-        test,
-        "is",
-        labels=[loop.next_question(Seat(home, owner, project)).choices[0]],
-        token=before["token"],
-    )
+    pressing(test, "is", labels=[loop.next_question(Seat(home, owner, project)).choices[0]], token=before["token"])
     assert managing.get_project(Seat(home, owner, project)).answered == 1
     assert sent[-1]["token"] != before["token"]
 
 
-@pytest.mark.parametrize(
-    "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
-)
-def test_missing_database_table_is_explained_on_every_page(
-    home: Home, owner: int, show: Open, table: str
-) -> None:
+@pytest.mark.parametrize("table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"])
+def test_missing_database_table_is_explained_on_every_page(home: Home, owner: int, show: Open, table: str) -> None:
     project = small_project(home, owner)
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
         other.execute("PRAGMA legacy_alter_table = ON")

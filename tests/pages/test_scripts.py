@@ -46,9 +46,7 @@ def test_script_imports_exist_and_cross_no_kind(name: str) -> None:
     assert modules <= SCRIPTS.contents.keys()
     folder = PurePosixPath(name).parent.name
     folders = {PurePosixPath(one).parent.name for one in modules}
-    assert folders <= {"card", folder}, (
-        "the list of rows takes from the card, and what is shared knows no kind"
-    )
+    assert folders <= {"card", folder}, "the list of rows takes from the card, and what is shared knows no kind"
     assert SCRIPTS.contents[name].startswith("// @ts-check\n")
 
 
@@ -71,7 +69,5 @@ def test_card_sends_known_entry_kinds() -> None:
     known = re.findall(r'"(\w+)"', union[1])
     assert sorted(known) == sorted({*OneLabelTurn.ANSWERS, *LabelVectorTurn.ANSWERS, "undo", "redo"})
     # That nothing else is sent is for the types to say (`make lint`); that each is sent, for this.
-    scripts = "".join(
-        content for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name
-    )
+    scripts = "".join(content for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name)
     assert [kind for kind in known if f'"{kind}"' not in scripts] == []

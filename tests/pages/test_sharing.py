@@ -70,9 +70,7 @@ def test_refused_sharing_change_is_reported(
     assert members.rights_of(Seat(seat.home, ada, seat.project_id))
 
 
-def test_group_is_made_changed_invited_and_removed(
-    seat: Seat, show: Open, settings: Callable[[], AppTest]
-) -> None:
+def test_group_is_made_changed_invited_and_removed(seat: Seat, show: Open, settings: Callable[[], AppTest]) -> None:
     nowhere = Seat(seat.home, seat.person_id)
     assert "Groups" not in [one.value for one in show(seat.person_id, "people.py").subheader]
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada", "Bob"))
@@ -89,9 +87,7 @@ def test_group_is_made_changed_invited_and_removed(
     assert [one.people for one in members.list_groups(nowhere)] == [(ada, bob)]
 
     invited = settings()
-    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "Role").set_value(
-        Role.VIEWER
-    )
+    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "Role").set_value(Role.VIEWER)
     box(invited.button, "Add the group").click().run()
     assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
 
@@ -158,9 +154,7 @@ def test_navigation_shows_what_role_may_see(
     assert seen == ["Home", "My account"]
 
 
-def test_navigation_follows_project_in_address(
-    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_navigation_follows_project_in_address(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     second = small_project(seat.home, seat.person_id, "second")
     members.share(Seat(seat.home, seat.person_id), "Eve", [second], "owner")

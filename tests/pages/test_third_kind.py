@@ -11,16 +11,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-PAGES = (
-    "annotate",
-    "progress",
-    "review_page",
-    "disputes",
-    "team_page",
-    "models_page",
-    "export",
-    "project_page",
-)
+PAGES = ("annotate", "progress", "review_page", "disputes", "team_page", "models_page", "export", "project_page")
 
 
 @pytest.fixture
@@ -32,16 +23,12 @@ def project(monkeypatch: pytest.MonkeyPatch, home: Home, owner: int) -> int:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_of_project_without_capabilities_is_drawn(
-    show: Open, owner: int, project: int, page: str
-) -> None:
+def test_page_of_project_without_capabilities_is_drawn(show: Open, owner: int, project: int, page: str) -> None:
     test = show(owner, f"{page}.py", project=str(project))
     assert [one.value for one in test.error] == []
     assert "triage" in words(test)
 
 
 @pytest.mark.parametrize(("page", "name"), [("queue_page", "queue"), ("map_page", "map")])
-def test_page_of_missing_capability_says_so(
-    show: Open, owner: int, project: int, page: str, name: str
-) -> None:
+def test_page_of_missing_capability_says_so(show: Open, owner: int, project: int, page: str, name: str) -> None:
     assert f"Projects of triage have no {name}" in words(show(owner, f"{page}.py", project=str(project)))

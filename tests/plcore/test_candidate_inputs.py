@@ -38,9 +38,7 @@ def birds():
     """(X (45, 3), candidates (45, 3)) in which every class is a candidate somewhere and two rows of three are clear."""
     rng = np.random.default_rng(5)
     truth = rng.integers(3, size=45)
-    return rng.normal(size=(45, 3)) + 2 * np.eye(3)[truth], contaminate(
-        truth, "size", p=0.4, r=1, random_state=1
-    )
+    return rng.normal(size=(45, 3)) + 2 * np.eye(3)[truth], contaminate(truth, "size", p=0.4, r=1, random_state=1)
 
 
 def made(name):
@@ -89,12 +87,7 @@ def test_sets_of_numbers_and_sparse_candidates_are_matrix(birds, name):
     X, candidates = birds
     expected = made(name).fit(X, candidates)
     sets = [set(np.flatnonzero(row).tolist()) for row in candidates]
-    for y in (
-        sets,
-        sparse.csr_matrix(candidates),
-        sparse.csr_array(candidates.astype(int)),
-        candidates.astype(int),
-    ):
+    for y in (sets, sparse.csr_matrix(candidates), sparse.csr_array(candidates.astype(int)), candidates.astype(int)):
         model = made(name).fit(X, y)
         assert_same(learnt(model, X), learnt(expected, X))
         assert model.score(X, y) == expected.score(X, candidates)
@@ -102,9 +95,7 @@ def test_sets_of_numbers_and_sparse_candidates_are_matrix(birds, name):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_new_rows_are_dense_or_sparse_and_missing_features_are_named_with_their_place_and_fix(
-    birds, name, form
-):
+def test_new_rows_are_dense_or_sparse_and_missing_features_are_named_with_their_place_and_fix(birds, name, form):
     X, candidates = birds
     model = made(name).fit(form(X), candidates)
     np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
@@ -145,16 +136,13 @@ def test_every_learner_has_grid_or_reason(birds, name):
     ends = {key: [values[0], values[-1]] for key, values in grid.items()}
     X, candidates = birds
     sets = [set(NAMES[row]) for row in candidates]
-    search = GridSearchCV(made(name), ends, cv=PartialKFold(2, random_state=0), error_score="raise").fit(
-        X, sets
-    )
+    search = GridSearchCV(made(name), ends, cv=PartialKFold(2, random_state=0), error_score="raise").fit(X, sets)
     assert 0 < search.best_score_ <= 1
     assert search.classes_.tolist() == NAMES.tolist()
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name in LEARNERS if "candidate_weights" in inspect.signature(LEARNERS[name].fit).parameters],
+    "name", [name for name in LEARNERS if "candidate_weights" in inspect.signature(LEARNERS[name].fit).parameters]
 )
 def test_weights_of_candidates_use_names_of_their_columns(birds, name):
     """By position, another order would give weights to the wrong classes, silently."""

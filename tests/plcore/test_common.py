@@ -19,9 +19,7 @@ from plcore.sensing.base import MultiLabelClassifier
 # Checks that are known to fail, by class and check: the reason. Only sample-weight equivalence may stand here.
 PLANES = "rounding in the first plane changes the later ones; F agrees to 1e-3 (margin/test_estimators)"
 FOLDS = "the folds of its choice deal rows, not copies; with settings given weights are copies (kernel/test_ridge)"
-STEP = (
-    "a weight is the length of one step, not so many rounds, as in scikit-learn's SGD (online/test_weights)"
-)
+STEP = "a weight is the length of one step, not so many rounds, as in scikit-learn's SGD (online/test_weights)"
 PLACES = "a row that is there twice takes two of the K places; its weight changes its votes alone"
 SAMPLES = "bootstrap samples draw rows, not copies, as in scikit-learn's random forest"
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
@@ -95,9 +93,7 @@ def test_walk_finds_classifiers():
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
-    if getattr(check, "func", check).__name__ == "check_array_api_input" and not os.environ.get(
-        "SCIPY_ARRAY_API"
-    ):
+    if getattr(check, "func", check).__name__ == "check_array_api_input" and not os.environ.get("SCIPY_ARRAY_API"):
         return  # about array libraries we do not claim; it would only skip itself
     try:
         check(estimator)
@@ -187,9 +183,7 @@ class TestCandidates:
             np.testing.assert_array_equal(matrix.data, data)
             np.testing.assert_array_equal(matrix.indices, indices)
         expected = clone(model).fit(sparse.csr_matrix(X), candidates)
-        np.testing.assert_allclose(
-            model.decision_function(stored[0]), expected.decision_function(sparse.csr_matrix(X))
-        )
+        np.testing.assert_allclose(model.decision_function(stored[0]), expected.decision_function(sparse.csr_matrix(X)))
 
     def test_class_names_of_any_kind(self, estimator, problem):
         X, candidates = problem
@@ -216,10 +210,7 @@ class TestCandidates:
 
     def test_scoring_missing_label_names_its_row(self, estimator, problem):
         X, _ = problem
-        for labels, missing in (
-            (np.array(["a", "b"] * 30, dtype=object), None),
-            (np.arange(60.0) % 3, np.nan),
-        ):
+        for labels, missing in ((np.array(["a", "b"] * 30, dtype=object), None), (np.arange(60.0) % 3, np.nan)):
             model = clone(estimator).fit(X, labels)
             wrong = labels.copy()
             wrong[7] = missing

@@ -54,10 +54,7 @@ def test_first_model_is_as_page_says(names):
 
 
 def test_shortlists_are_as_page_says(names):
-    lists, candidates, truth = (
-        names["lists"],
-        *(names[one][names["others"]] for one in ("candidates", "truth")),
-    )
+    lists, candidates, truth = (names["lists"], *(names[one][names["others"]] for one in ("candidates", "truth")))
     assert (lists <= candidates).all()
     assert lists.sum() < candidates.sum()
     assert lists[np.arange(len(truth)), truth].mean() > 0.85

@@ -50,9 +50,7 @@ def app_of(*, with_documents: bool = False) -> Starlette:
             *([] if with_documents else told),
             *server.ROUTES,
             WebSocketRoute("/{path:path}", _echo),
-            Route(
-                "/{path:path}", _who, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]
-            ),  # any address at all
+            Route("/{path:path}", _who, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]),  # any address at all
         ],
         # Streamlit's own comes next: it answers "Bad Request" to a part of the addresses that are none.
         middleware=[*server.middleware(Settings.from_environment()), Middleware(PathSecurityMiddleware)],

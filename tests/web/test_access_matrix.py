@@ -99,12 +99,7 @@ def test_every_role_is_answered_as_access_matrix_says(client: TestClient, seat: 
         assert client.get(asked(path, address)).status_code == wanted, path
     for path in (*addresses.OF_WINNOW, *addresses.OF_OPERATORS):
         assert client.get(asked(path, address)).status_code == 403, path
-    for path in (
-        *addresses.OPEN,
-        "/",
-        *(f"/{page}" for page in document.PAGES if page != "progress"),
-        "/signout",
-    ):
+    for path in (*addresses.OPEN, "/", *(f"/{page}" for page in document.PAGES if page != "progress"), "/signout"):
         assert client.get(path).status_code == 200, path
     for path in addresses.OPEN_WITH_PROVIDER:
         assert client.get(path).status_code == 404, path

@@ -111,9 +111,7 @@ def test_select_box_script_is_preloaded_if_page_shows_one(ada: TestClient, home:
         if number != 1:
             members.share(seat, "Ada", [project], Role.ANNOTATOR)
         texts = {page: ada.get(f"/{page}").text for page in (START, "annotate", "account")}
-        named[number] = [
-            page for page, text in texts.items() if "/Selectbox." in text or "/MenuButton." in text
-        ]
+        named[number] = [page for page, text in texts.items() if "/Selectbox." in text or "/MenuButton." in text]
     assert named == {0: [], 1: [], 2: ["annotate"], 3: ["annotate"], 4: [START, "annotate"]}
 
 
@@ -153,15 +151,7 @@ def test_document_redirects_to_sign_in_without_sign_in(ada: TestClient) -> None:
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
-UNREADABLE = (
-    "9" * 5_000,
-    DEEP,
-    '{"press": ' + "9" * 5_000 + "}",
-    '{"a":' * 100_000,
-    "",
-    "not JSON",
-    '["half',
-)
+UNREADABLE = ("9" * 5_000, DEEP, '{"press": ' + "9" * 5_000 + "}", '{"a":' * 100_000, "", "not JSON", '["half')
 
 
 def message(part: str, value: str) -> bytes:
@@ -192,9 +182,7 @@ def test_unreadable_value_becomes_press_that_is_refused(value: str) -> None:
     assert BidiComponentSerde().deserialize(state) == {}
 
 
-@pytest.mark.parametrize(
-    "value", ['[{"event": "press", "value": {"note": "\\ud800"}}]', "null", "NaN", "[1e999]"]
-)
+@pytest.mark.parametrize("value", ['[{"event": "press", "value": {"note": "\\ud800"}}]', "null", "NaN", "[1e999]"])
 @pytest.mark.parametrize("part", ["json_trigger_value", "json_value"])
 def test_readable_message_is_passed_on_unchanged(part: str, value: str) -> None:
     json.loads(value)

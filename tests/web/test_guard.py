@@ -195,9 +195,7 @@ def test_plain_http_origin_is_another_site_over_tls(home: Home) -> None:
             assert client.post("/signout", headers=asked).status_code == (303 if right else 403)
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"]
-)
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"])
 def test_wrong_host_is_refused_before_anything_else(signed_in: TestClient, host: str) -> None:
     for path in ("/", "/signin", "/healthz"):
         answer = signed_in.get(path, headers={"host": host})
@@ -275,9 +273,7 @@ def test_sign_in_works_if_audit_fails(signed_in: TestClient) -> None:
 # Streamlit's addresses: which are open to anyone who is signed in, and that all others are not there
 
 
-STATIC = next(
-    f"/static/js/{path.name}" for path in Path(get_static_dir(), "static", "js").iterdir() if path.is_file()
-)
+STATIC = next(f"/static/js/{path.name}" for path in Path(get_static_dir(), "static", "js").iterdir() if path.is_file())
 
 
 @pytest.fixture
@@ -381,9 +377,7 @@ def test_open_streamlit_addresses_exist_in_streamlit() -> None:
     """A name that Streamlit has dropped should not stay here."""
     from streamlit.web.server.starlette import starlette_routes
 
-    its = {
-        value for name, value in vars(starlette_routes).items() if "ROUTE" in name and isinstance(value, str)
-    }
+    its = {value for name, value in vars(starlette_routes).items() if "ROUTE" in name and isinstance(value, str)}
     for path in (*STREAMLITS, HOST_CONFIG):
         if path.startswith(("/_stcore", "/media", "/static")):
             assert any(path[1:].startswith(one) for one in its), path

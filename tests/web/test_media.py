@@ -126,11 +126,7 @@ def test_thumbnail_is_served_like_picture(client: TestClient, signed_in: TestCli
     assert answer.headers["content-type"] == "image/webp"
     assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
     assert answer.headers["x-content-type-options"] == "nosniff"
-    for wrong in (
-        f"/files/{kept(WAV, 'wav')}/small",
-        f"/files/{kept(picture(98))}/small",
-        "/files/..%2F/small",
-    ):
+    for wrong in (f"/files/{kept(WAV, 'wav')}/small", f"/files/{kept(picture(98))}/small", "/files/..%2F/small"):
         assert signed_in.get(wrong).status_code == 404
     assert signed_in.post(f"{ADDRESS}/small").status_code == 405
     client.cookies.set(COOKIE, "forged")
@@ -154,10 +150,7 @@ def test_spectrogram_needs_same_right_as_recording(client: TestClient, home: Hom
     edges = json.loads(answer.headers["x-winnow-edges"])
     assert edges == {"t0": 2.0, "t1": 8.0, "f0": 0.0, "f1": 8_000.0, "seconds": 10.0}
     again = client.get(DRAWN)
-    assert (again.content, again.headers["x-winnow-edges"]) == (
-        answer.content,
-        answer.headers["x-winnow-edges"],
-    )
+    assert (again.content, again.headers["x-winnow-edges"]) == (answer.content, answer.headers["x-winnow-edges"])
     assert client.get(DRAWN.replace("linear", "log")).content != answer.content
     assert client.post(DRAWN).status_code == 405
 
@@ -286,9 +279,7 @@ def test_export_is_refused_to_reviewer(client: TestClient, home: Home, seat: Sea
     assert (answer.status_code, "Only the owner" in answer.text) == (403, True)
 
 
-def test_unknown_export_names_are_not_found(
-    exports_signed_in: TestClient, home: Home, seat: Seat, key: str
-) -> None:
+def test_unknown_export_names_are_not_found(exports_signed_in: TestClient, home: Home, seat: Seat, key: str) -> None:
     second = small_project(home, seat.person_id, "second")
     for path in (
         address(seat, "x" * len(key)),
@@ -345,10 +336,7 @@ def test_owner_downloads_backup(client: TestClient, home: Home, backups_address:
     assert client.get(backups_address).status_code == 401
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     answer = client.get(backups_address)
-    assert (answer.status_code, answer.content) == (
-        200,
-        (home.backups_dir / backups_address[14:]).read_bytes(),
-    )
+    assert (answer.status_code, answer.content) == (200, (home.backups_dir / backups_address[14:]).read_bytes())
     assert answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["content-disposition"].startswith("attachment; ")

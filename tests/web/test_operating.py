@@ -232,9 +232,7 @@ def test_metrics_are_not_passed_on_by_proxy(
 TOKEN = "t0ken-of-sixteen-or-more"
 
 
-def test_metrics_want_token_if_there_is_one(
-    home: Home, counted: Traffic, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_metrics_want_token_if_there_is_one(home: Home, counted: Traffic, monkeypatch: pytest.MonkeyPatch) -> None:
     token = tokens.make_token(Seat(home, team.ensure_owner(home).id), "program")
     monkeypatch.setenv("WINNOW_METRICS_TOKEN", TOKEN)
     workflow.server.home.close_home()
@@ -331,9 +329,7 @@ def test_access_log_is_off_unless_set(client: TestClient, caplog: pytest.LogCapt
 
 
 @pytest.mark.slow
-def test_server_logs_json_without_secrets_and_says_that_it_stops(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_server_logs_json_without_secrets_and_says_that_it_stops(tmp_path_factory: pytest.TempPathFactory) -> None:
     more = {"WINNOW_LOG_FORMAT": "json", "WINNOW_ACCESS_LOG": "on"}
     server = Server(tmp_path_factory.mktemp("home"), more=more).start()
     try:
@@ -348,9 +344,7 @@ def test_server_logs_json_without_secrets_and_says_that_it_stops(
     finally:
         server.stop()
     words = [line for line in server.lines if not line.startswith("{")]
-    assert all(line.startswith("  ") or not line for line in words), (
-        "only what is for the person at the terminal"
-    )
+    assert all(line.startswith("  ") or not line for line in words), "only what is for the person at the terminal"
     said = [json.loads(line) for line in server.lines if line.startswith("{")]
     assert all(one["time"].endswith("Z") and one["level"] for one in said)
     asked = [one for one in said if one["logger"] == "winnow.access"]

@@ -95,9 +95,7 @@ def test_answers_about_label_vectors_are_stored(signed_in: TestClient, seat: Sea
     for kind in ("yes", "no", "unsure", "skip"):
         question = loop.next_question(there)
         labels = [] if question.label is None else [question.label]
-        answer = send(
-            signed_in, there, token=question.token, kind=kind, labels=labels if kind in ("yes", "no") else []
-        )
+        answer = send(signed_in, there, token=question.token, kind=kind, labels=labels if kind in ("yes", "no") else [])
         assert answer.status_code in (200, 409), answer.text
         card = answer.json()["card"]
         assert (card["token"] != question.token) == (answer.status_code == 200)
@@ -130,9 +128,7 @@ def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> N
 def test_double_press_stores_one_entry(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     with ThreadPoolExecutor(2) as both:
-        answers = list(
-            both.map(lambda _: send(signed_in, seat, token=question.token, labels=["ant"]), range(2))
-        )
+        answers = list(both.map(lambda _: send(signed_in, seat, token=question.token, labels=["ant"]), range(2)))
     assert sorted(one.status_code for one in answers) == [200, 409]
     assert entries(seat) == [("is", ("ant",))]
     refused = next(one for one in answers if one.status_code == 409).json()["card"]
@@ -190,18 +186,14 @@ def test_malformed_press_is_refused_with_unchanged_card(
     token = loop.next_question(seat).token
     fitting = PRESS | {"token": token}
     said: list[Any] = [one for _, one in malformed()][::3]
-    said += [
-        fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "pause", "confirm", "open")
-    ]
+    said += [fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "pause", "confirm", "open")]
     said += [fitting | {"labels": labels} for labels in ([], ["eel"], ["ant", "ant"], [""], [HUGE])]
     said += [PRESS | {"token": other, "labels": ["ant"]} for other in ("", "x", "1.1.1.1", token + "0")]
     said += [PRESS | {"kind": "undo", "seq": seq} for seq in (0, 7, 2**31 - 1)]
     with caplog.at_level(logging.WARNING):
         for one in said:
             answer = signed_in.post(
-                f"/presses/{seat.project_id}",
-                content=json.dumps(one),
-                headers={"content-type": presses.TYPE},
+                f"/presses/{seat.project_id}", content=json.dumps(one), headers={"content-type": presses.TYPE}
             )
             assert answer.status_code == 409, ascii(one)[:80]
             card = answer.json()["card"]
@@ -249,9 +241,7 @@ def test_press_of_another_person_or_stranger_is_refused(signed_in: TestClient, s
     members.share(nobody, "Ada", [seat.project_id or 0], "annotator")
     assert send(signed_in, seat, **said, person=seat.person_id).status_code == 401, "the page is the owner's"
     assert send(signed_in, seat, **said).status_code == 409, "the question is the owner's"
-    members.give_role(
-        seat, [person.id for person in team.list_people(nobody) if person.name == "Ada"], "viewer"
-    )
+    members.give_role(seat, [person.id for person in team.list_people(nobody) if person.name == "Ada"], "viewer")
     refused = send(signed_in, seat, **said)
     assert (refused.status_code, refused.headers["content-type"].partition(";")[0]) == (403, "text/plain")
     signed_in.cookies.clear()
@@ -260,18 +250,14 @@ def test_press_of_another_person_or_stranger_is_refused(signed_in: TestClient, s
     for origin in ("http://evil.example", "http://127.0.0.1:1", "null"):
         other = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": origin})
         assert other.status_code == 403
-    site = signed_in.post(
-        f"/presses/{seat.project_id}", json=PRESS | said, headers={"sec-fetch-site": "cross-site"}
-    )
+    site = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"sec-fetch-site": "cross-site"})
     assert site.status_code == 403
     assert entries(seat) == []
     own = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": BASE})
     assert own.status_code == 200
 
 
-def test_incomplete_press_is_answered_408(
-    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_incomplete_press_is_answered_408(signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.Event().wait()
@@ -294,9 +280,7 @@ def test_unreadable_bodies_count_towards_rate_limit(
     assert counted == [seat.person_id] * 2
 
 
-def test_too_many_presses_are_answered_429(
-    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_presses_are_answered_429(signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     question = loop.next_question(seat)
     monkeypatch.setattr(type(seat.home.attempts), "may_press", lambda _self, person: person != seat.person_id)
     answer = send(signed_in, seat, token=question.token, labels=["ant"])
@@ -304,9 +288,7 @@ def test_too_many_presses_are_answered_429(
     assert entries(seat) == []
 
 
-@pytest.mark.parametrize(
-    "fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))]
-)
+@pytest.mark.parametrize("fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))])
 def test_storage_failure_is_answered_503(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
@@ -335,8 +317,7 @@ def test_answer_is_stored_if_next_question_fails(
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")],
+    "fault", [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")]
 )
 def test_stored_answer_is_confirmed_if_next_card_fails(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
@@ -510,13 +491,7 @@ def test_file_is_known_only_to_session_it_was_sent_to(after: bytes) -> None:
     told.note(7, f"\n\x12 a message \x1a{PATH}{NAME}.csv".encode() + after)
     assert told.knows(7, f"{PATH}{NAME}.csv")
     assert not told.knows(8, f"{PATH}{NAME}.csv")
-    for path in (
-        PATH,
-        f"{PATH}{NAME[:-1]}.csv",
-        f"{PATH}/{NAME}.csv",
-        f"{PATH}{NAME}/x",
-        f"/x{PATH}{NAME}.csv",
-    ):
+    for path in (PATH, f"{PATH}{NAME[:-1]}.csv", f"{PATH}/{NAME}.csv", f"{PATH}{NAME}/x", f"/x{PATH}{NAME}.csv"):
         assert not told.knows(7, path), path
 
 

@@ -84,10 +84,7 @@ def test_websocket_signed_in_by_proxy_is_rechecked(
     client.get("/signin", headers=ADA)
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.01)
-    with (
-        client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket,
-        pytest.raises(WebSocketDisconnect) as cut,
-    ):
+    with client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket, pytest.raises(WebSocketDisconnect) as cut:
         websocket.receive_json()
     assert cut.value.code == 1012, "the page opens another"
     assert refused(client), "whom the proxy has signed out meanwhile is out"
@@ -253,10 +250,7 @@ def cookie_of(home: Home) -> dict[str, str]:
 
 @pytest.mark.parametrize("before", ["/winnow", ""])
 def test_redirects_stay_below_public_path(public_address_client: TestClient, home: Home, before: str) -> None:
-    assert (
-        public_address_client.get(f"{before}/", headers=PUBLIC_ADDRESS_HTML).headers["location"]
-        == "/winnow/signin"
-    )
+    assert public_address_client.get(f"{before}/", headers=PUBLIC_ADDRESS_HTML).headers["location"] == "/winnow/signin"
     team.ensure_owner(home)
     link = team.make_start_link(home)
     answer = public_address_client.get(f"{before}/signin?link={link}")
@@ -272,9 +266,7 @@ def test_redirects_stay_below_public_path(public_address_client: TestClient, hom
     assert "Path=/winnow/" in left.headers["set-cookie"]
 
 
-def test_public_path_without_slash_redirects_to_slash(
-    public_address_client: TestClient,
-) -> None:
+def test_public_path_without_slash_redirects_to_slash(public_address_client: TestClient) -> None:
     assert public_address_client.get("/winnow?a=b").headers["location"] == "/winnow/?a=b"
     assert public_address_client.get("/winnowing").status_code == 401, "another name"
 
@@ -304,9 +296,7 @@ def test_websocket_needs_public_path_and_origin(public_address_client: TestClien
     team.ensure_owner(home)
     cookie = cookie_of(home)
     address = "ws://example.org/winnow/_stcore/stream"
-    with public_address_client.websocket_connect(
-        address, headers=cookie | {"origin": "https://example.org"}
-    ) as socket:
+    with public_address_client.websocket_connect(address, headers=cookie | {"origin": "https://example.org"}) as socket:
         socket.send_text("a")
         assert socket.receive_json()[0] == "a"
         public_address_client.post("/winnow/signout", headers=cookie)

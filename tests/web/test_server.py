@@ -71,9 +71,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-def ask(
-    server: Server, method: str, target: str, headers: dict[str, str] | None = None
-) -> http.client.HTTPResponse:
+def ask(server: Server, method: str, target: str, headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
     """One request, no redirect followed; the answer with its body read."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request(method, target, headers=headers or {})
@@ -92,9 +90,7 @@ def said(server: Server, target: str, headers: dict[str, str]) -> str:
     return words
 
 
-def handshake(
-    server: Server, origin: str | None = None, target: str = "/_stcore/stream", **headers: str
-) -> int:
+def handshake(server: Server, origin: str | None = None, target: str = "/_stcore/stream", **headers: str) -> int:
     """HTTP status of opening the pages' websocket; 101 is success."""
     url = f"ws://127.0.0.1:{server.port}{target}"
     try:
@@ -182,9 +178,7 @@ def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
         owner = team.ensure_owner(home).id
         name = f"Ada {secrets.token_hex(4)}"
         links = team.make_start_link(home), team.make_link(Seat(home, owner), name)
-        owners, adas = (
-            {"Cookie": f"winnow_signin_{server.port}={team.redeem_link(home, link)}"} for link in links
-        )
+        owners, adas = ({"Cookie": f"winnow_signin_{server.port}={team.redeem_link(home, link)}"} for link in links)
     finally:
         home.close()
     return owners, adas
@@ -362,9 +356,7 @@ def test_worker_lowers_its_priority_in_own_session(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("errors", "tries"), [([], 1), ([BlockingIOError(), BlockingIOError()], 3), ([PermissionError()], 1)]
 )
-def test_lowering_session_share_is_retried(
-    monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int
-) -> None:
+def test_lowering_session_share_is_retried(monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int) -> None:
     asked: list[str] = []
 
     class Share:
@@ -416,9 +408,7 @@ def test_no_one_may_frame_winnow_or_run_foreign_scripts() -> None:
 
 
 def test_policy_allows_script_files_and_two_inline_scripts() -> None:
-    (scripts,) = [
-        one for one in HEADERS["content-security-policy"].split("; ") if one.startswith("script-src")
-    ]
+    (scripts,) = [one for one in HEADERS["content-security-policy"].split("; ") if one.startswith("script-src")]
     assert "unsafe" not in scripts
     assert scripts.split("'sha256-")[0] == "script-src 'self' blob: "
     assert {one for one in scripts.split() if "sha256" in one} == set(hashes_of(document("annotate")))
@@ -450,10 +440,7 @@ def test_health_is_bad_if_database_is_damaged(client: TestClient, home: Home) ->
 
 @pytest.mark.parametrize(("harm", "words"), [(filled, "full"), (lambda _: full_disk(), "File too large")])
 def test_health_is_bad_if_nothing_can_be_written(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    harm: Callable[[Path], AbstractContextManager[None]],
-    words: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], AbstractContextManager[None]], words: str
 ) -> None:
     with small_disk(tmp_path / "disk", 16) as folder:
         monkeypatch.setenv("WINNOW_HOME", str(folder))
@@ -495,9 +482,7 @@ def test_page_stays_if_database_cannot_name_person(client: TestClient, home: Hom
     assert client.get("/").status_code == 200
 
 
-def test_health_is_open_and_asks_database(
-    client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_is_open_and_asks_database(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
     (home.settings.home / "winnow.sqlite3").rename(home.settings.home / "away")
@@ -518,9 +503,7 @@ def test_health_is_open_and_asks_database(
         (ZeroDivisionError("secret"), problems.UNKNOWN),
     ],
 )
-def test_page_shows_every_error_with_fix(
-    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_shows_every_error_with_fix(error: Exception, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(st, "error", lambda text, icon: said.append(f"{icon} {text}"))
     assert problems.say(error) is True
@@ -536,9 +519,7 @@ def test_problem_matches_rfc_9457() -> None:
     said = problem(404, "There is none.", {"retry-after": "5"})
     assert (said.status_code, said.media_type) == (404, "application/problem+json")
     assert said.headers["retry-after"] == "5"
-    assert bytes(said.body) == (
-        b'{"type":"about:blank","title":"Not Found","status":404,"detail":"There is none."}'
-    )
+    assert bytes(said.body) == (b'{"type":"about:blank","title":"Not Found","status":404,"detail":"There is none."}')
 
 
 def test_problem_with_lone_surrogate_can_be_encoded() -> None:
@@ -548,9 +529,7 @@ def test_problem_with_lone_surrogate_can_be_encoded() -> None:
 def test_problem_for_unknown_call_names_docs_and_allowed_method() -> None:
     said = no_call(405, {"allow": "GET"})
     assert (said.status_code, said.headers["allow"]) == (405, "GET")
-    assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(
-        said.body
-    )
+    assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(said.body)
 
 
 def test_load_pages_loads_modules_of_first_page() -> None:

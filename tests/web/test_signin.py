@@ -60,12 +60,7 @@ def test_sign_in_page_has_logo_and_theme_colours(client: TestClient) -> None:
     light, dark = text.split("@media (prefers-color-scheme: dark) { :root")
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
     for scheme, said in (("light", light), ("dark", dark)):
-        for name, key in (
-            ("page", "background"),
-            ("sunk", "secondaryBackground"),
-            ("ink", "text"),
-            ("link", "link"),
-        ):
+        for name, key in (("page", "background"), ("sunk", "secondaryBackground"), ("ink", "text"), ("link", "link")):
             assert f"--{name}: {theme[scheme][f'{key}Color']};" in said
 
 
@@ -192,9 +187,7 @@ def test_password_signs_in_with_fresh_cookie(client: TestClient, bob: Seat) -> N
 
 
 def test_wrong_password_and_unknown_name_are_refused_alike(client: TestClient, bob: Seat) -> None:
-    said = {
-        (post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")
-    }
+    said = {(post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")}
     assert len(said) == 1
     ((status, text),) = said
     assert status == 403
@@ -228,9 +221,7 @@ def test_large_form_is_refused(client: TestClient, bob: Seat) -> None:
 def test_sign_in_ignores_redirect_parameters(client: TestClient, home: Home, bob: Seat) -> None:
     for name in ("next", "url", "redirect", "return_to"):
         answer = client.post(
-            "/signin",
-            params={name: "//evil.example"},
-            data={"name": "Bob", "password": GOOD, name: "//evil.example"},
+            "/signin", params={name: "//evil.example"}, data={"name": "Bob", "password": GOOD, name: "//evil.example"}
         )
         assert answer.headers["location"] == "/"
     link = team.make_start_link(home)
@@ -244,9 +235,7 @@ def test_sign_in_page_says_why_browser_was_signed_out(client: TestClient) -> Non
     assert "You are signed out." in client.get("/signin?left=1").text
 
 
-def test_password_is_never_echoed_or_logged(
-    client: TestClient, bob: Seat, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_password_is_never_echoed_or_logged(client: TestClient, bob: Seat, caplog: pytest.LogCaptureFixture) -> None:
     page = client.get("/signin").text
     assert 'autocomplete="current-password"' in page
     answer = post(client, "Bob", "a-mistyped-secret")
@@ -276,9 +265,7 @@ def test_plain_pages_escape_title_and_words() -> None:
 def test_invalid_links_are_rate_limited(client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     good = team.make_start_link(home)
-    statuses = [
-        client.get("/signin?link=no-such-link").status_code for _ in range(LINKS_PER_ADDRESS.amount + 3)
-    ]
+    statuses = [client.get("/signin?link=no-such-link").status_code for _ in range(LINKS_PER_ADDRESS.amount + 3)]
     assert statuses == [403] * LINKS_PER_ADDRESS.amount + [429] * 3
     answer = client.get(f"/signin?link={good}")
     assert answer.status_code == 429
@@ -356,9 +343,7 @@ def test_state_nonce_and_pkce_are_sent_again_each_time(openid_client: TestClient
     assert "openid" in first["scope"].split()
 
 
-def test_openid_cookie_is_http_only_and_limited_to_its_path(
-    openid_client: TestClient,
-) -> None:
+def test_openid_cookie_is_http_only_and_limited_to_its_path(openid_client: TestClient) -> None:
     answer = openid_client.get("/signin/openid")
     ((name, cookie),) = SimpleCookie(answer.headers["set-cookie"]).items()
     assert name == "winnow_openid_8501"
@@ -384,11 +369,7 @@ def test_openid_cookie_is_http_only_and_limited_to_its_path(
     ids=str,
 )
 def test_openid_token_with_wrong_claim_is_refused(
-    openid_client: TestClient,
-    provider: Provider,
-    there: Home,
-    lie: dict[str, Any],
-    caplog: pytest.LogCaptureFixture,
+    openid_client: TestClient, provider: Provider, there: Home, lie: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     # Times are made here: by name a test must be the same in whichever second it is collected.
     provider.lies = {
@@ -399,9 +380,7 @@ def test_openid_token_with_wrong_claim_is_refused(
         assert "The sign-in was not completed" in refused(openid_client, provider.agree(begin(openid_client)))
     assert SECRET not in caplog.text
     owner = Seat(there, team.ensure_owner(there).id)
-    assert audited.audit_lines(owner, audited.EventFilter())[0].details.startswith(
-        "why: OpenID Connect refused"
-    )
+    assert audited.audit_lines(owner, audited.EventFilter())[0].details.startswith("why: OpenID Connect refused")
 
 
 @pytest.mark.parametrize("forged", ["another key", "none", "the secret as a key"])
@@ -421,9 +400,7 @@ def test_openid_token_with_foreign_signature_is_refused(
     refused(openid_client, provider.agree(begin(openid_client)))
 
 
-def test_openid_state_of_another_browser_is_refused(
-    openid_client: TestClient, provider: Provider, there: Home
-) -> None:
+def test_openid_state_of_another_browser_is_refused(openid_client: TestClient, provider: Provider, there: Home) -> None:
     """An attacker's own reply, opened in another person's browser, would sign them in as the attacker."""
     attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
     theirs = provider.agree(begin(attackers))
@@ -432,11 +409,7 @@ def test_openid_state_of_another_browser_is_refused(
     refused(openid_client, theirs)
     mine = provider.agree(begin(openid_client))
     at = urlsplit(mine)
-    for changed in (
-        mine.replace("state=", "state=x"),
-        f"{at.path}?code={parse_qs(at.query)['code'][0]}",
-        at.path,
-    ):
+    for changed in (mine.replace("state=", "state=x"), f"{at.path}?code={parse_qs(at.query)['code'][0]}", at.path):
         refused(openid_client, changed)
 
 
@@ -506,7 +479,5 @@ def test_openid_ignores_redirect_parameters(openid_client: TestClient, provider:
         begun = openid_client.get("/signin/openid", params={name: "https://evil.example"})
         assert urlsplit(begun.headers["location"]).netloc == urlsplit(provider.issuer).netloc
         assert "evil" not in begun.headers["location"]
-        answer = openid_client.get(
-            f"{provider.agree(begun.headers['location'])}&{name}=https%3A%2F%2Fevil.example"
-        )
+        answer = openid_client.get(f"{provider.agree(begun.headers['location'])}&{name}=https%3A%2F%2Fevil.example")
         assert answer.headers["location"] == "/"

@@ -50,9 +50,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(test(), 60))
 
 
-async def send(
-    secret: str | None, parts: AsyncIterator[bytes], length: int | None = None
-) -> tuple[int, str, int]:
+async def send(secret: str | None, parts: AsyncIterator[bytes], length: int | None = None) -> tuple[int, str, int]:
     """A request as a server passes it on: status, text, and how often its body was read."""
     headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", TYPE.encode())]
     if secret is not None:
@@ -122,9 +120,7 @@ def test_refused_upload_is_not_read(home: Home, owner: str, ada: str) -> None:
     assert lying(home) == []
 
 
-def test_upload_limit_holds_without_content_length(
-    home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_upload_limit_holds_without_content_length(home: Home, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrivals, "MAX_UPLOAD_MB", 2)
 
     async def endless() -> AsyncIterator[bytes]:
@@ -192,13 +188,7 @@ def test_full_upload_quota_is_reported(signed_in: TestClient, home: Home) -> Non
 
 @pytest.mark.parametrize(
     "sent_as",
-    [
-        "text/plain",
-        "multipart/form-data; boundary=x",
-        "application/x-www-form-urlencoded",
-        "",
-        f"{TYPE}; a=b",
-    ],
+    ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "", f"{TYPE}; a=b"],
 )
 def test_upload_with_form_content_type_is_refused(signed_in: TestClient, sent_as: str) -> None:
     headers = {"content-type": sent_as} if sent_as else {}

@@ -22,9 +22,7 @@ TOLD = 0.3
 """Share of the rows with one candidate; the others have both."""
 
 
-def alike_project(
-    home: Home, owner: int, name: str = "alike", shown: str = "image", **settings: object
-) -> Seat:
+def alike_project(home: Home, owner: int, name: str = "alike", shown: str = "image", **settings: object) -> Seat:
     """The owner's seat at it. shown : "image", "sound", "text" or "numbers" """
     rng = np.random.default_rng(5)
     kinds = rng.integers(2, size=ROWS)
@@ -43,9 +41,7 @@ def alike_project(
             what = f"{kinds[row]}.wav"
             files[what] = tone(seconds=2.0, hertz=1_000.0 + 2_000.0 * kinds[row])
         elif shown == "text":
-            what = (
-                f"{kind} seen near the gate at dusk; time {row}: it stood still and then went into the wood."
-            )
+            what = f"{kind} seen near the gate at dusk; time {row}: it stood still and then went into the wood."
         lines.append(f"r{row},{cell},{kind},{what},{places[row, 0]},{places[row, 1]}\n")
     data = "id,candidates,truth,what,x,y\n" + "".join(lines)
     upload = importing.read_upload(make_zip({"t.csv": data.encode(), **files}) if files else data.encode())
@@ -63,9 +59,7 @@ def alike_project(
     checked = importing.check(upload, roles)
     assert checked.table is not None, checked.problems
     chosen = {"n_neighbors": 8, "test_share": 0.35, "control_share": 0.1, "truth_role": "hidden", **settings}
-    return Seat(
-        home, owner, importing.create(Seat(home, owner), name, checked.table, LearnerSettings(**chosen))
-    )  # type: ignore[arg-type]
+    return Seat(home, owner, importing.create(Seat(home, owner), name, checked.table, LearnerSettings(**chosen)))  # type: ignore[arg-type]
 
 
 def _picture(kind: int, row: int) -> bytes:

@@ -29,14 +29,7 @@ class Findings:
     calls: list[int] = field(default_factory=list)
 
     def compare_learners(
-        self,
-        X: Any,
-        candidates: Any,
-        learners: Any = None,
-        *,
-        y_true: Any = None,
-        progress: Any = None,
-        **_: Any,
+        self, X: Any, candidates: Any, learners: Any = None, *, y_true: Any = None, progress: Any = None, **_: Any
     ) -> pd.DataFrame:
         self.calls.append(len(candidates))
         for done, name in enumerate(self.kappas):

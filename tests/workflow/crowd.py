@@ -62,9 +62,7 @@ def crowd_table(n: int) -> LabelTable:
     frame, rng = small_frame(n), np.random.default_rng(n)
     names = np.array(CLASSES)
     others = [rng.permutation(names[names != truth])[: rng.integers(1, 3)] for truth in frame.truth]
-    frame["candidates"] = [
-        "|".join(sorted([truth, *some])) for truth, some in zip(frame.truth, others, strict=True)
-    ]
+    frame["candidates"] = ["|".join(sorted([truth, *some])) for truth, some in zip(frame.truth, others, strict=True)]
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
     return LabelTable.from_frame(frame, roles)
 
@@ -187,9 +185,7 @@ def check_answers(home: Home, project: int, presses: Sequence[Press], people: Se
     late: list[Press] = []
     while more := [press for person in people for press in work(Seat(home, person, project))]:
         late += more
-    assert len(late) <= len(presses) // 10, (
-        "what is left for the end is what people skipped or could not tell"
-    )
+    assert len(late) <= len(presses) // 10, "what is left for the end is what people skipped or could not tell"
     everything = [*presses, *late]
     with home.database.read() as session:
         log = entries.after(session, project, 0)

@@ -95,9 +95,7 @@ class KindWorld(ABC):
         question = question or loop.next_question(seat)
         assert question is not None
         given = given or self.true(question)
-        return loop.submit_answer(
-            seat, question.token, given.kind, given.labels, shown=question.shown, **more
-        )
+        return loop.submit_answer(seat, question.token, given.kind, given.labels, shown=question.shown, **more)
 
     def say(self, seat: Seat, kind: str, question: Any = None, **more: Any) -> Saved:
         """Answer this question, or the person's next one, by this kind of answer."""
@@ -142,9 +140,7 @@ class OneLabelWorld(KindWorld):
         return world.small_frame(40).truth.to_numpy()[:, None] == np.array(learner.classes)
 
     def read_again(self, exported: pd.DataFrame, learner: Any) -> np.ndarray:
-        again = LabelTable.from_cells(
-            exported, Roles(candidates="winnow_candidates", id="id", numbers=("x", "y"))
-        )
+        again = LabelTable.from_cells(exported, Roles(candidates="winnow_candidates", id="id", numbers=("x", "y")))
         assert set(again.classes) <= set(learner.classes)
         state = np.zeros((again.n_rows, len(learner.classes)), dtype=bool)
         state[:, [learner.classes.index(name) for name in again.classes]] = again.candidates
@@ -220,9 +216,7 @@ class WideWorld(OneLabelWorld):
 
 
 WORLDS: tuple[KindWorld, ...] = (OneLabelWorld(), LabelVectorWorld("instance"), LabelVectorWorld("cell"))
-IN_EVERY_FORM = pytest.mark.parametrize(
-    "world", [*WORLDS, WideWorld()], indirect=True, ids=lambda world: world.name
-)
+IN_EVERY_FORM = pytest.mark.parametrize("world", [*WORLDS, WideWorld()], indirect=True, ids=lambda world: world.name)
 
 
 def read_csv(content: bytes) -> pd.DataFrame:

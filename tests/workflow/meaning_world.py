@@ -51,9 +51,7 @@ def topic_encoder(home: Home, name: str = "topics", *, turned: bool = False) -> 
     return folder
 
 
-def give_vectors(
-    seat: Seat, vectors: np.ndarray, column: str = "text", encoder: str = "theirs"
-) -> np.ndarray:
+def give_vectors(seat: Seat, vectors: np.ndarray, column: str = "text", encoder: str = "theirs") -> np.ndarray:
     """Store vectors (n, d) of a project's rows, as if an encoder had made them of a column. Return them as stored."""
     with seat.reading() as reading:
         table_hash = reading.project.table_hash

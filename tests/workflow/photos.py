@@ -17,6 +17,4 @@ def photos_csv() -> bytes:
             x, y = rng.normal(size=2) + 3 * ("ABCDE".index(name[0]) - 2)
             lines.append(f"shot{photo},{'|'.join(names)},{name},{x:.3f},{y:.3f}")
     order = rng.permutation(len(lines))
-    return "\n".join(
-        ["id,shot,names,truth,x,y", *(f"r{n},{lines[one]}" for n, one in enumerate(order)), ""]
-    ).encode()
+    return "\n".join(["id,shot,names,truth,x,y", *(f"r{n},{lines[one]}" for n, one in enumerate(order)), ""]).encode()

@@ -28,12 +28,7 @@ def long_sets(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     cells = ["|".join(CLASSES[k] for k in one) for one in sets]
     columns = {f"x{k}": points[:, k].round(4) for k in range(m)}
     return pd.DataFrame(
-        {
-            "id": [f"r{row}" for row in range(n)],
-            "candidates": cells,
-            "truth": np.array(CLASSES)[truth],
-            **columns,
-        }
+        {"id": [f"r{row}" for row in range(n)], "candidates": cells, "truth": np.array(CLASSES)[truth], **columns}
     ), truth
 
 

@@ -51,6 +51,4 @@ def _project(home: Home, owner: int, name: str, data: bytes, **settings: Any) ->
     upload = importing.read_upload(data)
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None, checked.problems
-    return importing.create(
-        Seat(home, owner), name, checked.table, LearnerSettings(n_neighbors=3, **settings)
-    )
+    return importing.create(Seat(home, owner), name, checked.table, LearnerSettings(n_neighbors=3, **settings))

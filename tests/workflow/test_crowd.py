@@ -18,17 +18,13 @@ FEW, MANY = (6, 40), (20, 500)
 @pytest.fixture
 def postgres_home(tmp_path: Path, postgres_url: str) -> Iterator[Home]:
     opened = open_home(
-        Settings.from_environment(
-            {"WINNOW_HOME": str(tmp_path / "home"), "WINNOW_DATABASE_URL": postgres_url}
-        )
+        Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home"), "WINNOW_DATABASE_URL": postgres_url})
     )
     yield opened
     opened.close()
 
 
-def at_once(
-    home: Home, size: tuple[int, int], *, in_processes: bool, every: int = 4, **settings: object
-) -> None:
+def at_once(home: Home, size: tuple[int, int], *, in_processes: bool, every: int = 4, **settings: object) -> None:
     project, people = crowd.crowd_project(home, *size, **settings)
     work = crowd.work_in_processes if in_processes else crowd.work_together
     presses = work(home, project, people)
@@ -38,9 +34,7 @@ def at_once(
         crowd.check_nobody_was_told(home, project, presses, every)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"fold": "dawid-skene"}, {"model": "plsvc", "fold": "intersection"}]
-)
+@pytest.mark.parametrize("settings", [{}, {"fold": "dawid-skene"}, {"model": "plsvc", "fold": "intersection"}])
 def test_few_people_answer_in_one_process(home: Home, settings: dict[str, object]) -> None:
     at_once(home, FEW, in_processes=False, **settings)
 

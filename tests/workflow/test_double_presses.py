@@ -48,12 +48,7 @@ def two_servers(seat: Seat) -> Iterator[Twice]:
     command = [sys.executable, "-m", "tests.workflow.pressing", str(seat.person_id), str(seat.project_id)]
     servers = [
         subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=os.environ | environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            command, cwd=ROOT, env=os.environ | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         for _ in range(2)
     ]
@@ -71,9 +66,7 @@ def two_servers(seat: Seat) -> Iterator[Twice]:
         assert server.returncode == 0
 
 
-def press_twice(
-    home: Home, owner: int, by: Callable[[Seat], AbstractContextManager[Twice]], times: int
-) -> None:
+def press_twice(home: Home, owner: int, by: Callable[[Seat], AbstractContextManager[Twice]], times: int) -> None:
     """Answer this many questions, each twice at once; in every second pair the answers differ."""
     table = small_table(2 * times + 60)
     project = managing.create_project(Seat(home, owner), "twice", table, LearnerSettings(n_neighbors=4))

@@ -34,9 +34,7 @@ from workflow.server.settings import Settings
 REFUSALS = (AnswerError, StaleQuestion, NotAllowed)
 
 ACTS = st.tuples(
-    st.sampled_from(
-        ["answer", "answer", "say", "say", "undo", "redo", "choose", "correct", "bad", "again", "restart"]
-    ),
+    st.sampled_from(["answer", "answer", "say", "say", "undo", "redo", "choose", "correct", "bad", "again", "restart"]),
     st.integers(0, 1),
     st.integers(0, 6),
 )
@@ -84,9 +82,7 @@ class Play:
         if rows := reviewing.find(seat, Search()).rows:
             row = rows[number % len(rows)].row
             found = reviewing.open_row(seat, row)
-            if any(getattr(one, "person", "") for one in getattr(found, "labels", ())) or hasattr(
-                found, "imported"
-            ):
+            if any(getattr(one, "person", "") for one in getattr(found, "labels", ())) or hasattr(found, "imported"):
                 what = self.world.correction(found)
                 reviewing.correct(seat, row, found.token, what.kind, what.labels, changes=what.changes)
 
@@ -128,9 +124,7 @@ def played(world: KindWorld, settings: Settings, **more: object) -> Iterator[Pla
     home = open_home(settings)
     owner = team.ensure_owner(home).id
     project = world.make(Seat(home, owner), **more)
-    play = Play(
-        world, [Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)], None, [home]
-    )
+    play = Play(world, [Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)], None, [home])
     try:
         yield play
     finally:

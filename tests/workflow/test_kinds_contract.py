@@ -45,9 +45,7 @@ def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
     found = reviewing.open_row(seat, row)
     what = world.correction(found)
     shown = getattr(found, "shown", None)
-    return reviewing.correct(
-        seat, row, found.token, what.kind, what.labels, changes=what.changes, shown=shown, **more
-    )
+    return reviewing.correct(seat, row, found.token, what.kind, what.labels, changes=what.changes, shown=shown, **more)
 
 
 def test_worlds_cover_every_kind_and_answer(home: Home, owner: int) -> None:
@@ -262,9 +260,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     assert question is not None
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
-    assert [(int(one["place"]), one["row_id"]) for one in lines] == [
-        (one.place, one.row_id) for one in view.rows
-    ]
+    assert [(int(one["place"]), one["row_id"]) for one in lines] == [(one.place, one.row_id) for one in view.rows]
     assert [float(one["score"]) for one in lines] == pytest.approx([one.score for one in view.rows], abs=1e-6)
     name = view.rows[-1].row_id
     found = queue.list_queue(seat, name)
@@ -573,10 +569,7 @@ def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) 
     world.answer(seat)
     before = counts(seat)
     managing.rename_project(seat, "new", "what it is about")
-    assert (managing.get_project(seat).name, managing.get_project(seat).description) == (
-        "new",
-        "what it is about",
-    )
+    assert (managing.get_project(seat).name, managing.get_project(seat).description) == ("new", "what it is about")
     assert training.training_state(seat).fault is None
     for away, where in ((managing.archive_project, "archived"), (managing.bin_project, "binned")):
         away(seat)

@@ -244,9 +244,7 @@ def test_project_owner_is_not_server_owner(world: KindWorld, seat: Seat) -> None
 
 
 @pytest.mark.parametrize("who", ["disabled", "unknown"])
-def test_disabled_or_unknown_person_is_refused_everywhere(
-    world: KindWorld, seat: Seat, ada: Seat, who: str
-) -> None:
+def test_disabled_or_unknown_person_is_refused_everywhere(world: KindWorld, seat: Seat, ada: Seat, who: str) -> None:
     row = world.answer(ada).row
     loop.next_question(ada)
     team.disable_person(Seat(seat.home, seat.person_id), ada.person_id)
@@ -274,9 +272,7 @@ def test_archived_or_binned_project_is_not_found(world: KindWorld, seat: Seat, a
     elif where == "binned":
         managing.bin_project(seat)
     project = 999 if where == "unknown" else seat.project_id
-    words = {"unknown": "There is no project 999", "archived": "is archived", "binned": "is in the bin"}[
-        where
-    ]
+    words = {"unknown": "There is no project 999", "archived": "is archived", "binned": "is in the bin"}[where]
     prepare_guests(seat)
     before = compared(seat.home)
     for name, act in AT_A_PROJECT.items():

@@ -47,10 +47,7 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
     "a project's new name": (lambda seat: managing.rename_project(seat, NUL, ""), managing.ProjectNameError),
     "a description": (lambda seat: managing.rename_project(seat, "new", NUL), managing.ProjectNameError),
     "a class": (lambda seat: classes.change_classes(seat, 0, "add", [NUL]), classes.ClassError),
-    "a class's new name": (
-        lambda seat: classes.change_classes(seat, 0, "rename", ["ant", NUL]),
-        classes.ClassError,
-    ),
+    "a class's new name": (lambda seat: classes.change_classes(seat, 0, "rename", ["ant", NUL]), classes.ClassError),
     "guidelines": (lambda seat: room.change_room(seat, room.RoomSettings(NUL)), room.RoomError),
     "a description of a class": (
         lambda seat: room.change_room(seat, room.RoomSettings("", "fixed", {"ant": NUL})),
@@ -70,8 +67,7 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
     "a snapshot": (lambda seat: snapshots.make_snapshot(seat, NUL), snapshots.SnapshotError),
     "candidates of a table": (
         lambda seat: LabelTable.from_frame(
-            pd.DataFrame({"c": ["ant|bee", f"ant|{NUL}"], "x": [0.0, 1.0]}),
-            {"candidates": "c", "numbers": ["x"]},
+            pd.DataFrame({"c": ["ant|bee", f"ant|{NUL}"], "x": [0.0, 1.0]}), {"candidates": "c", "numbers": ["x"]}
         ),
         TableError,
     ),

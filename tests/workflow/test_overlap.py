@@ -73,9 +73,7 @@ def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, peopl
         assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
 
 
-def test_several_annotators_answer_to_the_end_with_valid_log(
-    home: Home, owner: int, people: list[int]
-) -> None:
+def test_several_annotators_answer_to_the_end_with_valid_log(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     seats = [Seat(home, one, project) for one in people]
     told: set[tuple[int, int]] = set()

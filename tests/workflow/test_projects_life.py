@@ -169,8 +169,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> There:
         choices[person] = shown.choices
     with home.database.read() as session:
         rows = {
-            name: [dict(one._mapping) for one in session.execute(select(Base.metadata.tables[name]))]
-            for name in TABLES
+            name: [dict(one._mapping) for one in session.execute(select(Base.metadata.tables[name]))] for name in TABLES
         }
     home.close()
     return There(folder, rows, choices)
@@ -207,9 +206,7 @@ def test_question_open_before_migration_is_answered_after(there: There, tmp_path
             last = entries.after(session, 1, len(log))
         assert all(one.at >= before for one in last)
         home.database.copy_to(tmp_path / "copy.sqlite3")
-        assert look_into(tmp_path / "copy.sqlite3", EntryKind.ROWS).revision == revisions()[0], (
-            "a backup takes it"
-        )
+        assert look_into(tmp_path / "copy.sqlite3", EntryKind.ROWS).revision == revisions()[0], "a backup takes it"
     finally:
         home.close()
 
@@ -299,9 +296,7 @@ def test_answer_shown_before_merge_counts(
 ) -> None:
     question = three(home, owner, project)
     change(home, owner, project, "merge", "bee", "ant")
-    saved = loop.submit_answer(
-        Seat(home, owner, project), question.token, kind, [labels], shown=question.shown
-    )
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, kind, [labels], shown=question.shown)
     with opened(home, owner, project) as learner:
         assert learner.state(saved.row).candidates == (left,)
 
@@ -315,9 +310,7 @@ def test_among_answer_with_merged_classes_counts(home: Home, owner: int, project
 
 
 @pytest.mark.parametrize("kind", ["not", "none"])
-def test_not_and_none_answers_survive_rename_but_not_merge(
-    home: Home, owner: int, project: int, kind: str
-) -> None:
+def test_not_and_none_answers_survive_rename_but_not_merge(home: Home, owner: int, project: int, kind: str) -> None:
     """ "Not a bee" says nothing about a class that has absorbed the bees."""
     question = three(home, owner, project)
     labels = ["bee"] if kind == "not" else []

@@ -42,9 +42,7 @@ def test_groups_are_set_from_file_and_removed(seat: Seat) -> None:
     assert room.groups_of(seat) == {}, "looking at a file stores nothing"
     room.set_groups(seat, found)
     assert room.groups_of(seat) == FUR
-    assert room.room_of(seat) == RoomSettings("Look.", "fixed", {"ant": "small"}, FUR), (
-        "the rest of the room stays"
-    )
+    assert room.room_of(seat) == RoomSettings("Look.", "fixed", {"ant": "small"}, FUR), "the rest of the room stays"
     room.set_groups(seat, {})
     assert room.groups_of(seat) == {}
 
@@ -71,9 +69,7 @@ def test_label_vectors_accept_no_groups(home: Home, owner: int) -> None:
             refused()
 
 
-def test_question_has_groups_that_split_its_candidates(
-    home: Home, owner: int, seat: Seat, project: int
-) -> None:
+def test_question_has_groups_that_split_its_candidates(home: Home, owner: int, seat: Seat, project: int) -> None:
     room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
     assert ask(home, owner, project).groups == {"insect": ("ant", "bee"), "furry": ("cat",)}
     classes.change_classes(seat, 0, "rename", ["bee", "wasp"])
@@ -93,9 +89,7 @@ def test_candidates_of_group_are_one_entry(home: Home, owner: int, seat: Seat, p
     assert count_entries(home) == 1
 
 
-def test_group_outside_candidates_is_stored_as_none_and_among(
-    home: Home, owner: int, seat: Seat, project: int
-) -> None:
+def test_group_outside_candidates_is_stored_as_none_and_among(home: Home, owner: int, seat: Seat, project: int) -> None:
     classes.change_classes(seat, 0, "add", ["fox"])
     question = loop.next_question(seat)
     assert question is not None
@@ -130,9 +124,7 @@ def test_group_answer_means_its_candidates(home: Home, owner: int, seat: Seat, p
     assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
 
 
-def test_group_shown_before_class_changes_keeps_its_meaning(
-    home: Home, owner: int, seat: Seat, project: int
-) -> None:
+def test_group_shown_before_class_changes_keeps_its_meaning(home: Home, owner: int, seat: Seat, project: int) -> None:
     """Its meaning is unchanged: renamed classes by their new names, merged ones once."""
     version = 0
     classes.change_classes(seat, version, "add", ["fox"])
@@ -146,9 +138,7 @@ def test_group_shown_before_class_changes_keeps_its_meaning(
     assert said == [("none", ()), ("is", ("hound",))]
 
 
-def test_group_answer_with_changed_candidates_is_refused(
-    home: Home, owner: int, seat: Seat, project: int
-) -> None:
+def test_group_answer_with_changed_candidates_is_refused(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
     with pytest.raises(loop.StaleQuestion):
         loop.submit_answer(seat, question.token, "none", ["dog"], shown="other candidates")
@@ -196,9 +186,7 @@ def test_oversized_taxonomy_is_left_out_and_reported(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}
-    assert upload.notes[-1] == (
-        "The groups of the taxonomy are left out: of their classes, at most 2 are taken."
-    )
+    assert upload.notes[-1] == ("The groups of the taxonomy are left out: of their classes, at most 2 are taken.")
 
 
 def test_groups_accept_classes_of_added_rows_and_follow_renames(home: Home, owner: int) -> None:

@@ -83,12 +83,9 @@ def test_every_kind_of_answer_survives_export_and_import(home: Home, owner: int)
     assert np.flatnonzero(out).tolist() == [told["bad"]]
     assert cells.winnow_candidates.iloc[told["bad"]] == cells.winnow_label.iloc[told["bad"]] == ""
     now = LabelTable.from_cells(
-        cells[~out].reset_index(drop=True),
-        Roles(candidates="winnow_candidates", id="id", numbers=("x", "y")),
+        cells[~out].reset_index(drop=True), Roles(candidates="winnow_candidates", id="id", numbers=("x", "y"))
     )
-    assert np.array_equal(
-        now.candidates, standing[~out][:, [list(classes).index(name) for name in now.classes]]
-    )
+    assert np.array_equal(now.candidates, standing[~out][:, [list(classes).index(name) for name in now.classes]])
 
 
 # Exports of an imported file keep the types of its columns
@@ -208,9 +205,7 @@ def test_renamed_class_keeps_codes_of_file(birds: Seat) -> None:
     assert file_of(birds, "ebird").decode().startswith("Kohlmeise,Parus,major,X,")
 
 
-def test_detector_formats_are_offered_for_their_tables_only(
-    home: Home, owner: int, birds: Seat, project: int
-) -> None:
+def test_detector_formats_are_offered_for_their_tables_only(home: Home, owner: int, birds: Seat, project: int) -> None:
     own = exporting.export_view(birds, 2).files
     assert {"detections", "camtrap-dp", "darwin-core", "ebird"} <= set(own)
     assert "raven" not in own
@@ -238,9 +233,7 @@ def test_recordings_with_same_name_of_different_stations_differ(home: Home, owne
     checked = importing.check(first, first.suggest_roles())
     assert checked.table is not None
     seat = Seat(home, owner)
-    made = seat.at(
-        importing.create(seat, "stations", checked.table, LearnerSettings(n_neighbors=1), upload=first)
-    )
+    made = seat.at(importing.create(seat, "stations", checked.table, LearnerSettings(n_neighbors=1), upload=first))
     known = []
     for upload in more:
         addition = more_rows.read_rows(made, upload)
@@ -256,7 +249,5 @@ def test_species_of_one_genus_form_a_group(home: Home, owner: int) -> None:
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None
     seat = Seat(home, owner)
-    made = seat.at(
-        importing.create(seat, "genera", checked.table, LearnerSettings(n_neighbors=1), upload=upload)
-    )
+    made = seat.at(importing.create(seat, "genera", checked.table, LearnerSettings(n_neighbors=1), upload=upload))
     assert room.groups_of(made) == {"Parus": ("Coal tit", "Great tit")}

@@ -36,21 +36,13 @@ USES: dict[str, Use] = {
     "rename": lambda home, owner, project: managing.rename_project(Seat(home, owner, project), "new", ""),
     "archive": lambda *where: managing.archive_project(Seat(*where)),
     "bin": lambda *where: managing.bin_project(Seat(*where)),
-    "learner": lambda home, owner, project: managing.change_learner(
-        Seat(home, owner, project), n_neighbors=7
-    ),
-    "strategy": lambda home, owner, project: managing.change_learner(
-        Seat(home, owner, project), strategy="random"
-    ),
-    "room": lambda home, owner, project: room.change_room(
-        Seat(home, owner, project), room.RoomSettings("look")
-    ),
+    "learner": lambda home, owner, project: managing.change_learner(Seat(home, owner, project), n_neighbors=7),
+    "strategy": lambda home, owner, project: managing.change_learner(Seat(home, owner, project), strategy="random"),
+    "room": lambda home, owner, project: room.change_room(Seat(home, owner, project), room.RoomSettings("look")),
     "rules": lambda home, owner, project: progress.change_stop_rules(
         Seat(home, owner, project), progress.StopRules(budget=3)
     ),
-    "add a class": lambda home, owner, project: classes.change_classes(
-        Seat(home, owner, project), 0, "add", ["eel"]
-    ),
+    "add a class": lambda home, owner, project: classes.change_classes(Seat(home, owner, project), 0, "add", ["eel"]),
     "merge": lambda home, owner, project: classes.change_classes(
         Seat(home, owner, project), 0, "merge", ["bee", "ant"]
     ),
@@ -106,9 +98,7 @@ def test_question_is_refused_if_database_cannot_be_opened(home: Home, owner: int
     home.database._reader.dispose()
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     path.rename(away)
-    with pytest.raises(
-        saving.NotSaved, match=r"deleted or moved away .*Nothing was stored\. Fix: put the right file"
-    ):
+    with pytest.raises(saving.NotSaved, match=r"deleted or moved away .*Nothing was stored\. Fix: put the right file"):
         loop.next_question(Seat(home, owner, project))
     away.rename(path)
     assert answer_next(home, owner, project)
@@ -149,9 +139,7 @@ def test_overwritten_database_is_reported(home: Home, owner: int, project: int) 
     loop.next_question(Seat(home, owner, project))
     path = home.settings.home / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
-    with pytest.raises(
-        saving.NotSaved, match=r"The database file was overwritten .*Nothing was stored\. Fix: put the"
-    ):
+    with pytest.raises(saving.NotSaved, match=r"The database file was overwritten .*Nothing was stored\. Fix: put the"):
         room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
@@ -171,9 +159,7 @@ def test_restore_and_sign_in_report_failed_save(home: Home, owner: int, project:
     assert team.redeem_link(home, link), "the link was not used up"
 
 
-def test_failed_save_creates_no_partial_project(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_save_creates_no_partial_project(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table's file fits, the database row does not."""
     store = Home.store_table
     with monkeypatch.context() as late, contextlib.ExitStack() as disk:
@@ -214,9 +200,7 @@ def test_read_only_database_is_reported(home: Home, owner: int) -> None:
 
 
 @on_sqlite
-def test_locked_database_is_reported(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locked_database_is_reported(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
     with home.database.write():
         assert "could not be written" in str(saving.why_not_now(home))
@@ -322,9 +306,7 @@ def behind(home: Home, proxy: Proxy) -> Iterator[Home]:
 
 
 @on_postgres
-@pytest.mark.parametrize(
-    "name", sorted(USES.keys() - {"own link"})
-)  # whose first transaction has nothing to store
+@pytest.mark.parametrize("name", sorted(USES.keys() - {"own link"}))  # whose first transaction has nothing to store
 def test_commit_with_lost_reply_is_not_reported_as_failed(
     home: Home, owner: int, project: int, behind: Home, proxy: Proxy, name: str
 ) -> None:
@@ -345,13 +327,7 @@ def test_commit_with_lost_reply_is_not_reported_as_failed(
 @on_postgres
 @pytest.mark.parametrize("how", ["before", "after"])
 def test_unknown_commit_is_reported_and_answer_stored_once(
-    home: Home,
-    owner: int,
-    project: int,
-    behind: Home,
-    proxy: Proxy,
-    how: str,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Home, owner: int, project: int, behind: Home, proxy: Proxy, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     question = loop.next_question(Seat(behind, owner, project))

@@ -78,18 +78,13 @@ def test_annotator_can_open_non_owner_contexts(own_ada: Seat, way: str) -> None:
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("who", ["unknown", "disabled"])
-def test_disabled_or_unknown_people_can_open_no_context(
-    own_seat: Seat, own_ada: Seat, way: str, who: str
-) -> None:
+def test_disabled_or_unknown_people_can_open_no_context(own_seat: Seat, own_ada: Seat, way: str, who: str) -> None:
     person = 99
     if who == "disabled":
         team.disable_person(Seat(own_seat.home, own_seat.person_id), own_ada.person_id)
         person = own_ada.person_id
     for project in (own_seat.project_id, 99):
-        with (
-            pytest.raises(NotAllowed, match="Your access has ended"),
-            EVERY[way](Seat(own_seat.home, person, project)),
-        ):
+        with pytest.raises(NotAllowed, match="Your access has ended"), EVERY[way](Seat(own_seat.home, person, project)):
             pytest.fail(f"{who} came in")
 
 
@@ -183,9 +178,7 @@ def test_learner_is_shared_until_settings_change(own_seat: Seat, own_ada: Seat) 
 
 
 @on_postgres
-def test_concurrent_owner_changes_are_both_kept(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_owner_changes_are_both_kept(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second change arrives when the first has read the settings. PostgreSQL would allow it."""
     project = small_project(home, owner, model="plknn")
     url = make_url(home.settings.database_url).update_query_dict({"options": "-c lock_timeout=50ms"})
@@ -261,9 +254,7 @@ def test_role_at_project_determines_rights(home: Home, owner: int, project: int,
 
 
 @pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
-def test_non_member_cannot_tell_that_project_exists(
-    home: Home, owner: int, project: int, number: int
-) -> None:
+def test_non_member_cannot_tell_that_project_exists(home: Home, owner: int, project: int, number: int) -> None:
     eve = somebody(home, owner, "Eve")
     words = []
     with home.database.read() as session:

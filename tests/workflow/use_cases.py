@@ -34,16 +34,7 @@ from workflow.backups import one_project, owners
 from workflow.demos import making
 from workflow.exporting import files, for_programs, snapshots
 from workflow.files import media, spectrograms
-from workflow.importing import (
-    arrivals,
-    crowd,
-    encoding,
-    encoding_requests,
-    jobs,
-    more_rows,
-    predictions,
-    row_records,
-)
+from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows, predictions, row_records
 from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
@@ -324,23 +315,15 @@ REVIEW: dict[str, UseCase] = {
     "figures.team": lambda seat, _world, _row: figures.team(seat),
     "figures.confusion": lambda seat, _world, _row: figures.confusion(seat, seat.person_id),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
-    "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
-        seat, 0.5, room.class_names(seat)[0]
-    ),
+    "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(seat, 0.5, room.class_names(seat)[0]),
 }
 OWN: dict[str, UseCase] = {
     "for_programs.log_since": lambda seat, _world, _row: for_programs.log_since(seat, 0, 9),
     "for_programs.predictions_of": lambda seat, _world, row: for_programs.predictions_of(seat, row, 1),
     "for_programs.take_predictions": lambda seat, _world, row: for_programs.take_predictions(seat, row),
-    "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
-        seat, files.ExportChoice()
-    ).content.close(),
-    "for_programs.begin_export": lambda seat, _world, _row: for_programs.begin_export(
-        seat, files.ExportChoice()
-    ),
-    "for_programs.export_state": lambda seat, _world, _row: for_programs.export_state(
-        seat, prepared_key(seat)
-    ),
+    "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(seat, files.ExportChoice()).content.close(),
+    "for_programs.begin_export": lambda seat, _world, _row: for_programs.begin_export(seat, files.ExportChoice()),
+    "for_programs.export_state": lambda seat, _world, _row: for_programs.export_state(seat, prepared_key(seat)),
     "suggesting.suggest": lambda seat, _world, _row: suggested(seat),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
@@ -486,9 +469,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     "owners.find_backup": lambda seat, _world, _row: owners.find_backup(seat, a_backup(seat)),
     "owners.stage_restore": lambda seat, _world, _row: owners.stage_restore(seat, a_backup(seat)),
     "owners.unstage_restore": lambda seat, _world, _row: owners.unstage_restore(seat),
-    "one_project.bring_in": lambda seat, _world, _row: one_project.bring_in(
-        seat, taken_along(seat), "brought"
-    ),
+    "one_project.bring_in": lambda seat, _world, _row: one_project.bring_in(seat, taken_along(seat), "brought"),
     "audited.who_and_where": lambda seat, _world, _row: audited.who_and_where(seat),
     "team.list_people": lambda seat, _world, _row: team.list_people(seat),
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),

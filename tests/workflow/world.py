@@ -59,9 +59,7 @@ def small_table(n: int = 60) -> LabelTable:
 
 
 def small_project(home: Home, owner: int, name: str = "small", **settings: object) -> int:
-    return managing.create_project(
-        Seat(home, owner), name, small_table(), LearnerSettings(n_neighbors=4, **settings)
-    )  # type: ignore[arg-type]
+    return managing.create_project(Seat(home, owner), name, small_table(), LearnerSettings(n_neighbors=4, **settings))  # type: ignore[arg-type]
 
 
 def somebody(home: Home, owner: int, name: str) -> int:
@@ -95,9 +93,7 @@ def count_entries(home: Home) -> int:
 def full_disk() -> Iterator[None]:
     """Meanwhile, every write to a file by this process fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (0, hard)
-    )  # Python ignores the signal: writing fails with EFBIG
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # Python ignores the signal: writing fails with EFBIG
     try:
         yield
     finally:
@@ -166,11 +162,7 @@ def opened(home: Home, person: int, project: int) -> Iterator[Any]:
 
 
 def file_of(
-    seat: Seat,
-    name: str = "csv",
-    rows: str = files.ALL,
-    above: float = files.ABOVE,
-    as_of: AsOf | None = None,
+    seat: Seat, name: str = "csv", rows: str = files.ALL, above: float = files.ABOVE, as_of: AsOf | None = None
 ) -> bytes:
     """A file exported from the project."""
     file = io.BytesIO()

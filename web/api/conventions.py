@@ -142,9 +142,7 @@ def describe_conventions(calls: Mapping[str, Mapping[str, Any]]) -> None:
         if list(reply.get("content", {})) != [JSON]:
             continue
         reply.setdefault("headers", {})["ETag"] = _ETAG
-        methods["get"]["responses"]["304"] = {
-            "description": "Nothing has changed since the reply with this ETag."
-        }
+        methods["get"]["responses"]["304"] = {"description": "Nothing has changed since the reply with this ETag."}
         methods["get"].setdefault("parameters", []).append(_IF_NONE_MATCH)
 
 

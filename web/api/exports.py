@@ -40,21 +40,16 @@ def _choice(
         ),
     ] = "csv",
     rows: Annotated[Literal["all", "sure", "answered"], Query()] = "all",
-    above: Annotated[
-        float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")
-    ] = 0.9,
+    above: Annotated[float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")] = 0.9,
     label_disputed: Annotated[
         bool, Query(description="Give disputed rows their most likely label; else they have none.")
     ] = False,
     for_spreadsheets: Annotated[
-        bool,
-        Query(description="Of csv and log: a ' before each cell that a spreadsheet would run as a formula."),
+        bool, Query(description="Of csv and log: a ' before each cell that a spreadsheet would run as a formula.")
     ] = False,
 ) -> files.ExportChoice:
     try:
-        return files.ExportChoice(
-            file, rows, above, label_disputed=label_disputed, for_spreadsheets=for_spreadsheets
-        )
+        return files.ExportChoice(file, rows, above, label_disputed=label_disputed, for_spreadsheets=for_spreadsheets)
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
 
@@ -63,10 +58,7 @@ Choice = Annotated[files.ExportChoice, Depends(_choice)]
 
 
 @reads.get(
-    "/projects/{project}/export",
-    summary="A file of the project",
-    response_class=StreamingResponse,
-    responses=_FILE,
+    "/projects/{project}/export", summary="A file of the project", response_class=StreamingResponse, responses=_FILE
 )
 async def export(seat: SeatAt, choice: Choice) -> Response:
     """Written before the first byte is sent. If that takes longer than a proxy waits, have it written by
@@ -96,12 +88,7 @@ def _media_type(file_name: str) -> str:
     return MEDIA_TYPES[PurePath(file_name).suffix]
 
 
-@router.post(
-    "/projects/{project}/exports",
-    response_model=ExportJob,
-    status_code=202,
-    summary="Have a file written",
-)
+@router.post("/projects/{project}/exports", response_model=ExportJob, status_code=202, summary="Have a file written")
 async def begin_export(seat: SeatAt, choice: Choice) -> object:
     """It holds the project as it is at the moment of the call. `GET` of its key has the progress. It is kept for a day,
     an hour once it was fetched, or until the server ends; of each person and project only the programs' latest 8."""
@@ -133,10 +120,7 @@ async def export_file(seat: SeatAt, key: Key) -> Response:
     """404 before it is ready. Takes ranges, so that a broken download can continue."""
     path, file_name = await done(files.find, seat, key)
     return FileResponse(
-        path,
-        media_type=_media_type(file_name),
-        filename=file_name,
-        headers={"cache-control": "no-store"},
+        path, media_type=_media_type(file_name), filename=file_name, headers={"cache-control": "no-store"}
     )
 
 

@@ -51,8 +51,7 @@ class SentReading:
         seat: AnySeat,
         name: Name = "",
         upload: Annotated[
-            str | None,
-            Query(max_length=100, description="Key of a file sent before; the body is empty then."),
+            str | None, Query(max_length=100, description="Key of a file sent before; the body is empty then.")
         ] = None,
         roles: Annotated[
             Text | None,
@@ -70,19 +69,15 @@ class SentReading:
             ),
         ] = None,
         unfinished: Annotated[
-            Literal["leave-out", "count"] | None,
-            Query(description="Answers of people who did not finish a survey."),
+            Literal["leave-out", "count"] | None, Query(description="Answers of people who did not finish a survey.")
         ] = None,
         unlabelled: Annotated[
             Literal["refuse", "all", "leave-out"] | None, Query(description="Rows without a candidate.")
         ] = None,
         truth_outside: Annotated[
-            Literal["refuse", "add", "unknown"] | None,
-            Query(description="True labels outside the candidates."),
+            Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
         ] = None,
-        as_it_is: Annotated[
-            bool, Query(description="Take each row as an item, though it looks like a vote.")
-        ] = False,
+        as_it_is: Annotated[bool, Query(description="Take each row as an item, though it looks like a vote.")] = False,
     ) -> None:
         self._request, self._seat, self._key = request, seat, upload
         self._name = name
@@ -151,9 +146,7 @@ async def send_file(request: Request, seat: AnySeat, name: Name = "") -> object:
     try:
         arrived = await take_in(request, seat, name)
     except (TimeoutError, ClientDisconnect) as error:
-        raise HTTPException(
-            408, "The file did not come whole. Nothing was kept. Fix: send it again."
-        ) from error
+        raise HTTPException(408, "The file did not come whole. Nothing was kept. Fix: send it again.") from error
     return {"key": arrived.key, "name": arrived.name, "size": arrived.size}
 
 
@@ -183,10 +176,7 @@ async def make_project(
     description: Annotated[Text, Query(max_length=5_000, description="What annotators should know.")] = "",
     settings: Annotated[
         Text | None,
-        Query(
-            max_length=20_000,
-            description='Settings other than the default, as JSON: `{"strategy": "margin"}`.',
-        ),
+        Query(max_length=20_000, description='Settings other than the default, as JSON: `{"strategy": "margin"}`.'),
     ] = None,
     accept: Annotated[
         list[Annotated[Text, Field(max_length=100)]] | None,

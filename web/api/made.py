@@ -123,9 +123,7 @@ class Api(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             # Kinds of project are looked up when someone asks: a program may have added one.
-            document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
-                kinds.KINDS
-            )
+            document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(kinds.KINDS)
             describe_conventions(document["paths"])
             for call in (call for path in document["paths"].values() for call in path.values()):
                 for status, reply in call["responses"].items():

@@ -52,17 +52,13 @@ class SettingsBody(Sent):
     )
 
 
-@router.patch(
-    "/projects/{project}/settings", response_model=ProjectSettings, summary="Change settings, all or none"
-)
+@router.patch("/projects/{project}/settings", response_model=ProjectSettings, summary="Change settings, all or none")
 async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
     """With the checks of the Settings page. The reply has all settings after the change."""
     known = await done(managing.learner_settings, seat)
     unknown = next((name for name in body.settings if name not in known), None)
     if unknown is not None:
-        raise HTTPException(
-            422, f"A project has no setting {unknown[:NAMED]!r}. Fix: send {', '.join(known)} alone."
-        )
+        raise HTTPException(422, f"A project has no setting {unknown[:NAMED]!r}. Fix: send {', '.join(known)} alone.")
     try:
         await done(partial(managing.change_learner, seat, keep_latest=body.keep_latest, **body.settings))
     except ValueError as error:

@@ -41,9 +41,7 @@ LINES = MEDIA_TYPES[".jsonl"]
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
-Count = Annotated[
-    int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")
-]
+Count = Annotated[int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")]
 
 _PAGE: dict[int | str, dict[str, object]] = {200: {"headers": LINK}}
 
@@ -78,11 +76,7 @@ async def figures(seat: SeatAt) -> Response:
     return await told(lambda: Figures.model_validate(for_programs.figures_of(seat)))
 
 
-@router.get(
-    "/projects/{project}/encoders",
-    response_model=ProjectEncoders,
-    summary="List encoders",
-)
+@router.get("/projects/{project}/encoders", response_model=ProjectEncoders, summary="List encoders")
 async def encoders(seat: SeatAt) -> Response:
     return await told(lambda: _encoders(seat))
 
@@ -120,9 +114,7 @@ def _encoders(seat: Seat) -> ProjectEncoders:
                 for one in offers.offers(seat)
             ],
             "columns": {one.column: one.encoder for one in now.columns},
-            "running": None
-            if now.running is None
-            else asdict(now.running) | {"minutes": now.running.minutes},
+            "running": None if now.running is None else asdict(now.running) | {"minutes": now.running.minutes},
             "failed": now.failed,
             "cancelled": now.cancelled,
         }
@@ -135,12 +127,7 @@ _OF_ENTRY = ("key", "kind", "title", "bytes", "dimension", "licence", "commercia
 # One list item at a time: pydantic lets no other thread run until it has validated its input.
 
 
-@router.get(
-    "/projects/{project}/rows",
-    response_model=ToldRows,
-    summary="Rows as the file had them",
-    responses=_PAGE,
-)
+@router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them", responses=_PAGE)
 async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
     def make() -> tuple[ToldRows, dict[str, int]]:
         found = for_programs.rows_of(seat, start, count)
@@ -151,10 +138,7 @@ async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
 
 
 @router.get(
-    "/projects/{project}/log",
-    response_model=PulledLog,
-    summary="Entries of the log after one of them",
-    responses=_PAGE,
+    "/projects/{project}/log", response_model=PulledLog, summary="Entries of the log after one of them", responses=_PAGE
 )
 async def log(
     seat: SeatAt,

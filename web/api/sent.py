@@ -54,9 +54,7 @@ class Sent(BaseModel):
         names = sent if isinstance(sent, dict) else ()
         unknown = next((name for name in names if name not in cls.model_fields), None)
         if unknown is not None:
-            raise ValueError(
-                f"There is no {unknown[:50]!r} here. Fix: send {', '.join(cls.model_fields)} alone."
-            )
+            raise ValueError(f"There is no {unknown[:50]!r} here. Fix: send {', '.join(cls.model_fields)} alone.")
         return sent
 
 
@@ -96,8 +94,7 @@ class RowAnswerBody(Answer):
     ]
     label: (
         Annotated[
-            Text,
-            Field(max_length=1_000, description="The one label that it is about; null: the row as a whole."),
+            Text, Field(max_length=1_000, description="The one label that it is about; null: the row as a whole.")
         ]
         | None
     ) = None
@@ -128,9 +125,7 @@ class RowsBody(Sent):
     rows: Annotated[
         list[dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=100_000)]]],
         BeforeValidator(_cells_are_texts),
-        Field(
-            min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
-        ),
+        Field(min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."),
     ]
     accept: Annotated[
         list[Annotated[Text, Field(max_length=100)]],
@@ -140,9 +135,7 @@ class RowsBody(Sent):
             "Names that do not apply are ignored.",
         ),
     ] = []
-    dry_run: Annotated[
-        bool, Field(description="Store nothing: the reply says what would become of the rows.")
-    ] = False
+    dry_run: Annotated[bool, Field(description="Store nothing: the reply says what would become of the rows.")] = False
 
 
 def _predictions_fit(sent: object) -> object:
@@ -204,9 +197,7 @@ class PredictionsBody(Sent):
         }
     )
 
-    model: Annotated[
-        Text, Field(min_length=1, max_length=predictions.LONGEST, description="What people call it.")
-    ]
+    model: Annotated[Text, Field(min_length=1, max_length=predictions.LONGEST, description="What people call it.")]
     key: Annotated[
         Text,
         Field(
@@ -216,9 +207,7 @@ class PredictionsBody(Sent):
         ),
     ]
     predictions: Annotated[
-        list[SentPrediction],
-        BeforeValidator(_predictions_fit),
-        Field(min_length=1, max_length=predictions.MOST),
+        list[SentPrediction], BeforeValidator(_predictions_fit), Field(min_length=1, max_length=predictions.MOST)
     ]
 
 
@@ -233,22 +222,16 @@ async def question(seat: SeatAt) -> Response:
     return await told(lambda: NextQuestion.model_validate({"question": for_programs.question_for(seat)}))
 
 
-@router.post(
-    "/projects/{project}/questions", response_model=LeasedQuestions, summary="Lease several questions"
-)
+@router.post("/projects/{project}/questions", response_model=LeasedQuestions, summary="Lease several questions")
 async def questions(
     seat: SeatAt, count: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 10
 ) -> Response:
     """Other questions at each call, whichever programs of this person make it: their rows are before no one else for
     ten minutes, or until they are answered. None if none is left that no one has."""
-    return await told(
-        lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)})
-    )
+    return await told(lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)}))
 
 
-@router.post(
-    "/projects/{project}/answers", response_model=StoredAnswer, summary="Answer a question, exactly once"
-)
+@router.post("/projects/{project}/answers", response_model=StoredAnswer, summary="Answer a question, exactly once")
 async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     """The same token again, with the same answer, gets the same reply and stores nothing; with another one, 409."""
     saved = await done(
@@ -269,14 +252,8 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     return JSONResponse(_stored(saved), background=BackgroundTask(presses.afterwards, seat))
 
 
-@router.put(
-    "/projects/{project}/rows/{row}/answer",
-    response_model=StoredAnswer,
-    summary="Answer a row, exactly once",
-)
-async def answer_row(
-    seat: SeatAt, row: Annotated[int, Path(ge=0, le=2**31 - 1)], given: RowAnswerBody
-) -> Response:
+@router.put("/projects/{project}/rows/{row}/answer", response_model=StoredAnswer, summary="Answer a row, exactly once")
+async def answer_row(seat: SeatAt, row: Annotated[int, Path(ge=0, le=2**31 - 1)], given: RowAnswerBody) -> Response:
     """As on the Answer page, about a row of your choice, by its number from 0. The same key again, with the same
     answer, gets the same reply and stores nothing; with another one, 409. Rows that are not open to you get 409."""
     saved = await done(_answer_row, seat, row, given)
@@ -284,9 +261,7 @@ async def answer_row(
 
 
 @router.post(
-    "/projects/{project}/answers/batch",
-    response_model=Outcomes,
-    summary="Answer many rows, each exactly once",
+    "/projects/{project}/answers/batch", response_model=Outcomes, summary="Answer many rows, each exactly once"
 )
 async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
     """Each is stored as by `PUT /projects/{project}/rows/{row}/answer`, in order, and gets the reply of that call: one
@@ -315,9 +290,7 @@ async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
 
 
 @router.post(
-    "/projects/{project}/predictions",
-    response_model=Weighed,
-    summary="Let another model weigh the candidates",
+    "/projects/{project}/predictions", response_model=Weighed, summary="Let another model weigh the candidates"
 )
 async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     """Its scores replace the weights of these rows' candidates, as scores of a file would have; which classes
@@ -351,9 +324,7 @@ async def resume_encoding(seat: SeatAt) -> Response:
 
 
 @router.delete("/encoders/{encoder}", status_code=204, summary="Remove an encoder from the server")
-async def remove_encoder(
-    seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]
-) -> Response:
+async def remove_encoder(seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]) -> Response:
     """Projects keep the vectors that they have; rows that come later wait for it. Refused for an encoder of your own,
     whose folder the operator removes."""
     await done_at_length(on_server.remove, seat, encoder)

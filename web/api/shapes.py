@@ -59,9 +59,7 @@ class MadeProject(ListedProject):
 class ProjectSettings(BaseModel):
     """Settings of the project's model and questions."""
 
-    settings: dict[str, Any] = Field(
-        description="Every setting by its name, as `winnow import --setting` has it."
-    )
+    settings: dict[str, Any] = Field(description="Every setting by its name, as `winnow import --setting` has it.")
 
 
 class ProjectMember(BaseModel):
@@ -71,9 +69,7 @@ class ProjectMember(BaseModel):
     name: str
     role: RoleName
     ended: bool = Field(description="Cannot sign in now.")
-    everywhere: bool = Field(
-        description="Owns this Winnow, and so every project; the role cannot be changed."
-    )
+    everywhere: bool = Field(description="Owns this Winnow, and so every project; the role cannot be changed.")
 
 
 class NamedPerson(BaseModel):
@@ -152,9 +148,7 @@ class ToldRow(BaseModel):
     row: int = Field(description="Its number, from 0.")
     row_id: str
     text: str | None
-    features: dict[str, str] = Field(
-        description="Columns of numbers and categories, as they stood in the file."
-    )
+    features: dict[str, str] = Field(description="Columns of numbers and categories, as they stood in the file.")
     caption: dict[str, str]
     source: dict[str, str] = Field(
         description="The column and the source, such as a photo, that other rows come from too, and how many do."
@@ -239,9 +233,7 @@ class OfferedEncoder(BaseModel):
     column: str = Field(description="The column that it reads.")
     kind: str = Field(description="`text`, `image` or `sound`.")
     title: str
-    state: str = Field(
-        description="`installed`, `download`, `package` (added by the operator) or `not verified`."
-    )
+    state: str = Field(description="`installed`, `download`, `package` (added by the operator) or `not verified`.")
     bytes: int = Field(description="Of its files.")
     dimension: int
     licence: str = Field(description="Its SPDX name.")
@@ -304,9 +296,7 @@ class Weighed(BaseModel):
     seq: int = Field(description="The entry of the project's log that has them.")
     rows: int = Field(description="How many were sent.")
     weighed: int = Field(description="Rows whose candidates weigh by them now.")
-    silent: int = Field(
-        description="Rows none of whose candidates has a score above 0: they weigh as before."
-    )
+    silent: int = Field(description="Rows none of whose candidates has a score above 0: they weigh as before.")
     outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
 
 
@@ -336,9 +326,7 @@ class Added(BaseModel):
 
     rows: int = Field(description="How many the project has now.")
     added: int = Field(description="How many of those that were sent are new.")
-    known: list[str] = Field(
-        description="Those that it has already, by id, or by number without ids: they stay."
-    )
+    known: list[str] = Field(description="Those that it has already, by id, or by number without ids: they stay.")
     new_classes: list[str] = Field(description="Labels that no row had before.")
     dropped: list[str] = Field(description="Columns that were sent and that the project does not have.")
     empty: list[str] = Field(description="Columns of the project that were not sent.")
@@ -346,8 +334,7 @@ class Added(BaseModel):
         default=[], description="What was read as nothing, and what is odd about the table with the new rows."
     )
     reading: str = Field(
-        default="",
-        description="How the table is read with the new rows: what is asked, learnt from, shown, ignored.",
+        default="", description="How the table is read with the new rows: what is asked, learnt from, shown, ignored."
     )
     doubts: list[ToldDoubt] = Field(default=[], description="In a dry run: doubts that would stop the rows.")
 
@@ -438,12 +425,10 @@ class Figures(BaseModel):
     answered: int
     open: int
     pending: int | None = Field(
-        default=None,
-        description="Rows that wait for another annotator's answer; null if the kind counts none.",
+        default=None, description="Rows that wait for another annotator's answer; null if the kind counts none."
     )
     disputed: int | None = Field(
-        default=None,
-        description="Rows on which annotators differ and no rule decides; null if the kind counts none.",
+        default=None, description="Rows on which annotators differ and no rule decides; null if the kind counts none."
     )
     settled: float | None
     done: bool

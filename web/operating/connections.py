@@ -114,9 +114,7 @@ class TimedConnection(H11Protocol):
     def _look(self) -> None:
         if self.transport.get_protocol() is not self:  # it has become a websocket
             self._go_on()
-        elif (
-            self.cycle is None or self.cycle.response_complete
-        ):  # also if it closes after its reply was accepted
+        elif self.cycle is None or self.cycle.response_complete:  # also if it closes after its reply was accepted
             if self not in _waiting:
                 self._go_on()
                 _waiting[self] = None

@@ -72,8 +72,7 @@ async def show(request: Request) -> Response:
             )
     elif not _is_of_this_machine(request):
         return PlainTextResponse(
-            "Refused: without WINNOW_METRICS_TOKEN only programs on the machine of the server may read this.",
-            403,
+            "Refused: without WINNOW_METRICS_TOKEN only programs on the machine of the server may read this.", 403
         )
     samples = list(_samples_of_traffic())  # by the event loop, which alone changes them
     samples += await to_thread.run_sync(_measure, here, limiter=_ONE_READING)
@@ -127,9 +126,7 @@ def _measure(here: Home) -> list[Sample]:
         pass  # `why_unhealthy` has logged it
     age = figures.read_backup_age(here.settings)
     samples += [] if age is None else [("winnow_backup_age_seconds", (), age)]
-    samples.append(
-        ("winnow_backup_problem", (), keeping.why_worried(here.settings, datetime.now(UTC)) is not None)
-    )
+    samples.append(("winnow_backup_problem", (), keeping.why_worried(here.settings, datetime.now(UTC)) is not None))
     for folder, disk in figures.read_disks(here).items():
         samples.append(("winnow_disk_free_bytes", (("folder", folder),), disk.free))
         samples.append(("winnow_disk_size_bytes", (("folder", folder),), disk.size))
@@ -137,11 +134,7 @@ def _measure(here: Home) -> list[Sample]:
 
 
 def _samples_of_process() -> Iterator[Sample]:
-    yield (
-        "process_open_fds",
-        (),
-        sum(1 for _ in Path("/dev/fd").iterdir()) - 1,
-    )  # without the one that lists them
+    yield ("process_open_fds", (), sum(1 for _ in Path("/dev/fd").iterdir()) - 1)  # without the one that lists them
     yield "process_max_fds", (), most_files()
     yield "process_cpu_seconds_total", (), time.process_time()
     statm = Path("/proc/self/statm")

@@ -124,9 +124,7 @@ class Observed:
                 "milliseconds": round(1000 * seconds, 1),
             }
             logger.info(
-                "%(client)s %(method)s %(path)s %(status)d %(milliseconds)s ms",
-                fields,
-                extra={"fields": fields},
+                "%(client)s %(method)s %(path)s %(status)d %(milliseconds)s ms", fields, extra={"fields": fields}
             )
 
 

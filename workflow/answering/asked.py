@@ -185,9 +185,7 @@ def checked_note(note: str | None, longest: int = NOTE_LENGTH) -> str | None:
     """Return the note in stored form, None if it is empty. longest : in characters. Raises AnswerError."""
     note = (note or "").strip()
     if len(note) > longest:
-        raise AnswerError(
-            f"A note has at most {longest:,} characters; this one has {len(note):,}. Fix: shorten it."
-        )
+        raise AnswerError(f"A note has at most {longest:,} characters; this one has {len(note):,}. Fix: shorten it.")
     if (found := forbidden_in_text(note)) is not None:
         raise AnswerError(f"A note cannot be stored with {found}. Fix: remove it.")
     return note or None

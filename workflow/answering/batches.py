@@ -121,9 +121,7 @@ def put_again(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
     _put(turn, parts[0].labels[0], rows, parts[0].strategy or FOUND, parts[0].model_version)
 
 
-def _put(
-    turn: AnyTurn, label: str, rows: Sequence[RowTogether], strategy: str, model_version: int
-) -> StoredBatch:
+def _put(turn: AnyTurn, label: str, rows: Sequence[RowTogether], strategy: str, model_version: int) -> StoredBatch:
     """Store a batch in place of the person's previous one."""
     before = questions.get_batch(turn.session, turn.project_id, turn.person_id)
     batch = StoredBatch(
@@ -143,9 +141,7 @@ def _put(
     return batch
 
 
-def still_open(
-    turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
-) -> list[RowTogether]:
+def still_open(turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str) -> list[RowTogether]:
     """Return those of these rows that this person can still confirm: no one else has them open, and they are unchanged
     since they were shown. label : the batch's label, by its current name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
@@ -321,9 +317,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         kept = still_open(turn, batch, wanted, label)
         # At most LONGEST for the whole batch, as for one question: beyond that the person was away.
         seconds = min(max(0.0, (turn.now - batch.shown_at).total_seconds()), LONGEST)
-        stored = [
-            _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)
-        ]
+        stored = [_write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)]
         alone = {row for row in {*batch.taken_out, *stays} if turn.may_ask(Place(row))}
         questions.put_batch(turn.session, replace(batch, rows=(), taken_out=tuple(sorted(alone))))
         question = turn.open_now()

@@ -27,14 +27,7 @@ SAYS_SOMETHING = tuple(
     kind
     for kind in EntryKind
     if kind
-    not in (
-        EntryKind.SKIP,
-        EntryKind.WITHDRAW,
-        EntryKind.CLASS,
-        EntryKind.ROWS,
-        EntryKind.MODEL,
-        EntryKind.ASIDE,
-    )
+    not in (EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS, EntryKind.ROWS, EntryKind.MODEL, EntryKind.ASIDE)
 )
 """Kinds of entries that say something about a row, in a project of any kind."""
 
@@ -92,10 +85,7 @@ def redo_token(withdrawal: int) -> str:
 
 
 def history_of(
-    past: Iterable[answers.PastEntry],
-    learner: Learner,
-    person_id: int,
-    stands_as_before: Callable[[int, Parts], bool],
+    past: Iterable[answers.PastEntry], learner: Learner, person_id: int, stands_as_before: Callable[[int, Parts], bool]
 ) -> tuple[OwnAnswer, ...]:
     """This person's answers, newest first, at most REACH.
 
@@ -267,9 +257,7 @@ class OwnLog:
         if entry.seconds is not None and batch is None and entry.kind != EntryKind.SKIP:
             self.spent.append(entry.seconds)
         if self.work is not None and entry.kind in WORK and entry.note != SIMULATED:
-            self.work.add(
-                members.TimedEntry(entry.seq, entry.kind, entry.token, entry.seconds, entry.at, False)
-            )
+            self.work.add(members.TimedEntry(entry.seq, entry.kind, entry.token, entry.seconds, entry.at, False))
 
     def take_back(self, seq: int, by: entries.LogEntry) -> None:
         """Mark this entry as withdrawn, no matter by whom. Harmless if it is not one of these."""
@@ -361,8 +349,7 @@ def place_of(about: AboutRow) -> Place:
 def overlaps(place: Place, others: Collection[Place]) -> bool:
     """Whether one of the others is the same label of the row, or either is the row as a whole."""
     return any(
-        other.row == place.row and (place.label is None or other.label in (None, place.label))
-        for other in others
+        other.row == place.row and (place.label is None or other.label in (None, place.label)) for other in others
     )
 
 

@@ -179,9 +179,7 @@ def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRo
     learner = opened.learner
     may_be_shown = learner.pool.shown_to_all()
     return tuple(
-        SimilarRow(row_view(learner.table, row), learner.pool.answered_labels(row))
-        for row in rows
-        if may_be_shown[row]
+        SimilarRow(row_view(learner.table, row), learner.pool.answered_labels(row)) for row in rows if may_be_shown[row]
     )
 
 
@@ -352,9 +350,7 @@ def _write(turn: AnyTurn, question: questions.OpenQuestion, given: Given) -> ent
     """Return the last entry of the answer. Raises StaleQuestion if the question is no longer this person's."""
     place = place_of(question)
     if not turn.holds(question) and turn.is_taken(place):
-        raise StaleQuestion(
-            "Someone else has this row before them now: it was open here for long, or you had left it."
-        )
+        raise StaleQuestion("Someone else has this row before them now: it was open here for long, or you had left it.")
     if not turn.may_ask(place):
         raise StaleQuestion(turn.decided_meanwhile(place))
     return turn.answer(question, given)
@@ -375,9 +371,7 @@ def leave(seat: Seat) -> None:
     """Offer the row on this person's screen to others, since they look at something else now. It stays theirs until
     someone else gets it."""
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
-        questions.hand_back_reservations(
-            leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC)
-        )
+        questions.hand_back_reservations(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 
 
 def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:

@@ -123,9 +123,7 @@ def _check_groups(groups: object) -> None:
         if not isinstance(classes, tuple) or not all(isinstance(one, str) for one in classes):
             raise RoomError(f"the group {name!r} must hold names of classes. Got {classes!r}.")
         if not classes or len(set(classes)) != len(classes):
-            raise RoomError(
-                f"the group {name!r} must hold one class or more, each once. Got {list(classes)}."
-            )
+            raise RoomError(f"the group {name!r} must hold one class or more, each once. Got {list(classes)}.")
     if (total := sum(map(len, groups.values()))) > MOST_GROUPED:
         raise RoomError(
             f"groups may have {MOST_GROUPED:,} classes in all; they have {total:,}. Fix: leave a level out."
@@ -136,8 +134,6 @@ def _check_text(name: str, text: object, longest: int) -> None:
     if not isinstance(text, str):
         raise RoomError(f"{name} must be text. Got {text!r}.")
     if len(text) > longest:
-        raise RoomError(
-            f"{name} may have at most {longest:,} characters; it has {len(text):,}. Fix: shorten it."
-        )
+        raise RoomError(f"{name} may have at most {longest:,} characters; it has {len(text):,}. Fix: shorten it.")
     if (found := forbidden_in_text(text)) is not None:
         raise RoomError(f"{name} cannot be stored with {found}. Fix: remove it.")

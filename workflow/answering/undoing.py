@@ -37,10 +37,7 @@ if TYPE_CHECKING:
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:
     """Return this person's recent answers, newest first."""
     return history_of(
-        reversed(opened.own_log.past),
-        opened.learner,
-        opened.person_id,
-        opened.kind.make_turn(opened).stands_as_before,
+        reversed(opened.own_log.past), opened.learner, opened.person_id, opened.kind.make_turn(opened).stands_as_before
     )
 
 

@@ -138,15 +138,11 @@ def check_archive(path: Path, tell: Tell | None = None, called: str = "") -> Man
         said = file.read(64).decode("ascii", "replace")
         found = _hash(file, 0, path.stat().st_size - 64)
         if said != found:
-            raise DamagedError(
-                name, "the bytes between its members", f"SHA-256 {said!r} of the whole", repr(found)
-            )
+            raise DamagedError(name, "the bytes between its members", f"SHA-256 {said!r} of the whole", repr(found))
     return manifest
 
 
-def extract_all(
-    path: Path, manifest: Manifest, folder: Path, tell: Tell | None = None, called: str = ""
-) -> None:
+def extract_all(path: Path, manifest: Manifest, folder: Path, tell: Tell | None = None, called: str = "") -> None:
     """Write all members into a folder, each under its name. Arguments and errors as for `check_archive`."""
     name = called or path.name
     with path.open("rb") as file:
@@ -188,19 +184,14 @@ def _read_manifest(file: BinaryIO, name: str) -> tuple[Manifest, dict[str, tuple
         raise DamagedError(name, MANIFEST, f"at most {MOST_OF_MANIFEST:,} bytes", f"{size:,}")
     file.seek(start)
     data = file.read(size)
-    said, found = (
-        comment[len(_MARK) : len(_MARK) + 64].decode("ascii", "replace"),
-        hashlib.sha256(data).hexdigest(),
-    )
+    said, found = (comment[len(_MARK) : len(_MARK) + 64].decode("ascii", "replace"), hashlib.sha256(data).hexdigest())
     if said != found:
         raise DamagedError(name, MANIFEST, f"SHA-256 {said}", found)
     manifest = understand(data, name)
     listed = [one.name for one in manifest.members]
     if sorted(listed) != sorted(places):
         other = sorted(set(listed) ^ set(places))
-        raise DamagedError(
-            name, other[0] if other else MANIFEST, "the members that the manifest lists", "others"
-        )
+        raise DamagedError(name, other[0] if other else MANIFEST, "the members that the manifest lists", "others")
     return manifest, places
 
 
@@ -213,14 +204,9 @@ def _read_comment(file: BinaryIO, name: str) -> bytes:
     comment = file.read(_COMMENT)
     if not comment.startswith(_MARK):
         if begins not in (b"PK\x03\x04", b"PK\x05\x06"):
-            raise BackupError(
-                f"{name} is no backup of Winnow's. Fix: name a file that `winnow backup` has written."
-            )
+            raise BackupError(f"{name} is no backup of Winnow's. Fix: name a file that `winnow backup` has written.")
         raise DamagedError(
-            name,
-            f"its end, byte {length:,}",
-            f"the seal that ends every backup ({_MARK.decode()}…)",
-            "other bytes",
+            name, f"its end, byte {length:,}", f"the seal that ends every backup ({_MARK.decode()}…)", "other bytes"
         )
     return comment
 
@@ -232,32 +218,21 @@ def _read_places(file: BinaryIO, name: str) -> dict[str, tuple[int, int]]:
     try:
         with zipfile.ZipFile(file) as archive:
             listed = archive.infolist()
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        ValueError,
-        OverflowError,
-        struct.error,
-        EOFError,
-    ) as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error, EOFError) as error:
         raise DamagedError(name, "the list of its members", "the list of a zip", str(error)) from error
     places: dict[str, tuple[int, int]] = {}
     end = 0
     for one in sorted(listed, key=lambda one: one.header_offset):
         place = one.filename
         if place != MANIFEST and not is_ours(place):
-            raise DamagedError(
-                name, repr(place), "a file of Winnow's, inside its folders", "a name that is none"
-            )
+            raise DamagedError(name, repr(place), "a file of Winnow's, inside its folders", "a name that is none")
         if place in places:
             raise DamagedError(name, place, "it once", "it twice")
         if one.compress_type != zipfile.ZIP_STORED or one.compress_size != one.file_size or one.flag_bits & 1:
             raise DamagedError(name, place, "bytes as they are", "compressed or encrypted ones")
         start = _start(file, one, name)
         if one.header_offset < end or start + one.file_size > length - _END:
-            raise DamagedError(
-                name, place, "bytes of its own in the file", "a place that others have, or outside"
-            )
+            raise DamagedError(name, place, "bytes of its own in the file", "a place that others have, or outside")
         places[place] = start, one.file_size
         end = start + one.file_size
     return places
@@ -268,9 +243,7 @@ def _start(file: BinaryIO, info: zipfile.ZipInfo, name: str) -> int:
     file.seek(max(info.header_offset, 0))
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
-        raise DamagedError(
-            name, info.filename, f"its beginning at byte {info.header_offset:,}", "other bytes"
-        )
+        raise DamagedError(name, info.filename, f"its beginning at byte {info.header_offset:,}", "other bytes")
     _, called, extra = _LOCAL.unpack(header)
     return info.header_offset + _LOCAL.size + int(called) + int(extra)
 

@@ -87,11 +87,7 @@ def kept(folder: Path) -> tuple[KeptBackup, ...]:
             continue
         found.append(
             KeptBackup(
-                path,
-                made_at,
-                size,
-                None if at is None else datetime.fromisoformat(at),
-                str(said.get("fault", "")),
+                path, made_at, size, None if at is None else datetime.fromisoformat(at), str(said.get("fault", ""))
             )
         )
     return tuple(sorted(found, key=lambda one: one.made_at, reverse=True))
@@ -180,14 +176,10 @@ def _why_none(home: Path, every: float, now: datetime) -> str | None:
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None
-    return (
-        "There is no backup, though they are to be made by themselves. Fix: see whether Winnow's worker runs."
-    )
+    return "There is no backup, though they are to be made by themselves. Fix: see whether Winnow's worker runs."
 
 
-def remove_old(
-    folder: Path, count: int, spared: str | None = None, now: datetime | None = None
-) -> list[Path]:
+def remove_old(folder: Path, count: int, spared: str | None = None, now: datetime | None = None) -> list[Path]:
     """Remove the backups before the latest `count` good ones; return the removed ones. Raises OSError.
 
     spared : name of one to keep, because it is to be restored      now : None for the current time
@@ -214,10 +206,7 @@ def running(asked: BackupWork | None) -> BackupWork:
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text())
-    except (
-        OSError,
-        ValueError,
-    ):  # not written yet, or written on a full disk: it can be written again
+    except (OSError, ValueError):  # not written yet, or written on a full disk: it can be written again
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -62,13 +62,7 @@ def make(home: Stored, path: Path, tell: Tell | None = None) -> Manifest:
 
 
 def make_of(
-    database: Database,
-    tables_dir: Path,
-    media_dir: Path,
-    path: Path,
-    tell: Tell | None = None,
-    *,
-    alone: bool = False,
+    database: Database, tables_dir: Path, media_dir: Path, path: Path, tell: Tell | None = None, *, alone: bool = False
 ) -> Manifest:
     """Make a backup as `make`, from the parts of a home, which need not be up to date. alone : only the database"""
     if path.exists():

@@ -130,9 +130,7 @@ def prepare(seat: Seat, stem: str) -> str:
         return seat.home.prepared.begin(seat.home.exports_dir, whose, f"{stem}{SUFFIX}", taken)
 
 
-def bring_in(
-    seat: Seat, path: Path, name: str | None = None, tell: Tell | None = None, called: str = ""
-) -> BroughtIn:
+def bring_in(seat: Seat, path: Path, name: str | None = None, tell: Tell | None = None, called: str = "") -> BroughtIn:
     """Create a project from a file that `take_along` wrote. name : None for its original name
 
     The whole file is checked in a limited process before anything is stored: every byte, every value, and whether table
@@ -162,9 +160,7 @@ def bring_in(
                 with _fitting(called):
                     project_id = copies.put(owning.session, own, rows, here, seat.person_id)
                 brought = EventKind.PROJECT_BROUGHT_IN
-                audit.note(
-                    owning.session, brought, person_id=seat.person_id, project_id=project_id, file=called
-                )
+                audit.note(owning.session, brought, person_id=seat.person_id, project_id=project_id, file=called)
     except NotAllowed:  # is an OSError, too
         raise
     except OSError as error:
@@ -243,9 +239,7 @@ def _fitting(called: str) -> Iterator[None]:
         raise BackupError(f"{called} holds no project that can be stored here: {error}") from error
 
 
-def _people_here(
-    session: Session, named: Mapping[int, str]
-) -> tuple[dict[int, int], tuple[str, ...], tuple[str, ...]]:
+def _people_here(session: Session, named: Mapping[int, str]) -> tuple[dict[int, int], tuple[str, ...], tuple[str, ...]]:
     """Return {id there: id here}, the people known here by the same name, and the others."""
     there = {one.name: one.id for one in people.listed(session)}
     here, now = {}, datetime.now(UTC)

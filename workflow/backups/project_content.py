@@ -69,9 +69,7 @@ def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows,
         _check_named(named, copies.people_in(rows) | set(set_aside_in(rows)))
         return values, rows, named
     except (*_WRONG, RecursionError) as error:  # deeply nested lists
-        raise DamagedError(
-            called, CONTENT, "a project as Winnow writes it", f"something else ({error})"
-        ) from error
+        raise DamagedError(called, CONTENT, "a project as Winnow writes it", f"something else ({error})") from error
 
 
 def set_aside_in(rows: copies.Rows) -> list[int]:
@@ -196,9 +194,7 @@ def _check_seq(what: str, seq: int, n_entries: int) -> None:
 
 
 def _entry(row: Mapping[str, Any]) -> LogEntry:
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
-    }
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     values |= {"project_id": 0, "at": datetime.fromisoformat(row["at"]), "label": row["label"] or None}
     if row.get("asked") is not None:
         _check_asked(row["asked"])
@@ -283,9 +279,7 @@ def look(given: ProjectFileGiven, folder: Path, tell: Callable[[float], None]) -
     try:
         manifest = check_archive(path, lambda done, total: tell(0.4 * done / max(total, 1)), called)
         _check_kind(called, manifest)
-        extract_all(
-            path, manifest, folder, lambda done, total: tell(0.4 + 0.2 * done / max(total, 1)), called
-        )
+        extract_all(path, manifest, folder, lambda done, total: tell(0.4 + 0.2 * done / max(total, 1)), called)
         values, rows, named = read_content(called, folder)
         _check_files(called, manifest, folder, values, rows)
         tell(0.7)
@@ -317,9 +311,7 @@ def _check_kind(called: str, manifest: Manifest) -> None:
             raise DamagedError(called, one.name, f"SHA-256 {named}, which it is called by", one.sha256)
 
 
-def _check_files(
-    called: str, manifest: Manifest, folder: Path, values: Mapping[str, Any], rows: Rows
-) -> None:
+def _check_files(called: str, manifest: Manifest, folder: Path, values: Mapping[str, Any], rows: Rows) -> None:
     """Check that the file has every table that the project names, every file that those name, and no others: no name
     leads to another place, and nothing unneeded is stored."""
     there = {one.name for one in manifest.members} - {CONTENT}

@@ -25,15 +25,7 @@ from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, end_access, look_into
-from db.engine import (
-    BRIDGE,
-    CommitUnknownError,
-    Database,
-    DatabaseUnavailableError,
-    is_older,
-    revisions,
-    writer_of,
-)
+from db.engine import BRIDGE, CommitUnknownError, Database, DatabaseUnavailableError, is_older, revisions, writer_of
 from db.sqlite import path_in
 from plcore.blocks import sync_folder
 from plcore.loop import EntryKind
@@ -115,8 +107,7 @@ class SqlitePlace:
         are removed in any case: SQLite would write an old log into the new database."""
         kept, there = _kept(home), self.path.exists()
         beside = {
-            self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending)
-            for ending in _BESIDE
+            self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending) for ending in _BESIDE
         }
         try:
             if there:
@@ -195,9 +186,7 @@ class PostgresPlace:
         except DatabaseUnavailableError as error:
             raise BackupError(str(error)) from error
         except (RuntimeError, DamagedCopyError, AlienObjectError) as error:
-            raise BackupError(
-                f"The database cannot be carried over: {error}. Nothing was changed."
-            ) from error
+            raise BackupError(f"The database cannot be carried over: {error}. Nothing was changed.") from error
         except DBAPIError as error:
             said = " ".join(str(error.orig).split())
             raise BackupError(

@@ -61,9 +61,7 @@ def carry_out(settings: Settings) -> str | None:
     Raises SettingsError if another start is restoring: no one may open the home before that has ended.
     """
     home = settings.home
-    if not (
-        (home / WANTED).exists() or (home / BEGUN).exists()
-    ):  # in this order, since one is renamed to the other
+    if not ((home / WANTED).exists() or (home / BEGUN).exists()):  # in this order, since one is renamed to the other
         return None
     try:
         with running.only_restore(home) as ours:

@@ -94,8 +94,7 @@ def _two_notes(first: float, second: float) -> _Song:
     def sing(rng: np.random.Generator) -> FloatArray:
         pitch, rest = rng.uniform(0.95, 1.05), np.zeros(round(0.05 * RATE))
         notes = [
-            _tone(np.full(round(length * RATE), pitch * hertz))
-            for hertz, length in ((first, 0.15), (second, 0.2))
+            _tone(np.full(round(length * RATE), pitch * hertz)) for hertz, length in ((first, 0.15), (second, 0.2))
         ]
         return np.concatenate([notes[0], rest, notes[1], rest] * 2)
 
@@ -161,9 +160,7 @@ def _detect(singers: np.ndarray, loud: FloatArray, rng: np.random.Generator) -> 
     scores = np.exp(heard - heard.max())
     scores /= scores.sum()
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
-    return [
-        (int(one), round(float(scores[one]), 3)) for one in best if scores[one] >= 0.03 or one == singers[0]
-    ]
+    return [(int(one), round(float(scores[one]), 3)) for one in best if scores[one] >= 0.03 or one == singers[0]]
 
 
 def make_file(on_step: Callable[[float], None] = lambda _share: None) -> bytes:
@@ -182,9 +179,7 @@ def make_file(on_step: Callable[[float], None] = lambda _share: None) -> bytes:
             name = f"clips/{number:03}.flac"
             file.writestr(zipfile.ZipInfo(name), _flac(clip.samples))
             said = [cell for one, score in clip.shortlist for cell in (NAMES[one], score)]
-            lines.writerow(
-                [f"clip-{number:03}", name, *said, *[""] * (2 * SHORTLIST - len(said)), NAMES[clip.truth]]
-            )
+            lines.writerow([f"clip-{number:03}", name, *said, *[""] * (2 * SHORTLIST - len(said)), NAMES[clip.truth]])
             if number % 10 == 0:
                 on_step(number / CLIPS)
         file.writestr(zipfile.ZipInfo("calls.csv"), table.getvalue())

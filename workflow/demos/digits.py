@@ -58,19 +58,12 @@ def demo_cells() -> tuple[pd.DataFrame, Roles]:
     """The digits as a file someone could have uploaded: image, candidates, truth and 64 pixel columns."""
     digits = load_digits()
     candidates = contaminate(
-        digits.target,
-        model="bayes",
-        p=CONTAMINATED_SHARE,
-        q=JOIN_PROBABILITY,
-        X=digits.data,
-        random_state=SEED,
+        digits.target, model="bayes", p=CONTAMINATED_SHARE, q=JOIN_PROBABILITY, X=digits.data, random_state=SEED
     )
     pixels = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
     cells = pd.DataFrame(digits.data.astype(int).astype(str), columns=pixels)
     cells.insert(0, "image", [_png(image) for image in digits.images])
-    cells.insert(
-        1, "candidates", ["|".join(LABELS[digit] for digit in np.flatnonzero(row)) for row in candidates]
-    )
+    cells.insert(1, "candidates", ["|".join(LABELS[digit] for digit in np.flatnonzero(row)) for row in candidates])
     cells.insert(2, "digit", [LABELS[digit] for digit in digits.target])
     return cells.astype("str"), Roles(
         candidates="candidates", separator="|", truth="digit", image="image", numbers=tuple(pixels)

@@ -50,9 +50,7 @@ class Demo:
     room: RoomSettings = field(default_factory=RoomSettings)
 
 
-DIGITS = Demo(
-    "digits", "Handwritten digits", digits.NAME, "1,797 scans: press the digit you see", digits.DESCRIPTION
-)
+DIGITS = Demo("digits", "Handwritten digits", digits.NAME, "1,797 scans: press the digit you see", digits.DESCRIPTION)
 CALLS = Demo(
     "calls",
     "Bird-like calls",
@@ -118,10 +116,7 @@ def ask(seat: Seat, demo: Demo) -> Job[int]:
 
 
 def make(
-    seat: Seat,
-    demo: Demo,
-    on_step: Callable[[float], None] = lambda _share: None,
-    on_wait: OnWait | None = None,
+    seat: Seat, demo: Demo, on_step: Callable[[float], None] = lambda _share: None, on_wait: OnWait | None = None
 ) -> int:
     """Return the id of this demo's project: the one in use, or a new one.
 
@@ -135,9 +130,7 @@ def make(
         return known
     try:
         if demo.make_file is None:
-            return managing.create_project(
-                seat, demo.name, digits.demo_table(), digits.SETTINGS, demo.description
-            )
+            return managing.create_project(seat, demo.name, digits.demo_table(), digits.SETTINGS, demo.description)
         content = demo.make_file(lambda share: on_step(_MAKING * share))
         upload = importing.read_upload(content, demo.file, on_wait=on_wait)
         checked = importing.check(
@@ -179,7 +172,5 @@ def end(seat: Seat) -> None:
 
 
 def _noted(there: Reading) -> bool:
-    asked = EventFilter(
-        person_id=there.person.id, what=EventKind.TOUR_ENDED.value, project_id=there.project.id
-    )
+    asked = EventFilter(person_id=there.person.id, what=EventKind.TOUR_ENDED.value, project_id=there.project.id)
     return bool(events.listed(there.session, asked, limit=1))

@@ -83,31 +83,19 @@ _MAIN = {
     ),
 }
 _ASIDE = {
-    "payment": (
-        "and I still wait for the receipt",
-        "and it was not cheap either",
-        "by the way can I pay by invoice",
-    ),
+    "payment": ("and I still wait for the receipt", "and it was not cheap either", "by the way can I pay by invoice"),
     "delivery": (
         "and it came later than promised",
         "and the box was a bit dented",
         "by the way when do you ship abroad",
     ),
-    "product": (
-        "and the handle feels loose",
-        "and the manual is hard to read",
-        "by the way is there a larger {t}",
-    ),
+    "product": ("and the handle feels loose", "and the manual is hard to read", "by the way is there a larger {t}"),
     "account": (
         "and the app signed me out again",
         "and your site forgot my address",
         "by the way how do I change my mail",
     ),
-    "praise": (
-        "but the {t} itself is lovely",
-        "but your people were very friendly",
-        "otherwise I am a happy customer",
-    ),
+    "praise": ("but the {t} itself is lovely", "but your people were very friendly", "otherwise I am a happy customer"),
 }
 _THINGS = ("kettle", "lamp", "backpack", "toaster", "headset", "blender", "chair", "clock")
 _OPENINGS = ("Hello! ", "Hi there! ", "Good morning! ", "Dear team! ", "", "", "")
@@ -143,9 +131,7 @@ def _votes(first: str, aside: str | None, rng: np.random.Generator) -> list[str]
     because an import accepts no true label outside the candidates."""
     while True:
         saw = set(rng.permutation(len(CROWD))[: rng.choice(VOTES)].tolist())
-        votes = [
-            _vote(right, first, aside, rng) if who in saw else "" for who, right in enumerate(CROWD.values())
-        ]
+        votes = [_vote(right, first, aside, rng) if who in saw else "" for who, right in enumerate(CROWD.values())]
         if first in votes:
             return votes
 

@@ -96,9 +96,7 @@ def past_now(session: Session, project: Project) -> Past:
     return _past(session, project, seq, project.settings, versions[-1] if versions else None)
 
 
-def _past(
-    session: Session, project: Project, seq: int, settings: dict[str, object], version: int | None
-) -> Past:
+def _past(session: Session, project: Project, seq: int, settings: dict[str, object], version: int | None) -> Past:
     about = entries.about_project(session, project.id)
     until_then = [one for one in about if one.seq <= seq]
     added = [one for one in until_then if one.kind == EntryKind.ROWS]
@@ -116,9 +114,7 @@ def _past(
 def _entry_before(session: Session, project: Project, moment: datetime) -> int:
     """The latest entry at that moment, 0 before the first."""
     if moment < project.created_at:
-        raise AsOfError(
-            f"The project was made at {_words(project.created_at)}; at {_words(moment)} there was none."
-        )
+        raise AsOfError(f"The project was made at {_words(project.created_at)}; at {_words(moment)} there was none.")
     if moment > datetime.now(UTC):
         raise AsOfError(f"{_words(moment)} is yet to come. Fix: name a moment until now.")
     return entries.last_until(session, project.id, moment)
@@ -158,11 +154,7 @@ def _settings_then(session: Session, project: Project, seq: int, until: datetime
 
 
 def _versions(
-    session: Session,
-    project: Project,
-    settings: dict[str, object],
-    changes: tuple[ClassChange, ...],
-    seq: int,
+    session: Session, project: Project, settings: dict[str, object], changes: tuple[ClassChange, ...], seq: int
 ) -> list[int]:
     """The published versions of the model under these settings and classes that know no entry after `seq`."""
     then = replace(project, settings=settings)

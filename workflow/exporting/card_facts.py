@@ -113,8 +113,7 @@ def take_facts(
         "sources": sources,
         "described": described,
         "settings": project.settings,
-        "models": (*(one.before for one in adopted[:1]), *(one.model for one in adopted))
-        or (described.model,),
+        "models": (*(one.before for one in adopted[:1]), *(one.model for one in adopted)) or (described.model,),
         "model_version": opened.learner.model_version,
         "table_sha256": project.table_hash,
         "encoders": tuple(_encoder(one, given.get(one.encoder), names) for one in table.encoded),
@@ -128,11 +127,7 @@ def _encoder(one: ColumnVectors, consent: Consent | None, names: Mapping[int, st
 
 
 def _with_log(
-    known: Mapping[str, Any],
-    answers: Collection[str],
-    names: Mapping[int, str],
-    log: Sequence[LogEntry],
-    head: str,
+    known: Mapping[str, Any], answers: Collection[str], names: Mapping[int, str], log: Sequence[LogEntry], head: str
 ) -> CardFacts:
     """known : what is taken of the learner      answers : the kinds of entries that are      head : of this log"""
     gone = {one.target_seq for one in log}
@@ -154,10 +149,7 @@ def _with_log(
 
 
 def _annotators(
-    log: Sequence[LogEntry],
-    standing: Sequence[LogEntry],
-    gone: Collection[int | None],
-    names: Mapping[int, str],
+    log: Sequence[LogEntry], standing: Sequence[LogEntry], gone: Collection[int | None], names: Mapping[int, str]
 ) -> tuple[Annotator, ...]:
     """People with an entry about a row, in the order of these entries. What was withdrawn counts for no one."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]

@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 NOT_GIVEN = "not given"
 
-SIZES = (
-    (10**3, "n<1K"),
-    (10**4, "1K<n<10K"),
-    (10**5, "10K<n<100K"),
-    (10**6, "100K<n<1M"),
-    (10**7, "1M<n<10M"),
-)
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 """Hugging Face's names of sizes: below this many rows."""
 
 
@@ -86,9 +80,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
         "task_categories": [facts.task],
         "tags": ["winnow", "partial-labels"],
         # Or its viewer would take the log next to it for data, too.
-        "configs": [
-            {"config_name": "default", "data_files": name} for name in files if name.endswith(".parquet")
-        ],
+        "configs": [{"config_name": "default", "data_files": name} for name in files if name.endswith(".parquet")],
     }
     # JSON is YAML, so that no text can be mistaken for anything else.
     lines = [f"{name}: {_yaml(value)}" for name, value in fields.items() if value]
@@ -98,9 +90,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
 def _yaml(value: object) -> str:
     """A value as JSON that YAML reads the same: what YAML lets no one write as it is stands as its code."""
     plain = json.dumps(value, ensure_ascii=False)
-    return re.sub(
-        "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", _code, plain
-    )
+    return re.sub("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", _code, plain)
 
 
 def _code(mark: re.Match[str]) -> str:
@@ -141,13 +131,7 @@ def _composition(facts: CardFacts) -> list[str]:
 def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
     span = f"{_day(facts.first)} to {_day(facts.last)}" if facts.first and facts.last else None
     people = (
-        (
-            one.name,
-            f"{one.answers:,}",
-            f"{one.skips:,}",
-            f"{one.unsure:,}",
-            _seconds(one.seconds) or NOT_GIVEN,
-        )
+        (one.name, f"{one.answers:,}", f"{one.skips:,}", f"{one.unsure:,}", _seconds(one.seconds) or NOT_GIVEN)
         for one in facts.annotators
     )
     return [

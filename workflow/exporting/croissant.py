@@ -92,9 +92,7 @@ def describe_file(path: Path) -> CardFile:
             columns = dict.fromkeys(next(csv.reader(text), []), ("sc:Text", False))
     elif ending == ".parquet":
         columns = {field.name: _type_of(field.type) for field in pq.read_schema(path)}
-    return CardFile(
-        path.name, TYPES.get(ending, "application/octet-stream"), found, path.stat().st_size, columns
-    )
+    return CardFile(path.name, TYPES.get(ending, "application/octet-stream"), found, path.stat().st_size, columns)
 
 
 def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFile], tool: str) -> str:
@@ -120,17 +118,13 @@ def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFi
             for one in facts.described.measures
             if one.low == one.low
         ],
-        "rai:annotationsPerItem": ", ".join(
-            f"{n} on {counted(rows, 'row')}" for n, rows in facts.per_row.items()
-        ),
+        "rai:annotationsPerItem": ", ".join(f"{n} on {counted(rows, 'row')}" for n, rows in facts.per_row.items()),
         "rai:annotatorDemographics": given.demographics,
         "rai:machineAnnotationTools": list(facts.models) if "model" in facts.sources else [],
         "rai:dataCollection": given.origin,
         "rai:dataUseCases": given.uses,
     }
-    return json.dumps(
-        {name: value for name, value in described.items() if value}, indent=2, ensure_ascii=False
-    )
+    return json.dumps({name: value for name, value in described.items() if value}, indent=2, ensure_ascii=False)
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:

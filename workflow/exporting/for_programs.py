@@ -54,9 +54,7 @@ __all__ = [
 
 FILES = tuple(dict.fromkeys(name for kind in kinds.KINDS.values() for name in files_of(kind)))
 """Names of the files that projects of any kind export."""
-ANSWERS = tuple(
-    dict.fromkeys(one for kind in kinds.KINDS.values() if kind.PROGRAMS for one in kind.PROGRAMS.answers)
-)
+ANSWERS = tuple(dict.fromkeys(one for kind in kinds.KINDS.values() if kind.PROGRAMS for one in kind.PROGRAMS.answers))
 """Kinds of answers that questions of any kind take."""
 ENTRY_KINDS = tuple(map(str, EntryKind))
 """Kinds of entries of the log."""

@@ -67,10 +67,7 @@ class DataSet:
 def write_data_set(data: DataSet, file: BinaryIO, tell: Tell) -> None:
     """Write the zip. Card and metadata name the SHA-256 of the two other files. Raises OSError."""
     data.folder.mkdir(mode=0o700, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(dir=data.folder, prefix=".set-") as aside,
-        zipfile.ZipFile(file, "w") as packed,
-    ):
+    with tempfile.TemporaryDirectory(dir=data.folder, prefix=".set-") as aside, zipfile.ZipFile(file, "w") as packed:
         files = [Path(aside) / DATA, Path(aside) / SEALED]
         with files[0].open("wb") as out:
             data.table.write(out, tell)
@@ -169,9 +166,7 @@ def files_of(kind: AnyKind, cells: pd.DataFrame | None = None) -> dict[str, Proj
     """
     forms = {**kind.FORMATS, **kind.GIVEN_BACK}
     tables = {
-        name: ProjectFile(form, TABLE, _take_table)
-        for name, form in forms.items()
-        if cells is None or form.fits(cells)
+        name: ProjectFile(form, TABLE, _take_table) for name, form in forms.items() if cells is None or form.fits(cells)
     }
     tables[DATA_SET] = ProjectFile(_DATA_SET, TABLE, _take_data_set)
     return tables | {name: ProjectFile(form, LOG, _take_log) for name, form in LOG_FORMATS.items()}
@@ -200,9 +195,7 @@ def file_called(kind: AnyKind, file_name: str, sort: str = TABLE) -> str:
         plain = [name for name, form in forms.items() if form.suffix.endswith(PLAIN)]
         if plain and file_name.lower().endswith(PLAIN):
             return plain[0]
-        raise ValueError(
-            f"{error} Fix: another ending, or --format with one of {', '.join(forms)}."
-        ) from None
+        raise ValueError(f"{error} Fix: another ending, or --format with one of {', '.join(forms)}.") from None
 
 
 # Cells that spreadsheets would run
@@ -245,11 +238,7 @@ def _take_table(form: AnyFormat, opened: Opened[Learner], choice: ExportChoice) 
 
 
 def _table(
-    form: AnyFormat,
-    opened: Opened[Learner],
-    choice: ExportChoice,
-    found: Snapshot,
-    names: Mapping[int, str],
+    form: AnyFormat, opened: Opened[Learner], choice: ExportChoice, found: Snapshot, names: Mapping[int, str]
 ) -> Taken:
     """names : {person: what they are called}"""
     rows = found.rows(choice.rows, choice.above)
@@ -314,9 +303,7 @@ def _take_log(form: FileFormat[Log], opened: Opened[Learner], choice: ExportChoi
     return _log(form, opened, choice, names_of(opened.session))
 
 
-def _log(
-    form: FileFormat[Log], opened: Opened[Learner], choice: ExportChoice, names: Mapping[int, str]
-) -> Taken:
+def _log(form: FileFormat[Log], opened: Opened[Learner], choice: ExportChoice, names: Mapping[int, str]) -> Taken:
     """names : {person: what they are called}"""
     database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
     ids = list(map(str, opened.learner.table.ids))

@@ -31,19 +31,7 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 100
 _HASHED = (
-    *(
-        "seq",
-        "kind",
-        "row",
-        "label",
-        "labels",
-        "person_id",
-        "revision",
-        "at",
-        "target_seq",
-        "strategy",
-        "score",
-    ),
+    *("seq", "kind", "row", "label", "labels", "person_id", "revision", "at", "target_seq", "strategy", "score"),
     *("model_version", "before", "after", "seconds", "note", "predicted", "flagged", "asked"),
 )
 """Fields of an entry in the first stored hash. What came later is hashed where it says something, as in
@@ -84,9 +72,7 @@ def list_snapshots(seat: Seat) -> tuple[NamedSnapshot, ...]:
     with seat.reading(Right.OWN) as reading:
         names = {one.id: one.name for one in people.listed(reading.session)}
         found = projects.list_snapshots(reading.session, reading.project.id)
-    return tuple(
-        NamedSnapshot(one.name, one.seq, one.made_at, names.get(one.made_by, ""), one.sha256) for one in found
-    )
+    return tuple(NamedSnapshot(one.name, one.seq, one.made_at, names.get(one.made_by, ""), one.sha256) for one in found)
 
 
 def make_snapshot(seat: Seat, name: str) -> NamedSnapshot:
@@ -163,10 +149,7 @@ def hash_of_log(log: Iterable[LogEntry], table_hash: str) -> str:
             for key, value in vars(entry).items()
             if key in _HASHED or (key not in _OF_HERE and value is not None)
         }
-        said |= {
-            "at": entry.at.isoformat(),
-            "person_id": numbers.setdefault(entry.person_id, len(numbers) + 1),
-        }
+        said |= {"at": entry.at.isoformat(), "person_id": numbers.setdefault(entry.person_id, len(numbers) + 1)}
         said["asked"] = {key: value for key, value in (entry.asked or {}).items() if key != "batch"}
         if entry.kind == EntryKind.ASIDE:
             about = int(entry.labels[0])
@@ -200,9 +183,7 @@ def checked_snapshot_name(name: str) -> str:
     if (found := forbidden_in_name(name)) is not None:
         raise SnapshotError(f"A snapshot's name cannot be stored with {found}. Fix: type another.")
     if not isinstance(read_as_of(name), str):
-        raise SnapshotError(
-            f"{name!r} would be read as an entry or a moment. Fix: begin the name with a word."
-        )
+        raise SnapshotError(f"{name!r} would be read as an entry or a moment. Fix: begin the name with a word.")
     return name
 
 

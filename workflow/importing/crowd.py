@@ -111,9 +111,7 @@ def _found(votes: NamedVotes, candidates: BoolArray, on_step: Callable[[float], 
     ]
     voters.sort(key=lambda one: (-one.votes, one.name))
     n_rows = len(np.unique(votes.rows))
-    return EarlierVotes(
-        tuple(voters), len(pairs), n_rows, share, alpha, low, high, getattr(alpha, "reason", "")
-    )
+    return EarlierVotes(tuple(voters), len(pairs), n_rows, share, alpha, low, high, getattr(alpha, "reason", ""))
 
 
 def _drawn(votes: NamedVotes, m: int) -> tuple[IntArray, IntArray, BoolArray, float]:
@@ -132,9 +130,7 @@ def _agreement(rows: IntArray, who: IntArray, masks: BoolArray, people: int) -> 
     """(people,) how often each agrees with another voter, over all pairs of votes on one row."""
     _, said = np.unique(np.packbits(masks, axis=1), axis=0, return_inverse=True)
     same_row = np.bincount(rows)[rows] - 1
-    _, pair, count = np.unique(
-        np.column_stack([rows, said.ravel()]), axis=0, return_inverse=True, return_counts=True
-    )
+    _, pair, count = np.unique(np.column_stack([rows, said.ravel()]), axis=0, return_inverse=True, return_counts=True)
     alike = np.bincount(who, weights=count[pair.ravel()] - 1, minlength=people)
     others = np.bincount(who, weights=same_row, minlength=people)
     found: FloatArray = np.divide(alike, others, out=np.full(people, np.nan), where=others > 0)
@@ -168,9 +164,7 @@ def _believed(
         seen = rows[own]
         size = by_row[seen + 1] - by_row[seen]
         at = np.repeat(np.arange(len(own)), size)
-        votes = np.repeat(by_row[seen] - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(
-            len(at)
-        )
+        votes = np.repeat(by_row[seen] - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(len(at))
         others = who[votes] != a
         at, votes = at[others], votes[others]
         if not len(votes):

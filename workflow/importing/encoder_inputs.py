@@ -29,9 +29,7 @@ def taking(path_of: Callable[[str], Path]) -> Take:
     return partial(_take, path_of)
 
 
-def _take(
-    path_of: Callable[[str], Path], keys: Sequence[Key], about: Description
-) -> list[ModelInputs | MediaError]:
+def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Description) -> list[ModelInputs | MediaError]:
     """Decode the inputs of a batch; a MediaError in place of each that cannot be decoded."""
     if about.kind == "text":
         return [ModelInputs((key,)) for key in keys]
@@ -69,9 +67,7 @@ def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], siz
             # One input is too large or crashes the decoder: decode each alone, so that the others still succeed.
             return [one for key in keys for one in _decoded([key], about, paths, size)]
     return [
-        ModelInputs(np.array(list(islice(made, one[0]))), one[1])
-        if isinstance(one[0], int)
-        else MediaError(*one)
+        ModelInputs(np.array(list(islice(made, one[0]))), one[1]) if isinstance(one[0], int) else MediaError(*one)
         for one in said
     ]
 

@@ -48,8 +48,7 @@ __all__ = [
 ]
 
 SWITCHED_OFF = (
-    "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask the operator to do "
-    "so."
+    "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask the operator to do so."
 )
 
 
@@ -136,9 +135,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     return more_rows.added_anew(add, "vectors")
 
 
-def encode_new_rows(
-    seat: Seat, on_step: StepProgress | None = None
-) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+def encode_new_rows(seat: Seat, on_step: StepProgress | None = None) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """Encode rows that arrived after the project's columns were encoded, with the same encoders.
 
     Returns how many rows the project had, notes about rows left out, and why some columns could not be encoded. Raises
@@ -198,24 +195,18 @@ def encode_file(
     return (*upload.notes, *encode_to(target, table, encoder, on_step))
 
 
-def encode_to(
-    path: Path, table: LabelTable, encoder: Encoder, on_step: StepProgress | None = None
-) -> tuple[str, ...]:
+def encode_to(path: Path, table: LabelTable, encoder: Encoder, on_step: StepProgress | None = None) -> tuple[str, ...]:
     """Write a vector of each row to a file that `with_vectors` joins to the same rows; returns notes about rows left
     out.
 
     Raises EncoderError, and OSError if the file cannot be written.
     """
     if path.suffix.lower() not in VECTOR_ENDINGS:
-        raise EncoderError(
-            f"{path.name!r} tells no format of vectors. Fix: end it in {listed(VECTOR_ENDINGS)}."
-        )
+        raise EncoderError(f"{path.name!r} tells no format of vectors. Fix: end it in {listed(VECTOR_ENDINGS)}.")
 
     def path_of_kept(name: str) -> Path:
         if not isinstance(table.media.files, KeptFiles):
-            raise MediaError(
-                "the file did not come with the table.", "Give a zip of the table and its files."
-            )
+            raise MediaError("the file did not come with the table.", "Give a zip of the table and its files.")
         return table.media.files.paths[name]
 
     found = encoder.encode(table, unopened, on_step, taking(path_of_kept))

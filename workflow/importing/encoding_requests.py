@@ -26,15 +26,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
 
-__all__ = [
-    "EncodedColumn",
-    "Encoders",
-    "EncodingNow",
-    "StoredVectors",
-    "cancel",
-    "encoders",
-    "resume",
-]
+__all__ = ["EncodedColumn", "Encoders", "EncodingNow", "StoredVectors", "cancel", "encoders", "resume"]
 
 NEW_WORDS = "New rows"
 
@@ -176,17 +168,11 @@ def resume(seat: Seat) -> None:
         last = trained.ENCODINGS.latest(session, project)
         if last is not None and last.state == trained.CANCELLED:
             trained.ENCODINGS.ask(
-                session,
-                project,
-                asked_by=owning.person.id,
-                asked_at=datetime.now(UTC),
-                encoder=last.encoder,
+                session, project, asked_by=owning.person.id, asked_at=datetime.now(UTC), encoder=last.encoder
             )
 
 
-def _running(
-    home: Home, reading: Reading, last: Encoding | None, names: tuple[str, ...]
-) -> EncodingNow | None:
+def _running(home: Home, reading: Reading, last: Encoding | None, names: tuple[str, ...]) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)

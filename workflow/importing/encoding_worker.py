@@ -148,9 +148,7 @@ class EncodingWorker(RandomOrderWorker):
         if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
             return
         try:
-            installed.get(
-                self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
-            )
+            installed.get(self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes"))
         except (encoding.EncoderError, OSError):
             if name not in encoding.names(self.home):  # else another worker downloaded it meanwhile
                 raise

@@ -22,9 +22,7 @@ Result = TypeVar("Result")
 _GONE = "The file is not here any more. Fix: choose it again."
 
 
-def ask(
-    seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]
-) -> Job[Result]:
+def ask(seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]) -> Job[Result]:
     """Return the job that does this with a file of this person: the existing one, or a new one.
 
     what : name of the job, among all jobs on the file      asked : its options, as a key: a job with other options is

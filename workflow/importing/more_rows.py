@@ -42,16 +42,7 @@ if TYPE_CHECKING:
 
     from workflow.seat import Seat
 
-__all__ = [
-    "Addition",
-    "CannotLearn",
-    "NotSaved",
-    "RowsError",
-    "TableError",
-    "add_rows",
-    "added_anew",
-    "read_rows",
-]
+__all__ = ["Addition", "CannotLearn", "NotSaved", "RowsError", "TableError", "add_rows", "added_anew", "read_rows"]
 
 NEW_ROWS = ""
 """In place of an encoder's name in a request: rows that arrived later, with the encoders of the other rows."""
@@ -127,10 +118,7 @@ def version(seat: Seat) -> Version:
 
 
 def read_rows(
-    seat: Seat,
-    upload: Upload,
-    label_columns: Sequence[str] = (),
-    on_wait: limited.OnWait | None = None,
+    seat: Seat, upload: Upload, label_columns: Sequence[str] = (), on_wait: limited.OnWait | None = None
 ) -> Addition:
     """Read this upload's rows for the project; nothing is stored.
 
@@ -174,9 +162,7 @@ def read_rows(
         )
         fix = "Check the column of candidates and its separator. To have so many, import all rows as a new project."
         raise TableError(Problem(None, None, table.roles.candidates, message, fix))
-    return Addition(
-        grown, version_of(project, changes), (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
-    )
+    return Addition(grown, version_of(project, changes), (*upload.doubts, *(Doubt(**one) for one in found["doubts"])))
 
 
 def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:
@@ -205,10 +191,7 @@ def read_without_vectors(seat: Seat) -> Addition:
 
 
 def _changed(
-    seat: Seat,
-    change: Callable[[LabelTable, Mapping[str, str]], Grown],
-    note: str,
-    table_hash: str | None = None,
+    seat: Seat, change: Callable[[LabelTable, Mapping[str, str]], Grown], note: str, table_hash: str | None = None
 ) -> Addition:
     """Make an addition of no rows, which changes the table. table_hash : of the table it is for; None: the current
     table
@@ -249,9 +232,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
     added = _changes(grown, n_before, last)
     try:  # before anything names the table; the next question then finds it ready
         with saying_why():
-            learner = kind.build_learner(
-                home, table_hash, kind.read_settings(project.settings), (*changes, *added)
-            )
+            learner = kind.build_learner(home, table_hash, kind.read_settings(project.settings), (*changes, *added))
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from all rows: {error}") from error
     try:
@@ -271,9 +252,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             )
             if grown.n_new and table.encoded:  # a worker makes the vectors of the new rows
                 now = datetime.now(UTC)
-                trained.ENCODINGS.ask(
-                    session, project.id, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
-                )
+                trained.ENCODINGS.ask(session, project.id, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS)
     except DuplicateEntry as error:
         raise _stale() from error
     table.let_go()
@@ -306,9 +285,7 @@ def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
     return tuple(ClassChange(last + place, kind, (name,)) for place, (kind, name) in enumerate(made, start=1))
 
 
-def _log(
-    session: Session, project: projects.Project, seat: Seat, addition: Addition, table_hash: str
-) -> None:
+def _log(session: Session, project: projects.Project, seat: Seat, addition: Addition, table_hash: str) -> None:
     project_id, grown = project.id, addition.grown
     n_before = grown.table.n_rows - grown.n_new
     for place, change in enumerate(_changes(grown, n_before, entries.last_seq(session, project_id))):

@@ -96,9 +96,7 @@ def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Sco
     return Scored(stored.seq, len(sent), found.n_weighed, found.n_silent, found.n_outside)
 
 
-def _scored(
-    table: LabelTable, changes: Sequence[ClassChange], sent: Sequence[ScoredRow], model: str
-) -> Rescored:
+def _scored(table: LabelTable, changes: Sequence[ClassChange], sent: Sequence[ScoredRow], model: str) -> Rescored:
     """The table with these predictions. Raises TableError."""
     if table.label_vectors is not None:
         return with_scores(table, {}, {}, model)  # raises the reason
@@ -116,13 +114,9 @@ def _scored(
     return with_scores(table, scores, columns, model, known.first_names)
 
 
-def _by_row(
-    table: LabelTable, sent: Sequence[ScoredRow], problems: list[Problem]
-) -> dict[int, Mapping[str, float]]:
+def _by_row(table: LabelTable, sent: Sequence[ScoredRow], problems: list[Problem]) -> dict[int, Mapping[str, float]]:
     """{row: scores}"""
-    called = (
-        {str(one): row for row, one in enumerate(table.ids)} if any(one.row is None for one in sent) else {}
-    )
+    called = {str(one): row for row, one in enumerate(table.ids)} if any(one.row is None for one in sent) else {}
     found: dict[int, Mapping[str, float]] = {}
     for place, one in enumerate(sent):
         row = called.get(str(one.row_id), -1) if one.row is None else one.row

@@ -21,16 +21,7 @@ import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.arrays import listed, no_room
-from plcore.tables import (
-    MAX_FILES,
-    MAX_ZIP_MB,
-    Doubt,
-    KeptFiles,
-    TableReading,
-    Way,
-    mapped_numbers,
-    read_stored,
-)
+from plcore.tables import MAX_FILES, MAX_ZIP_MB, Doubt, KeptFiles, TableReading, Way, mapped_numbers, read_stored
 from workflow.answering.room_settings import MOST_GROUPED, Groups
 from workflow.files import limited
 from workflow.files.scratch import Scratch, clear

@@ -40,10 +40,7 @@ class Appended(NamedTuple):
 
 
 def append_rows(
-    seat: Seat,
-    records: Sequence[Mapping[str, str]],
-    accept: Collection[str] = (),
-    dry_run: bool = False,
+    seat: Seat, records: Sequence[Mapping[str, str]], accept: Collection[str] = (), dry_run: bool = False
 ) -> Appended:
     """Add these rows to the project, all new ones or none; returns what was added and what was skipped.
 
@@ -73,10 +70,7 @@ def append_rows(
     def add() -> Appended:
         addition = more_rows.read_rows(seat, upload)
         nothing = read_as_nothing(upload.cells, addition.grown.table.roles)
-        notes = [
-            f"{word!r} was read as an empty cell, {counted(count, 'time')}."
-            for word, count in nothing.items()
-        ]
+        notes = [f"{word!r} was read as an empty cell, {counted(count, 'time')}." for word, count in nothing.items()]
         stops = tuple(doubt for doubt in addition.doubts if doubt.stops and doubt.name not in accept)
         if stops and not dry_run:
             raise TableError(*(Problem(None, None, None, one.message, _or_accept(one)) for one in stops))

@@ -29,15 +29,7 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.files import limited
 from workflow.importing.named_columns import adjusted
-from workflow.importing.reading import (
-    NO_WAYS,
-    Out,
-    Upload,
-    checked_table,
-    read_paths,
-    read_upload,
-    room_wanted,
-)
+from workflow.importing.reading import NO_WAYS, Out, Upload, checked_table, read_paths, read_upload, room_wanted
 from workflow.projects import managing
 from workflow.projects.managing import CannotLearn
 
@@ -82,10 +74,7 @@ class Checked:
 
 
 def check(
-    upload: Upload,
-    roles: Roles,
-    on_step: Callable[[float], None] | None = None,
-    on_wait: limited.OnWait | None = None,
+    upload: Upload, roles: Roles, on_step: Callable[[float], None] | None = None, on_wait: limited.OnWait | None = None
 ) -> Checked:
     """Read the cells under these roles; returns every problem, up to the table's own limit.
 
@@ -162,13 +151,7 @@ def bring_in(
     if stops := [one for one in found.doubts if one.stops and one.name not in accept]:
         raise TableError(
             *(
-                Problem(
-                    None,
-                    None,
-                    None,
-                    one.message,
-                    f"{one.fix} If it is right as it is read, accept {one.name}.",
-                )
+                Problem(None, None, None, one.message, f"{one.fix} If it is right as it is read, accept {one.name}.")
                 for one in stops
             )
         )
@@ -234,16 +217,8 @@ def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
     if found is None:
         return []
     where = "" if found.archived_at is None else ", which is archived,"
-    message = (
-        f"Project {quoted(found.name)}{where} was made from the same file on {found.created_at:%Y-%m-%d}."
-    )
-    return [
-        Doubt(
-            "same-file",
-            message,
-            "Open that project instead: its answers are not in a new one.",
-        )
-    ]
+    message = f"Project {quoted(found.name)}{where} was made from the same file on {found.created_at:%Y-%m-%d}."
+    return [Doubt("same-file", message, "Open that project instead: its answers are not in a new one.")]
 
 
 def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:

@@ -42,9 +42,7 @@ class KeptVectors:
         try:
             with closing(self._opened()) as file:
                 for digest, key in named.items():
-                    row = file.execute(
-                        "SELECT whole, vector FROM vectors WHERE key = ?", (digest,)
-                    ).fetchone()
+                    row = file.execute("SELECT whole, vector FROM vectors WHERE key = ?", (digest,)).fetchone()
                     if row is not None:
                         found[key] = MadeVector(np.frombuffer(row[1], np.float16), bool(row[0]))
         except sqlite3.OperationalError:  # in use by another worker, or a disk that fails
@@ -58,8 +56,7 @@ class KeptVectors:
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
         """Store vectors of length 1 in float16: one batch, which survives the end of the process."""
         rows = [
-            (_digest(key), int(one.whole), np.asarray(one.values, np.float16).tobytes())
-            for key, one in made.items()
+            (_digest(key), int(one.whole), np.asarray(one.values, np.float16).tobytes()) for key, one in made.items()
         ]
         with suppress(sqlite3.Error), closing(self._opened()) as file, file:
             file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)

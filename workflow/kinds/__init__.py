@@ -48,14 +48,7 @@ CapabilityT = TypeVar("CapabilityT")
 
 def typed(
     kind: Kind[
-        SettingsT,
-        LearnerT,
-        Opened[LearnerT],
-        Doors[LearnerT],
-        Turn[LearnerT, AskedT, ShownT],
-        ShownT,
-        ViewT,
-        CountedT,
+        SettingsT, LearnerT, Opened[LearnerT], Doors[LearnerT], Turn[LearnerT, AskedT, ShownT], ShownT, ViewT, CountedT
     ],
 ) -> AnyKind:
     """Return the same kind. mypy infers its types here, and checks that all its functions agree on them."""
@@ -271,9 +264,7 @@ def features_of(project: Project) -> tuple[str, bool]:
 
 def with_features(project: Project, settings: KindSettings, features: str) -> KindSettings:
     """Settings of the project with these features in force, as long as comparisons choose them. Raises ValueError."""
-    chosen: KindSettings = _comparing(kind_of(project), NOTHING_TO_COMPARE).choose_features(
-        settings, features
-    )
+    chosen: KindSettings = _comparing(kind_of(project), NOTHING_TO_COMPARE).choose_features(settings, features)
     return chosen
 
 

@@ -79,10 +79,7 @@ def _state(learner: Learner) -> str:
 
 def _picture(home: Home, table: LabelTable) -> str:
     """Return what the first row shows or sounds like; "" if it has neither."""
-    from workflow.files.media import (  # heavy imports: only needed with a learner in memory
-        small_sound_url,
-        small_url,
-    )
+    from workflow.files.media import small_sound_url, small_url  # heavy imports: only needed with a learner in memory
     from workflow.rows.row import row_view
 
     first = row_view(table, 0)
@@ -176,9 +173,7 @@ def counts(home: Home, session: Session, project: Project, now: int) -> ProjectC
             kind = kind_of(project)
             settings = kind.read_settings(project.settings)
             answered, left, found.kept = kind.count(home, session, project, settings, found.kept)
-            disputes = (
-                len(found.kept.disputed()) if kind.DISPUTES is not None and found.kept is not None else 0
-            )
+            disputes = len(found.kept.disputed()) if kind.DISPUTES is not None and found.kept is not None else 0
             given = answers.count(session, project.id, kind.ANSWERS) if settings.several else None
             found.counts, found.seq = ProjectCounts(answered, left, disputes, settings.by_row, given), now
             _write(_counts_path(home, project), {"of": _counted(project, now), "counts": found.counts})

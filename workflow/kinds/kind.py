@@ -133,9 +133,7 @@ class Batching(Protocol[LearnerT_contra]):
     def labels_of(self, learner: LearnerT_contra, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
         """Return {label: number of these rows it can be confirmed for}, the labels most often predicted first."""
 
-    def shares(
-        self, learner: LearnerT_contra, rows: Sequence[int], label: str
-    ) -> list[tuple[float, str | None]]:
+    def shares(self, learner: LearnerT_contra, rows: Sequence[int], label: str) -> list[tuple[float, str | None]]:
         """Return, for each row, the model's share of this label as its question would show it, and the predicted
         label."""
 
@@ -450,15 +448,11 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """Return the learner of a stored table, before the first entry of its log or in the state of this checkpoint. A
         learner that waits for its neighbours is replaced once they are found."""
 
-    def make_pool(
-        self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
-    ) -> AnyPool:
+    def make_pool(self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()) -> AnyPool:
         """Return the rows before the first entry, under these changes of the classes. Raises ClassError."""
 
     # training.py
-    def background_training(
-        self, home: Home, project_id: int, learner: LearnerT, lock: FairLock
-    ) -> BackgroundTraining:
+    def background_training(self, home: Home, project_id: int, learner: LearnerT, lock: FairLock) -> BackgroundTraining:
         """How this learner gets models fitted in the background while people answer. lock : the lock that guards the
         learner"""
 

@@ -142,9 +142,7 @@ def _path(home: Home, project_id: int) -> Path:
     return home.cache_dir / "checkpoints" / f"{project_id}.npz"
 
 
-def _state(
-    session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange], seq: int
-) -> str:
+def _state(session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange], seq: int) -> str:
     """Return the key of a checkpoint after entry `seq`, from everything it depends on.
 
     The log only grows, so its last entry identifies those before it. Two logs that diverged, as after restoring a
@@ -244,9 +242,7 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[L
 
 
 @contextmanager
-def open_to_write(
-    home: Home, project_id: int, enter: Enter, *, lasting: bool = True
-) -> Iterator[Opened[Learner]]:
+def open_to_write(home: Home, project_id: int, enter: Enter, *, lasting: bool = True) -> Iterator[Opened[Learner]]:
     """Open the project as ``open_to_read``, with a write transaction that is committed at the end of the block; the
     learner then applies what was written.
 
@@ -266,9 +262,7 @@ def open_to_write(
                     opened = _opened(home, reading, kind, learner, slot.kept)
                     yield opened
                     if opened.written and not lasting:
-                        raise RuntimeError(
-                            "An entry of the log was written in a transaction that need not last."
-                        )
+                        raise RuntimeError("An entry of the log was written in a transaction that need not last.")
             if learner is not None:
                 for entry in opened.written:
                     learner.apply(learner_entry(entry))
@@ -303,15 +297,7 @@ def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
 
 def _opened(home: Home, reading: Reading, kind: AnyKind, learner: Learner, kept: KeptLog) -> Opened[Learner]:
     return Opened(
-        reading.person,
-        reading.role,
-        home,
-        reading.session,
-        reading.project,
-        kind,
-        learner,
-        kept,
-        reading.before,
+        reading.person, reading.role, home, reading.session, reading.project, kind, learner, kept, reading.before
     )
 
 
@@ -346,9 +332,7 @@ def _caught_up(
     return learner
 
 
-def _build(
-    home: Home, kind: AnyKind, reading: Reading, changes: tuple[ClassChange, ...]
-) -> tuple[Learner, int]:
+def _build(home: Home, kind: AnyKind, reading: Reading, changes: tuple[ClassChange, ...]) -> tuple[Learner, int]:
     """Build the learner of the stored table under these changes of its classes, after the entries of its log, so that a
     fit it starts never sees an empty log. Also returns the seq of its checkpoint, 0 for none."""
     project = reading.project

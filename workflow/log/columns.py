@@ -58,9 +58,7 @@ LATER = ("asked",)
 """Columns at the end that were added after logs had been written and sealed. An empty value is left out of the seal, as
 before; a file may lack the column."""
 
-NULLABLE = frozenset(
-    {"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label", "asked"}
-)
+NULLABLE = frozenset({"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label", "asked"})
 """Columns that may be empty."""
 
 
@@ -73,9 +71,7 @@ class LogLine:
     row_id: str
 
 
-def values_of(
-    entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]
-) -> dict[str, Any]:
+def values_of(entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]) -> dict[str, Any]:
     """Values of the entry in each column. names : {person: name}      ids : of the table's rows, or of the entry's
 
     Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
@@ -151,9 +147,7 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
     writer.writerow(COLUMNS)
     for entry in log:
         values = values_of(entry, names, ids)
-        writer.writerow(
-            "" if values[name] is None else _WRITTEN[form](values[name]) for name, form in COLUMNS.items()
-        )
+        writer.writerow("" if values[name] is None else _WRITTEN[form](values[name]) for name, form in COLUMNS.items())
         if text.tell() > PIECE:
             yield text.getvalue().encode()
             text.seek(0)

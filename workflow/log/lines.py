@@ -200,9 +200,7 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
 
 def _read_header(line: bytes) -> LogHeader:
     if not line.startswith(b'{"winnow_log":'):
-        raise LogError(
-            f"Line 1 must be the header of a log that Winnow wrote as JSON Lines; it is not. {FIX}"
-        )
+        raise LogError(f"Line 1 must be the header of a log that Winnow wrote as JSON Lines; it is not. {FIX}")
     values = _parsed(1, line)
     try:
         version = values["winnow_log"]
@@ -233,26 +231,16 @@ def _read_entry(number: int, values: Mapping[str, object], project_id: int) -> L
     if list(values) != ["sha256", *columns]:
         wrong = next((name for name in values if name not in ("sha256", *columns)), "")
         missing = next((name for name in ("sha256", *columns) if name not in values), "")
-        how = (
-            f"it has {wrong!r}"
-            if wrong
-            else f"it lacks {missing!r}"
-            if missing
-            else "its keys are in another order"
-        )
+        how = f"it has {wrong!r}" if wrong else f"it lacks {missing!r}" if missing else "its keys are in another order"
         raise LogError(f"Line {number} was changed: {how}. {FIX}")
     for name in columns:
         form = COLUMNS[name]
         if not _holds(form, values[name]) and not (values[name] is None and name in NULLABLE):
-            raise LogError(
-                f"Line {number} was changed: {name!r} must be {form.value}. Got {values[name]!r:.80}. {FIX}"
-            )
+            raise LogError(f"Line {number} was changed: {name!r} must be {form.value}. Got {values[name]!r:.80}. {FIX}")
     try:
         return line_of({**dict.fromkeys(LATER), **values}, project_id)
     except ValueError as error:
-        raise LogError(
-            f"Line {number} was changed: 'at' must be a time. Got {values['at']!r:.80}. {FIX}"
-        ) from error
+        raise LogError(f"Line {number} was changed: 'at' must be a time. Got {values['at']!r:.80}. {FIX}") from error
 
 
 def _holds(form: Form, value: object) -> bool:

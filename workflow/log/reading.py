@@ -113,9 +113,7 @@ def _address(one: str) -> str:
     return f"/{one}" if one.startswith(f"{PATH.lstrip('/')}/") else one
 
 
-def curve_points(
-    answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
-) -> list[dict[str, object]]:
+def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray) -> list[dict[str, object]]:
     """Return a point for each number of answers: the figure with its 95% interval, None if it is unknown."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}

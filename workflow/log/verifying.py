@@ -164,9 +164,7 @@ def check_fold(
             raise _fault(number, f"is impossible after those before it: {error}") from error
         for name, said, comes_to in (("before", stored.before, before), ("after", stored.after, after)):
             if said != comes_to:
-                raise _fault(
-                    number, f"says {_words(said)} were there {name} it; table and log give {_words(comes_to)}"
-                )
+                raise _fault(number, f"says {_words(said)} were there {name} it; table and log give {_words(comes_to)}")
     if model is not None and model != (in_force := (settings.model_in_force,)):
         raise LogError(
             f"The latest change of the model in the log is to {_words(model)}, but the settings of project "
@@ -208,16 +206,12 @@ def _check_beginning(
             )
         else:
             _check_same(part, log[part.entry.seq - 1], name, whose)
-    whole = (
-        "all" if found.entries == len(log) else f"the beginning, of {counted(len(log), 'entry', 'entries')},"
-    )
+    whole = "all" if found.entries == len(log) else f"the beginning, of {counted(len(log), 'entry', 'entries')},"
     return Verified(f"{name}: {whole} of the log of {whose}", found.entries, found.head)
 
 
 def _check_same(line: LogLine, stored: LogLine, name: str, whose: str) -> None:
-    said, known = (
-        {**asdict(one.entry), "annotator": one.annotator, "row_id": one.row_id} for one in (line, stored)
-    )
+    said, known = ({**asdict(one.entry), "annotator": one.annotator, "row_id": one.row_id} for one in (line, stored))
     for what, value in said.items():
         if value != known[what]:
             raise LogError(

@@ -53,9 +53,7 @@ def compare_now(seat: Seat) -> None:
     """
     with seat.owning() as owning:
         if not kinds.models(owning.project):
-            raise CannotCompare(
-                "Projects of this kind have no models to compare. Progress names the model in use."
-            )
+            raise CannotCompare("Projects of this kind have no models to compare. Progress names the model in use.")
         comparing.ask(owning.session, owning.project, seat.person_id)
 
 
@@ -100,9 +98,7 @@ def back_to_automatic(seat: Seat) -> None:
         change_settings(owning.session, owning.project, settings, person_id=seat.person_id)
 
 
-def measure(
-    seat: Seat, progress: StepProgress | None = None, settings: Settings | None = None
-) -> ModelComparison:
+def measure(seat: Seat, progress: StepProgress | None = None, settings: Settings | None = None) -> ModelComparison:
     """Compare the models of the project now, and store nothing.
 
     progress : called between fits with (fits done, fits in all, name of the model)
@@ -111,9 +107,7 @@ def measure(
     """
     with seat.reading(Right.OWN) as reading:
         project_id = reading.project.id
-    return _measure(
-        lambda: comparing.make_comparer(seat.home, project_id)[0], settings or seat.home.settings, progress
-    )
+    return _measure(lambda: comparing.make_comparer(seat.home, project_id)[0], settings or seat.home.settings, progress)
 
 
 def measure_table(
@@ -127,9 +121,7 @@ def measure_table(
     return _measure(lambda: kinds.make_table_comparer(table), settings, progress)
 
 
-def _measure(
-    make: Callable[[], Comparer], settings: Settings | None, progress: StepProgress | None
-) -> ModelComparison:
+def _measure(make: Callable[[], Comparer], settings: Settings | None, progress: StepProgress | None) -> ModelComparison:
     try:
         comparer = make()
         with cluster_blocks(settings) as blocks:

@@ -23,12 +23,7 @@ from plcore.blocks import RunnerError
 from plcore.loop import CONTROL, EntryKind, ModelComparison
 from plcore.tables import read_encoded_columns
 from workflow import kinds
-from workflow.kinds.adopting import (
-    CHECKS,
-    COMPARISON,
-    change_settings,
-    left_to_comparisons,
-)
+from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, training
 from workflow.models.training import Due, WorkCancelled, attempt
@@ -375,9 +370,5 @@ def words_of(found: ModelComparison, model: str, other: str, models: Mapping[str
         value = one.accuracy if found.checks else one.kappa
         return "not measured" if value is None else f"{100 * value:.0f}%"
 
-    of_what = (
-        f"by {found.checks:,} blind checks"
-        if found.checks
-        else "consistency with the candidates, beyond chance"
-    )
+    of_what = f"by {found.checks:,} blind checks" if found.checks else "consistency with the candidates, beyond chance"
     return f"{figure(found.of(model))} {of_what} ({short(models, other)} {figure(found.of(other))})"

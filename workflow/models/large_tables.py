@@ -59,9 +59,7 @@ class LargeRanking:
         text = io.StringIO()
         writer = csv.writer(text)  # lines end in CR LF: a line break in a cell of either sort is then quoted
         writer.writerow(("place", "row", "score", "candidates"))
-        for place, (row, score, names) in enumerate(
-            zip(self.rows, self.scores, self.candidates, strict=True), start=1
-        ):
+        for place, (row, score, names) in enumerate(zip(self.rows, self.scores, self.candidates, strict=True), start=1):
             writer.writerow((place, row + 1, score, "|".join(names)))
         return text.getvalue().encode()
 
@@ -102,22 +100,13 @@ def rank_files(
     """
     files = find_row_files(path, folder, candidates, numbers)
     if not 2 <= n_neighbors <= files.n_rows:
-        raise RankingError(
-            f"n_neighbors must be from 2 to the number of rows, {files.n_rows:,}. Got {n_neighbors}."
-        )
+        raise RankingError(f"n_neighbors must be from 2 to the number of rows, {files.n_rows:,}. Got {n_neighbors}.")
     table = read_in_parts(runner, folder, files, block, progress)
     rows = RowParts(folder, table.rows, block, files.n_rows, files.n_features)
     found = find_parts(
-        runner,
-        scale_rows(runner, rows, progress),
-        n_neighbors - 1,
-        search=search,
-        recall=recall,
-        progress=progress,
+        runner, scale_rows(runner, rows, progress), n_neighbors - 1, search=search, recall=recall, progress=progress
     )
-    first, scores = first_ranking(
-        runner, found, table.candidates, len(table.classes), most, progress=progress
-    )
+    first, scores = first_ranking(runner, found, table.candidates, len(table.classes), most, progress=progress)
     lists: tuple[str, ...] = ()
     if reverse:
         lists = reverse_parts(runner, folder, found.names, files.n_rows, block, progress)

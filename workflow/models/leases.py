@@ -47,9 +47,7 @@ class Lease:
     fault: str | None = None
 
 
-def is_free(
-    session: Session, project_id: int, worker: str, key: str, now: datetime, task: str = trained.FIT
-) -> bool:
+def is_free(session: Session, project_id: int, worker: str, key: str, now: datetime, task: str = trained.FIT) -> bool:
     """Whether this worker may take the lease for a training with this key: no other worker holds it, and it does not
     rest."""
     last = trained.training(session, project_id, task)
@@ -119,9 +117,7 @@ def _take(home: Home, project_id: int, worker: str, key: str, task: str, killed:
             return False
         died = before is not None and not before.ended and before.deaths < taken.deaths
         if died and taken.deaths >= MOST_DEATHS:
-            logger.error(
-                "The task %r of project %s has cost %d workers; it rests.", task, project_id, taken.deaths
-            )
+            logger.error("The task %r of project %s has cost %d workers; it rests.", task, project_id, taken.deaths)
             trained.end_lease(session, project_id, worker, now, killed, taken.deaths, task)
             return False
         return True

@@ -67,9 +67,7 @@ class MapWorker(EncodingWorker):
 
     def _begin(self) -> None:
         if wishes := instance_map.wishes(self.home):
-            self._laying = threading.Thread(
-                target=self._lay_out_all, args=(wishes,), name="map-layouts", daemon=True
-            )
+            self._laying = threading.Thread(target=self._lay_out_all, args=(wishes,), name="map-layouts", daemon=True)
             self._laying.start()
 
     def _lay_out_all(self, wishes: list[Wish]) -> None:
@@ -77,6 +75,4 @@ class MapWorker(EncodingWorker):
             try:
                 self.lay_out(wished)
             except Exception:  # the database or the disk may be unavailable for a while: it is retried
-                logger.exception(
-                    "The map of project %s was not laid out; it is tried again.", wished.project_id
-                )
+                logger.exception("The map of project %s was not laid out; it is tried again.", wished.project_id)

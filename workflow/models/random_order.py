@@ -67,9 +67,7 @@ def count(session: Session, project: Project) -> LogCounts:
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     """Request an estimate; returns its id, or that of the unfinished one."""
     told = dataclasses.asdict(count(session, project))
-    return trained.RANDOM_ORDERS.ask(
-        session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told
-    )
+    return trained.RANDOM_ORDERS.ask(session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told)
 
 
 def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
@@ -108,25 +106,19 @@ class RandomOrderWorker(ComparingWorker):
 
     def estimate(self, asked: RandomOrderEstimate) -> None:
         """Run one estimate. Does nothing if another worker has it."""
-        with leases.hold(
-            self.home, asked.project_id, self.name, str(asked.id), trained.TASK, KILLED
-        ) as lease:
+        with leases.hold(self.home, asked.project_id, self.name, str(asked.id), trained.TASK, KILLED) as lease:
             if lease is None:
                 return
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    trained.RANDOM_ORDERS.end(
-                        session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault
-                    )
+                    trained.RANDOM_ORDERS.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             words = f"What random order would have reached in project {asked.project_id} cannot be estimated."
             with attempt(fail, words):
                 report = self._measure_order(asked)
                 with self.home.database.write() as session:
-                    trained.RANDOM_ORDERS.end(
-                        session, asked.id, trained.DONE, datetime.now(UTC), report=report
-                    )
+                    trained.RANDOM_ORDERS.end(session, asked.id, trained.DONE, datetime.now(UTC), report=report)
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
         """Return the estimate to store: `found`, a `RandomOrderFound`, or what is `missing` for it."""

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING
 from db import trained
 from plcore.arrays import BOTH, MEANING, WORDS
 from plcore.evaluation import exact_interval, wilson_interval
-from plcore.loop import (
-    FEWEST_ANSWERED,
-    MODEL_ENTRIES,
-    FeatureComparison,
-    ModelComparison,
-    ModelFigures,
-    Upkeep,
-)
+from plcore.loop import FEWEST_ANSWERED, MODEL_ENTRIES, FeatureComparison, ModelComparison, ModelFigures, Upkeep
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
@@ -201,9 +194,7 @@ def _story(reading: Reading) -> ModelStory:
         models=kinds.models(reading.project),
         adoptions=adoptions,
         by_checks=looked_at or any(one.by_checks for one in adoptions),
-        gain=None
-        if found.features is None
-        else gain_words(found.features, kinds.features_of(reading.project)[0]),
+        gain=None if found.features is None else gain_words(found.features, kinds.features_of(reading.project)[0]),
     )
 
 
@@ -264,9 +255,7 @@ def _running(reading: Reading, last: Comparison | None, models: Mapping[str, str
     own = lease if lease is not None and lease.key == str(last.id) else None
     begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
     fitting = short(models, last.fitting) if last.fitting else ""
-    return Running(
-        last.done, last.total, fitting, begun, own.fault if own is not None and own.ended else None
-    )
+    return Running(last.done, last.total, fitting, begun, own.fault if own is not None and own.ended else None)
 
 
 def _done(done: Comparison, found: ModelComparison) -> Done:

@@ -16,14 +16,7 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore.arrays import AnyArray, FloatArray, StepProgress, counted, listed
-from plcore.tables.encoders import (
-    Classifier,
-    Encoder,
-    EncoderError,
-    ModelInputs,
-    read_catalogue,
-    read_description,
-)
+from plcore.tables.encoders import Classifier, Encoder, EncoderError, ModelInputs, read_catalogue, read_description
 from workflow.access import Right
 from workflow.files.stored import path_of
 from workflow.importing import encoding
@@ -59,9 +52,7 @@ class Suggested:
     notes: tuple[str, ...]
 
 
-def suggest(
-    seat: Seat, name: str, *, non_commercial: bool = False, on_step: StepProgress | None = None
-) -> Suggested:
+def suggest(seat: Seat, name: str, *, non_commercial: bool = False, on_step: StepProgress | None = None) -> Suggested:
     """Weigh the candidates of a project by the scores of this model of the data folder.
 
     It may take long: do not call it in the server's process. Idempotent.
@@ -90,9 +81,7 @@ def suggest(
         scores, notes, known = _by_scores(seat, folder, table, classes, on_step)
     rows = np.flatnonzero(np.isfinite(scores).all(axis=1)).tolist()
     sent = [
-        ScoredRow(
-            row, None, {one: round(float(score), 6) for one, score in zip(known, scores[row], strict=True)}
-        )
+        ScoredRow(row, None, {one: round(float(score), 6) for one, score in zip(known, scores[row], strict=True)})
         for row in rows
     ]
     stored = add_predictions(seat, sent, name, f"suggest {name}"[:100])

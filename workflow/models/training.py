@@ -207,9 +207,7 @@ class Worker:
             except Exception as error:  # one project must not keep the others waiting
                 logger.exception("The model of project %s cannot be trained.", what.project_id)
                 # Failures caused by the data stay until there is news; a full disk or a lost file may be fixed.
-                passing = isinstance(
-                    error, OSError | MemoryError | SQLAlchemyError | DatabaseUnavailableError
-                )
+                passing = isinstance(error, OSError | MemoryError | SQLAlchemyError | DatabaseUnavailableError)
                 self._failed[known] = time.monotonic() + RETRY if passing else math.inf
                 lease.fault = str(error) or type(error).__name__
                 return None

@@ -46,9 +46,7 @@ def _asides(turn: AnyTurn) -> dict[str, int]:
     return asides_after(read_class_changes(turn.session, turn.project_id))
 
 
-def _write(
-    turn: AnyTurn, kind: EntryKind, about: int, labels: tuple[str, ...] = (), target: int | None = None
-) -> None:
+def _write(turn: AnyTurn, kind: EntryKind, about: int, labels: tuple[str, ...] = (), target: int | None = None) -> None:
     session, project_id = turn.session, turn.project_id
     classes = tuple(turn.learner.pool.classes)
     entries.append(

@@ -79,9 +79,7 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
         address=visit.address,
         browser=visit.browser,
     )
-    audit.note(
-        session, EventKind.SIGN_IN, person_id=person_id, address=visit.address, how=how, browser=visit.browser
-    )
+    audit.note(session, EventKind.SIGN_IN, person_id=person_id, address=visit.address, how=how, browser=visit.browser)
     return secret
 
 

@@ -177,10 +177,7 @@ def _lines(learner: Any, pool: CandidatePool) -> list[DisputeLine]:
     disputed = pool.disputed()
     rows = sorted(disputed)
     views = {row: [view for view in pool.views(row) if view.over] for row in rows}
-    lines = [
-        DisputeLine(row, learner.table.id_of(row), *_said(pool, views[row]), disputed[row], None)
-        for row in rows
-    ]
+    lines = [DisputeLine(row, learner.table.id_of(row), *_said(pool, views[row]), disputed[row], None) for row in rows]
     if not learner.has_model:
         return lines
     asked = [place for place, row in enumerate(rows) if not pool.control_rows[row]]
@@ -249,15 +246,11 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
             earlier = stored_by(turn.session, turn.project_id, token)
             other = earlier is not None and earlier.kind != EntryKind.VERDICT
             if earlier is None or other or (earlier.person_id, earlier.row) != (turn.person_id, row):
-                raise StaleQuestion(
-                    "You have answered this row again since you opened it. Fix: open it again."
-                )
+                raise StaleQuestion("You have answered this row again since you opened it. Fix: open it again.")
             return turn.saved(earlier, repeated=True)
         pool = disputes(turn.learner)
         if row not in pool.disputed():
-            raise StaleQuestion(
-                "People do not disagree on this row, or not any more; the project is as it was."
-            )
+            raise StaleQuestion("People do not disagree on this row, or not any more; the project is as it was.")
         stored = turn.writer(place).write(
             EntryKind.VERDICT,
             names_now(pool.class_map, labels),

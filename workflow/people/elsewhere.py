@@ -116,13 +116,7 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
         people.change(session, person_id, known_as=wanted, subject=None)
         people.end_elsewhere(session, person_id, datetime.now(UTC))  # people who signed in by the name
         end_tokens_of(session, seat.person_id, person_id)  # and the tokens they may have made
-        audit.note(
-            session,
-            EventKind.KNOWN_AS_SET,
-            person_id=seat.person_id,
-            about_id=person_id,
-            known_as=wanted or "",
-        )
+        audit.note(session, EventKind.KNOWN_AS_SET, person_id=seat.person_id, about_id=person_id, known_as=wanted or "")
 
 
 def _known(session: Session, user: str) -> Person | None:

@@ -89,9 +89,7 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
     if why_not:
         raise AnswerError(why_not)
     if label not in labels:
-        raise AnswerError(
-            f"The row has {', '.join(labels)} by its answers, not {label!r}. Fix: choose one of these."
-        )
+        raise AnswerError(f"The row has {', '.join(labels)} by its answers, not {label!r}. Fix: choose one of these.")
     with seat.writing(Right.REVIEW) as writing:
         members.put_example(
             writing.session,

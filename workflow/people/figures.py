@@ -69,9 +69,7 @@ def read_said(seat: Seat, right: Right) -> Said:
         changes = read_class_changes(reading.session, reading.project.id)
         names = names_of(reading.session)
     aside = frozenset(int(one) for one in asides_after(changes))
-    given = [
-        one for one in log if one.note != SIMULATED
-    ]  # the simulated person of a dry run knows the hidden truth
+    given = [one for one in log if one.note != SIMULATED]  # the simulated person of a dry run knows the hidden truth
     return Said(log, kind.votes_of(learner, given), aside, names)
 
 
@@ -210,12 +208,7 @@ def warnings(said: Said) -> dict[int, tuple[str, ...]]:
         found[out] += [sentence for person_id, sentence in _guessing(ours) if person_id == out]
     times = {person_id: [time for _, time in _times(presses(said, person_id))] for person_id in everybody}
     for person_id in everybody:
-        others = [
-            time
-            for one, spent in times.items()
-            if one not in said.aside and one != person_id
-            for time in spent
-        ]
+        others = [time for one, spent in times.items() if one not in said.aside and one != person_id for time in spent]
         pace = too_fast(times[person_id], others)
         if pace.too_fast:
             found[person_id].append(f"Much faster than the others. {pace.sentence}")
@@ -297,10 +290,7 @@ READINGS = (
     (0.8, "Annotators agree well beyond chance."),
     (0.67, "Annotators agree beyond chance, well enough for most uses."),
     (0.4, "Annotators agree more than by chance, but often differ: look at the disputes."),
-    (
-        0.0,
-        "Annotators agree hardly more than by chance: the guidelines may be unclear, or someone is guessing.",
-    ),
+    (0.0, "Annotators agree hardly more than by chance: the guidelines may be unclear, or someone is guessing."),
 )
 LEAST = "Annotators agree less than by chance: two of them may understand the classes in opposite ways."
 
@@ -380,9 +370,7 @@ def _of(votes: Sequence[Vote]) -> AgreementOf:
     if not triples:
         nobody = Figure(float("nan"), float("nan"), float("nan"), 0, "No one has answered any of them yet.")
         return AgreementOf(nobody, nobody, nobody, ())
-    cells = [
-        (one.row, one.person_id, one.label, one.names == {"yes"}) for one in votes if one.label is not None
-    ]
+    cells = [(one.row, one.person_id, one.label, one.names == {"yes"}) for one in votes if one.label is not None]
     return AgreementOf(
         _with_interval(krippendorff_alpha(triples, "nominal", RESAMPLES, SEED, least_rows=LEAST_ROWS)),
         _with_interval(krippendorff_alpha(triples, "set", RESAMPLES, SEED, least_rows=LEAST_ROWS)),
@@ -463,9 +451,7 @@ def team(seat: Seat) -> Team:
     NotFound."""
     said = read_said(seat, Right.REVIEW)
     told = warnings(said)
-    found = [
-        replace(figures_of(said, person_id), warnings=told.get(person_id, ())) for person_id in _people(said)
-    ]
+    found = [replace(figures_of(said, person_id), warnings=told.get(person_id, ())) for person_id in _people(said)]
     found.sort(key=lambda one: (not one.warnings or one.aside, -one.answers, one.name))
     return Team(tuple(found), agreement_of(said), _against(said))
 

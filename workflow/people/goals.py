@@ -49,9 +49,7 @@ class Goal:
         most = (("answers", self.answers, MOST_ANSWERS), ("minutes", self.minutes, MOST_MINUTES))
         for name, value, limit in (*most, ("minutes until a break", self.break_after, MOST_MINUTES)):
             if value is not None and not 1 <= value <= limit:
-                raise GoalError(
-                    f"The number of {name} must be in 1..{limit:,}. Got {value}. Fix: choose another."
-                )
+                raise GoalError(f"The number of {name} must be in 1..{limit:,}. Got {value}. Fix: choose another.")
 
 
 @dataclass(frozen=True)

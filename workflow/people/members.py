@@ -66,23 +66,14 @@ def list_members(seat: Seat) -> Members:
             for one in everybody
             if one.is_owner
         ] + [
-            MemberLine(
-                one.id,
-                one.name,
-                Role(member.role),
-                one.disabled_at is not None,
-                one.is_owner,
-                member.added_at,
-            )
+            MemberLine(one.id, one.name, Role(member.role), one.disabled_at is not None, one.is_owner, member.added_at)
             for one, member in members.listed(session, project_id)
             if not one.is_owner
         ]
         within = {one.person_id for one in found}
         others = tuple((one.id, one.name) for one in everybody if one.id not in within)
         free = {number for number, _ in others}
-        grouped = tuple(
-            (one.id, one.name, len(free.intersection(one.people))) for one in members.list_groups(session)
-        )
+        grouped = tuple((one.id, one.name, len(free.intersection(one.people))) for one in members.list_groups(session))
         return Members(tuple(found), others, grouped)
 
 
@@ -173,9 +164,7 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
         if group is None:
             raise MemberError("There is no such group any more. Fix: load the page again and choose another.")
         within = {one.id for one, _ in members.listed(session, project_id)}
-        known = {
-            one.id: one for one in people.listed(session) if not one.is_owner and one.disabled_at is None
-        }
+        known = {one.id: one for one in people.listed(session) if not one.is_owner and one.disabled_at is None}
         new = [known[one] for one in group.people if one in known and one not in within]
         for person in new:
             _put(owning, project_id, person, role)
@@ -323,9 +312,7 @@ def remove_group(seat: Seat, group_id: int) -> None:
         members.remove_group(owning.session, group_id)
 
 
-def _groups_checked(
-    session: Session, name: str, person_ids: Collection[int], except_for: int | None = None
-) -> str:
+def _groups_checked(session: Session, name: str, person_ids: Collection[int], except_for: int | None = None) -> str:
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH or not name.isprintable():
         raise GroupError(

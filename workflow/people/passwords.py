@@ -53,9 +53,7 @@ def note_refused(home: Home, why: str, visit: Visit, about_id: int | None = None
 
 LEAST, MOST = 12, 256
 """Characters of a password."""
-WRONG = (
-    "Name or password is wrong. Without a password, or if you have forgotten it, ask the owner for a link."
-)
+WRONG = "Name or password is wrong. Without a password, or if you have forgotten it, ask the owner for a link."
 LIMITED = (
     f"Too many attempts with this name or from this machine. Wait {MINUTES} minutes and try again, or ask the owner "
     "for a link."
@@ -103,11 +101,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
     renewed = _hash(password) if _HASHER.check_needs_rehash(stored) else stored
     with saving(home) as session:
         now = people.find(session, person.id)
-        if (
-            now is None
-            or now.disabled_at is not None
-            or people.find_account(session, now.id).password_hash != stored
-        ):
+        if now is None or now.disabled_at is not None or people.find_account(session, now.id).password_hash != stored:
             raise WrongPassword(WRONG)  # ended, or changed, just now
         if renewed != stored:
             people.change(session, now.id, password_hash=renewed)
@@ -139,9 +133,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
         if not seat.home.attempts.may_try(person.name, f"own {person.id}"):
             raise TooManyAttempts(LIMITED)
         if not _fits(stored, present):
-            raise PasswordError(
-                "The present password is wrong. Without it, ask an owner to clear the password."
-            )
+            raise PasswordError("The present password is wrong. Without it, ask an owner to clear the password.")
         seat.home.attempts.succeeded(person.name)
     fresh = _hash(password)
     with seat.everywhere.writing(Right.SEE) as mine:
@@ -162,9 +154,7 @@ def clear_password(seat: Seat, person_id: int) -> None:
     with seat.everywhere.owning() as owning:
         if people.find_account(owning.session, person_id).password_hash is not None:
             people.change(owning.session, person_id, password_hash=None)
-            audit.note(
-                owning.session, EventKind.PASSWORD_CLEARED, person_id=seat.person_id, about_id=person_id
-            )
+            audit.note(owning.session, EventKind.PASSWORD_CLEARED, person_id=seat.person_id, about_id=person_id)
 
 
 def _check(password: str, name: str) -> None:

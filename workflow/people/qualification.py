@@ -144,12 +144,7 @@ def begin(seat: Seat) -> None:
         random.Random(f"{turn.project_id}.{turn.person_id}.{number}").shuffle(rows)  # noqa: S311 - no secret
         rows.sort(key=lambda row: seen.get(row, 0))
         attempt = Attempt(
-            person_id=turn.person_id,
-            attempt=number,
-            rows=rows[: rule.rows],
-            given=[],
-            n_right=0,
-            began_at=turn.now,
+            person_id=turn.person_id, attempt=number, rows=rows[: rule.rows], given=[], n_right=0, began_at=turn.now
         )
         members.put_qualification(turn.session, turn.project_id, attempt)
 
@@ -195,11 +190,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
     """Return the qualification required before the first question; None if people start at once."""
     # Most projects have none, and it is checked at every click.
-    return (
-        RoomSettings.from_json(room).qualification
-        if (room := opened.project.room).get("qualification")
-        else None
-    )
+    return RoomSettings.from_json(room).qualification if (room := opened.project.room).get("qualification") else None
 
 
 def _needs(opened: Opened[Learner]) -> bool:
@@ -289,9 +280,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
     """
     with seat.learner(Right.OWN) as opened:
         if rule is not None and not opened.kind.CAN_QUALIFY:
-            raise RoomError(
-                "Several labels of a row may be right in this project, so it has no qualification."
-            )
+            raise RoomError("Several labels of a row may be right in this project, so it has no qualification.")
         known = len(standing_examples(opened, QUALIFICATION))
     if rule is not None and known < rule.rows:
         raise RoomError(
@@ -332,9 +321,7 @@ def _told(person_id: int, name: str, attempts: list[Attempt], *, answered: bool)
         return PersonQualified(person_id, name, "let in by the owner", True)
     if passed is not None:
         which = f"attempt {passed.attempt}"
-        return PersonQualified(
-            person_id, name, f"passed: {passed.n_right} of {len(passed.rows)} right, {which}", True
-        )
+        return PersonQualified(person_id, name, f"passed: {passed.n_right} of {len(passed.rows)} right, {which}", True)
     if answered:
         return PersonQualified(person_id, name, "has answered here before", True)
     if not attempts:
@@ -344,8 +331,5 @@ def _told(person_id: int, name: str, attempts: list[Attempt], *, answered: bool)
         tried = f"{last.n_right} of {len(last.rows)} right, attempt {last.attempt}"
         return PersonQualified(person_id, name, f"not passed: {tried}", False)
     return PersonQualified(
-        person_id,
-        name,
-        f"answers row {len(last.given) + 1} of {len(last.rows)}, attempt {last.attempt}",
-        False,
+        person_id, name, f"answers row {len(last.given) + 1} of {len(last.rows)}, attempt {last.attempt}", False
     )

@@ -100,13 +100,7 @@ def end_links(seat: Seat, person_id: int) -> None:
         count = people.open_counts(owning.session, now).get(person_id, 0)
         if count:
             people.expire_for(owning.session, person_id, now)
-            audit.note(
-                owning.session,
-                EventKind.LINKS_ENDED,
-                person_id=seat.person_id,
-                about_id=person_id,
-                count=count,
-            )
+            audit.note(owning.session, EventKind.LINKS_ENDED, person_id=seat.person_id, about_id=person_id, count=count)
 
 
 def look_at_link(home: Home, secret: str) -> str | None:
@@ -188,8 +182,7 @@ def checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH or not name.isprintable():
         raise PersonNameError(
-            f"A person's name must have 1 to {NAME_LENGTH} printable characters. "
-            f"Got {name[: NAME_LENGTH + 1]!r}."
+            f"A person's name must have 1 to {NAME_LENGTH} printable characters. Got {name[: NAME_LENGTH + 1]!r}."
         )
     return name
 
@@ -222,9 +215,7 @@ def _invite(session: Session, person: Person, by: int) -> str:
             "for the owner is printed when Winnow starts."
         )
     if people.open_counts(session, datetime.now(UTC)).get(person.id, 0) >= MOST_OPEN:
-        raise LinkError(
-            f"{MOST_OPEN} links of {person.name} are open already. Fix: end them, then make a new one."
-        )
+        raise LinkError(f"{MOST_OPEN} links of {person.name} are open already. Fix: end them, then make a new one.")
     if person.disabled_at is not None:
         people.enable(session, person.id)
         audit.note(session, EventKind.PERSON_LET_IN, person_id=by, about_id=person.id)
@@ -315,8 +306,7 @@ def why_out_of_reach(settings: Settings, host: str) -> str | None:
         )
     if not allows(settings.allowed_hosts, host):
         return (
-            f"Winnow refuses browsers that ask for {host}. "
-            "Fix: add it to WINNOW_ALLOWED_HOSTS and start Winnow again."
+            f"Winnow refuses browsers that ask for {host}. Fix: add it to WINNOW_ALLOWED_HOSTS and start Winnow again."
         )
     return None
 
@@ -336,6 +326,5 @@ def allows(allowed: tuple[str, ...], host: str) -> bool:
     """Whether a host name is among those allowed, by the server's rules: `*.example.org` is every host below."""
     wanted = host.casefold()
     return any(
-        wanted.endswith(name[1:].casefold()) if name.startswith("*.") else wanted == name.casefold()
-        for name in allowed
+        wanted.endswith(name[1:].casefold()) if name.startswith("*.") else wanted == name.casefold() for name in allowed
     )

@@ -71,9 +71,7 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
     with seat.everywhere.writing(Right.SEE) as mine:
         known = people.list_tokens(mine.session, now, seat.person_id)
         if any(one.purpose == purpose for one in known):
-            raise TokenError(
-                f"You have a token for {purpose!r} already. Fix: end it, or name another purpose."
-            )
+            raise TokenError(f"You have a token for {purpose!r} already. Fix: end it, or name another purpose.")
         if len(known) >= MOST:
             raise TokenError(f"You have {MOST} tokens already. Fix: end one that is not used any more.")
         people.add_token(

@@ -54,9 +54,7 @@ def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[s
     if reading.groups:
         found = of_these_classes(reading.groups, list(class_map.known_names))
         if not found:
-            raise TableError(
-                _whole("No class of the file's taxonomy is in the project.", "Choose the project's own.")
-            )
+            raise TableError(_whole("No class of the file's taxonomy is in the project.", "Choose the project's own."))
     else:
         members: dict[str, dict[str, None]] = {}
         for name, group in _pairs(reading, class_map):
@@ -106,9 +104,7 @@ def _pairs(reading: TableReading, class_map: ClassMap) -> list[tuple[str, str]]:
     return pairs
 
 
-def _wrong(
-    name: str, groups: Mapping[str, str], first: str, class_map: ClassMap
-) -> Iterator[tuple[str, str, str]]:
+def _wrong(name: str, groups: Mapping[str, str], first: str, class_map: ClassMap) -> Iterator[tuple[str, str, str]]:
     """Yield (column, problem, fix) for a row. groups : {column: name of the group, '' for none}"""
     if not name:
         yield first, "No class is named.", "Name one, or remove the row."

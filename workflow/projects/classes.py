@@ -100,9 +100,7 @@ def touched(seat: Seat, name: str) -> Touched:
             raise ClassError(f"{name!r} is not a class.")
         rows = int(pool.original[:, pool.classes.index(name)].sum())
         names = pool.class_map.names_of(name)
-        return Touched(
-            rows, answers.count_naming(opened.session, opened.project_id, names, opened.kind.ANSWERS)
-        )
+        return Touched(rows, answers.count_naming(opened.session, opened.project_id, names, opened.kind.ANSWERS))
 
 
 def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) -> tuple[str, ...]:

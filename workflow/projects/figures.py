@@ -144,8 +144,7 @@ class Glance:
             if edge in stored:  # written by an older Winnow, which stored only the last value's interval
                 stored[f"{edge}s"] = (*[None] * (len(curve) - 1), stored.pop(edge))[: len(curve)]
         lows, highs = (
-            tuple(None if part is None else float(part) for part in stored[edge])
-            for edge in ("lows", "highs")
+            tuple(None if part is None else float(part) for part in stored[edge]) for edge in ("lows", "highs")
         )
         if not len(curve) == len(lows) == len(highs):
             raise ValueError("an interval for each value")

@@ -90,11 +90,7 @@ class ProjectSummary:
 
 
 def summarised(
-    home: Home,
-    session: Session,
-    seen: Sequence[tuple[Project, Role]],
-    person_id: int,
-    ends: Mapping[int, LogEnd],
+    home: Home, session: Session, seen: Sequence[tuple[Project, Role]], person_id: int, ends: Mapping[int, LogEnd]
 ) -> list[ProjectSummary]:
     """Return the projects with their counts, from their logs only: no learner is built for them. The number of
     statements does not depend on the number of projects, unless a log has grown since it was counted.
@@ -290,9 +286,7 @@ def find_projects(
         seen = visible_projects(session, reading.person, counted)
         summaries = {
             one.id: one
-            for one in summarised(
-                seat.home, session, seen, seat.person_id, {key: ends[key] for key in counted}
-            )
+            for one in summarised(seat.home, session, seen, seat.person_id, {key: ends[key] for key in counted})
         }
     if order is ListOrder.LEFT:
         ids.sort(key=lambda one: -summaries[one].left)

@@ -56,9 +56,7 @@ def read_progress(seat: Seat) -> Any:
 def watched(seat: Seat) -> tuple[object, ...]:
     """Return values that change whenever there is something new to draw; the log's latest seq first."""
     with seat.reading() as reading:
-        waits = (
-            kinds.finding(seat.home, reading.project) is not None
-        )  # until then its learner has no neighbours
+        waits = kinds.finding(seat.home, reading.project) is not None  # until then its learner has no neighbours
     values: tuple[object, ...] = seat.kind.watched(seat)
     return (*values, "waits") if waits else values
 
@@ -73,9 +71,7 @@ def estimate_random_order(seat: Seat) -> None:
     """
     with seat.owning() as owning:
         if not kinds.replays_random_order(owning.project):
-            raise CannotReplay(
-                "What random order would have reached is not estimated in projects of this kind."
-            )
+            raise CannotReplay("What random order would have reached is not estimated in projects of this kind.")
         random_order.ask(owning.session, owning.project, seat.person_id)
 
 

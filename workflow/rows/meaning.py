@@ -113,9 +113,7 @@ def wanted_row(table: LabelTable, row: int) -> Wanted:
         if np.abs(vector).max() > 0:
             found[column] = vector
     if not found:
-        raise NoMeaningError(
-            f"Row {table.id_of(row)} has no vector. Fix: take another row, or search by words."
-        )
+        raise NoMeaningError(f"Row {table.id_of(row)} has no vector. Fix: take another row, or search by words.")
     return found
 
 
@@ -158,9 +156,7 @@ def _vectors(table: LabelTable) -> dict[str, Any]:
     if found:
         return found
     if not _is_readable(table):
-        raise NoMeaningError(
-            "Rows of numbers and categories cannot be searched by meaning. Fix: search by words."
-        )
+        raise NoMeaningError("Rows of numbers and categories cannot be searched by meaning. Fix: search by words.")
     raise NoMeaningError(
         "The rows of this project have no vectors, so they cannot be searched by meaning. Fix: under Project "
         "settings, Model, have an encoder read them."
@@ -220,8 +216,7 @@ def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
             continue
         *probes, vector = said
         if vector.shape == wanted.shape[1:] and all(
-            cosine_similarities(own[None], probe)[0] >= ALIKE
-            for own, probe in zip(wanted, probes, strict=True)
+            cosine_similarities(own[None], probe)[0] >= ALIKE for own, probe in zip(wanted, probes, strict=True)
         ):
             if not np.abs(vector).max() > 0 or not np.isfinite(vector).all():
                 raise NoMeaningError(f"{folder.name} makes nothing of these words. Fix: take others.")

@@ -85,9 +85,7 @@ def may_see_order(opened: Opened[Learner]) -> bool:
 
 def _check_may_see(opened: Opened[Learner]) -> None:
     if not may_see_order(opened):
-        raise NotAllowed(
-            "In a project with blind checks the queue is for the owner: it would show which they are."
-        )
+        raise NotAllowed("In a project with blind checks the queue is for the owner: it would show which they are.")
 
 
 def queue_rows(seat: Seat) -> list[Any]:

@@ -73,13 +73,9 @@ def review_scores(
     """Return the review of these scores. label : the label for the bins, None: all. Raises ValueError for a label that
     is not a class."""
     at = found.drawn
-    by_draw = ScoredCandidates(
-        found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at]
-    )
+    by_draw = ScoredCandidates(found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at])
 
-    apart = zip(
-        classes, *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)), strict=True
-    )
+    apart = zip(classes, *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)), strict=True)
     lines = sorted((ScoreLine(*one) for one in apart if one[1].scored), key=lambda one: -one.seen.scored)
     total = ScoreLine("", *(precision_above(one, threshold) for one in (found, by_draw)))
     highest = float(found.scores.max(initial=0.0)) or 1.0
@@ -187,17 +183,13 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     with seat.learner(Right.REVIEW) as opened:
         found, classes = _scores_given(opened), list(opened.learner.classes)
     if found is None:
-        raise AnswerError(
-            "The table of this project came without scores. Fix: choose a row on the Queue page."
-        )
+        raise AnswerError("The table of this project came without scores. Fix: choose a row on the Queue page.")
     rows = unseen_rows(found, threshold, classes.index(label))
     random.shuffle(rows)
     for row in rows[:_TRIES]:
         with contextlib.suppress(AnswerError):  # it is on the screen of someone else, or has one candidate
             return ask_next(seat, row)
-    raise AnswerError(
-        f"No row with {label} from this score on is left to ask about. Fix: take a lower score."
-    )
+    raise AnswerError(f"No row with {label} from this score on is left to ask about. Fix: take a lower score.")
 
 
 def correct(

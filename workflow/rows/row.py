@@ -73,9 +73,7 @@ def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:
     name, rows = table.roles.source, table.rows_of_source(row)
     if name is not None and rows > 1:
         (cell,) = table.cells_of(row, (name,))
-        shown = (
-            name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption
-        )
+        shown = name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption
         size = counted(rows, "row")
         yield name, size if shown else f"{cell.strip()} ({size})"
 
@@ -92,9 +90,7 @@ def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
     from plcore.tables import is_inline, listed_images
 
     kept = map(address, table.media.images_of(row))
-    parts = [
-        part for cell in table.cells_of(row, table.roles.picture_columns) for part in listed_images(cell)
-    ]
+    parts = [part for cell in table.cells_of(row, table.roles.picture_columns) for part in listed_images(cell)]
     # A table from before cells could name several may name one with a | in it: two parts, one file.
     found = (part if is_inline(part) else next(kept, "") for part in parts)
     return tuple(image for image in found if image)

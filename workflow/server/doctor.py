@@ -63,11 +63,7 @@ class Finding:
     fix: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"ok   {self.what}: {self.says}"
-            if not self.fix
-            else f"NOT  {self.what}: {self.says} Fix: {self.fix}"
-        )
+        return f"ok   {self.what}: {self.says}" if not self.fix else f"NOT  {self.what}: {self.says} Fix: {self.fix}"
 
 
 def installation() -> Finding:
@@ -98,13 +94,9 @@ def installation() -> Finding:
 def _required() -> list[str]:
     """Return the requirements of both distributions: from the wheels, or from the checkout's pyproject.toml files."""
     if not _PROJECT.exists():
-        return [
-            *(importlib.metadata.requires("winnow-labels") or []),
-            *(importlib.metadata.requires("plcore") or []),
-        ]
+        return [*(importlib.metadata.requires("winnow-labels") or []), *(importlib.metadata.requires("plcore") or [])]
     own, library = (
-        tomllib.loads(path.read_text())["project"]
-        for path in (_PROJECT, _PROJECT.parent / "plcore" / "pyproject.toml")
+        tomllib.loads(path.read_text())["project"] for path in (_PROJECT, _PROJECT.parent / "plcore" / "pyproject.toml")
     )
     app = [line for line in own["dependencies"] if Requirement(line).name != "plcore"]
     return [*app, *library["dependencies"], *library["optional-dependencies"]["tables"]]
@@ -183,9 +175,7 @@ def _home(settings: Settings) -> Iterator[Finding]:
     mode = stat.S_IMODE(home.stat().st_mode)
     if mode & 0o077:
         yield Finding(
-            "data folder",
-            f"{home} can be read by other users of this machine ({mode:o}).",
-            f"chmod 700 {home}",
+            "data folder", f"{home} can be read by other users of this machine ({mode:o}).", f"chmod 700 {home}"
         )
         return
     yield Finding("data folder", f"{home}, for this user alone; {_use(home)}.")
@@ -235,8 +225,7 @@ def _store(settings: Settings) -> Iterator[tuple[Finding, CopyFacts | None]]:
     beside = f" Not Winnow's, and no harm: {', '.join(facts.beside)}." if facts.beside else ""
     yield (
         Finding(
-            "database",
-            f"{path} is whole: {path.stat().st_size:,} bytes, {manifest.counted(facts.counts)}.{beside}",
+            "database", f"{path} is whole: {path.stat().st_size:,} bytes, {manifest.counted(facts.counts)}.{beside}"
         ),
         facts,
     )
@@ -248,9 +237,7 @@ def _tables(revision: str) -> Finding:
     if revision == newest:
         return Finding("tables", f"revision {revision}, the newest.")
     if revision in revisions():
-        return Finding(
-            "tables", f"revision {revision}; the next start makes a copy and brings them to {newest}."
-        )
+        return Finding("tables", f"revision {revision}; the next start makes a copy and brings them to {newest}.")
     return Finding("tables", f"written by {writer_of(revision)}.", f"{how_to_open(revision)}.")
 
 
@@ -302,9 +289,7 @@ def _files(settings: Settings, facts: CopyFacts) -> Finding:
     for names, how in ((missing, "missing"), (damaged, "damaged")):
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            return Finding(
-                "files", f"{names[0]}{more} {how}.", "put them back from a backup, which is a zip."
-            )
+            return Finding("files", f"{names[0]}{more} {how}.", "put them back from a backup, which is a zip.")
     tables = len(facts.table_hashes)
     media = len(named) - tables
     whole = f"{counted(tables, 'table')} {either(tables, 'is', 'are')} whole"
@@ -344,8 +329,7 @@ def _caches(settings: Settings) -> Finding:
         files = [path for path in (settings.home / name).rglob("*") if path.is_file()]
         found.append(f"{name} {sum(path.stat().st_size for path in files) / 1e6:.0f} MB")
     return Finding(
-        "what is made again",
-        f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped.",
+        "what is made again", f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped."
     )
 
 

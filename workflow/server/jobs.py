@@ -184,9 +184,7 @@ def blocks_folder(settings: Settings) -> Path:
 
 
 @contextmanager
-def open_blocks(
-    settings: Settings, folder: Path | None = None, patience: float | None = None
-) -> Iterator[Blocks]:
+def open_blocks(settings: Settings, folder: Path | None = None, patience: float | None = None) -> Iterator[Blocks]:
     """Open the runner of the settings with a folder, by default `blocks_folder`.
 
     patience : seconds to wait for workers, if not those of the settings

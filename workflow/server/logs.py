@@ -79,10 +79,7 @@ class JsonLines(logging.Formatter):
 
 
 def _moment(record: logging.LogRecord) -> str:
-    return (
-        datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
-        + f"{int(record.msecs):03d}Z"
-    )
+    return datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{int(record.msecs):03d}Z"
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> list[str]:

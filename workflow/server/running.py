@@ -87,9 +87,7 @@ def share(home: Path) -> IO[bytes]:
     file = (home / NAME).open("ab")
     if not _in_use_lock(file, alone=False):
         file.close()
-        raise InUseError(
-            f"The data folder {home} is being restored from a backup. Fix: wait until that is done."
-        )
+        raise InUseError(f"The data folder {home} is being restored from a backup. Fix: wait until that is done.")
     return file
 
 

@@ -116,9 +116,7 @@ class Settings:
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
         """Read the `WINNOW_*` variables; an empty one counts as unset. SettingsError says what is allowed."""
         values = {key: environment.get(key, "").strip() for key in environment if key.startswith("WINNOW_")}
-        home = Path(
-            values.get("WINNOW_HOME") or platformdirs.user_data_path("winnow", appauthor=False)
-        ).expanduser()
+        home = Path(values.get("WINNOW_HOME") or platformdirs.user_data_path("winnow", appauthor=False)).expanduser()
         host = values.get("WINNOW_HOST") or "127.0.0.1"
         public_url = _public_url(values.get("WINNOW_PUBLIC_URL", ""))
         return cls(
@@ -155,9 +153,7 @@ def _database_url(value: str, home: Path) -> str:
             "WINNOW_DATABASE_URL must be a URL such as sqlite:////srv/winnow/winnow.sqlite3 or "
             "postgresql+psycopg://user:password@host/winnow. Got a value that is not a URL."
         ) from None
-    if url.drivername not in _BACKENDS or (
-        url.drivername == "sqlite" and url.database in (None, "", ":memory:")
-    ):
+    if url.drivername not in _BACKENDS or (url.drivername == "sqlite" and url.database in (None, "", ":memory:")):
         raise SettingsError(
             f"WINNOW_DATABASE_URL must begin with one of {', '.join(f'{name}://' for name in _BACKENDS)} and name a "
             f"database; one in memory would lose every answer. Got {url.render_as_string(hide_password=True)!r}."
@@ -245,9 +241,7 @@ def _public_url(value: str) -> str:
     except ValueError:
         at, host, port = urlsplit(""), "", None
     named = _HOST.fullmatch(f"[{host}]" if ":" in host else host) and not host.startswith("*")
-    plain = (
-        named and at.scheme in ("http", "https") and "@" not in at.netloc and _PUBLIC_PATH.fullmatch(at.path)
-    )
+    plain = named and at.scheme in ("http", "https") and "@" not in at.netloc and _PUBLIC_PATH.fullmatch(at.path)
     if not plain or any(mark in value for mark in "?#"):
         raise SettingsError(
             "WINNOW_PUBLIC_URL must be the address by which people reach Winnow, with scheme and host and no more than "

@@ -67,9 +67,7 @@ def _make(new: Path) -> None:
     finally:
         database.close()
     with closing(sqlite3.connect(new)) as whole:
-        whole.execute(
-            "PRAGMA journal_mode=DELETE"
-        ).fetchall()  # all of it is in the one file then, or this raises
+        whole.execute("PRAGMA journal_mode=DELETE").fetchall()  # all of it is in the one file then, or this raises
     handle = os.open(new, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -150,9 +148,7 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
         database.migrate()
     except UnknownTablesError as error:
         database.close()
-        raise BrokenHomeError(
-            f"The database {where(settings)} {error}. Fix: {how_to_open(error.revision)}."
-        ) from error
+        raise BrokenHomeError(f"The database {where(settings)} {error}. Fix: {how_to_open(error.revision)}.") from error
     except BackupError as error:
         database.close()
         raise BrokenHomeError(str(error)) from error
@@ -227,9 +223,7 @@ def _check_same(settings: Settings, database: Database, note: Note) -> None:
     found = database.identity()
     seen = f"the one that was seen last, at {note.seen_at():%Y-%m-%d %H:%M} UTC"
     if found is not None and found.id != noted.id:
-        raise BrokenHomeError(
-            f"The database {where(settings)} is another one than {seen}. {_choice(settings)}"
-        )
+        raise BrokenHomeError(f"The database {where(settings)} is another one than {seen}. {_choice(settings)}")
     behind = noted.height - (0 if found is None else found.height)
     if behind > 0:
         raise BrokenHomeError(
@@ -273,9 +267,7 @@ def _is_damaged(database: Database) -> bool:
 def where(settings: Settings) -> str:
     """Return the database in words for the terminal, without a password."""
     url = make_url(settings.database_url)
-    return (
-        str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
-    )
+    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
 
 
 def _why(settings: Settings, error: DBAPIError | sqlite3.Error | OSError) -> str:

@@ -23,9 +23,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("name", name="uq_groups_name"),
     )
     op.create_table(
-        "identity",
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_identity"),
+        "identity", sa.Column("id", sa.Text(), nullable=False), sa.PrimaryKeyConstraint("id", name="pk_identity")
     )
     op.create_table(
         "people",
@@ -219,9 +217,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_entries_person_id"),
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name="fk_entries_project_id"),
         sa.PrimaryKeyConstraint("project_id", "seq", name="pk_entries"),
-        sa.UniqueConstraint(
-            "project_id", "person_id", "row", "label", "revision", name="uq_entries_revision"
-        ),
+        sa.UniqueConstraint("project_id", "person_id", "row", "label", "revision", name="uq_entries_revision"),
         sa.UniqueConstraint("project_id", "token", name="uq_entries_token"),
     )
     op.create_index("ix_entries_row", "entries", ["project_id", "row", "seq"])
@@ -274,9 +270,7 @@ def upgrade() -> None:
         sa.Column("role", sa.Text(), nullable=False),
         sa.Column("added_at", UtcTime(), nullable=False),
         sa.Column("added_by", sa.Integer(), nullable=True),
-        sa.CheckConstraint(
-            "role IN ('owner', 'reviewer', 'annotator', 'viewer')", name=op.f("ck_members_role")
-        ),
+        sa.CheckConstraint("role IN ('owner', 'reviewer', 'annotator', 'viewer')", name=op.f("ck_members_role")),
         sa.ForeignKeyConstraint(["added_by"], ["people.id"], name="fk_members_added_by"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_members_person_id"),
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name="fk_members_project_id"),

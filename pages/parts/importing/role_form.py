@@ -37,20 +37,9 @@ CUTS = {
     "threshold": "labels of at least a weight",
     "top": "the heaviest labels",
 }
-UNLABELLED = {
-    "refuse": "list them as problems",
-    "all": "every class stays possible",
-    "leave-out": "leave them out",
-}
-OUTSIDE = {
-    "refuse": "list them as problems",
-    "add": "add them to the candidates",
-    "unknown": "treat them as unknown",
-}
-VOTE_WEIGHTS = {
-    "counts": "every vote counts the same",
-    "dawid-skene": "votes count by the voter's estimated accuracy",
-}
+UNLABELLED = {"refuse": "list them as problems", "all": "every class stays possible", "leave-out": "leave them out"}
+OUTSIDE = {"refuse": "list them as problems", "add": "add them to the candidates", "unknown": "treat them as unknown"}
+VOTE_WEIGHTS = {"counts": "every vote counts the same", "dawid-skene": "votes count by the voter's estimated accuracy"}
 SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+", "|,", "|;", ";,", "|;,"]
 SEPARATOR_NAMES = {
     "|": "| bar",
@@ -124,8 +113,7 @@ def _candidates(choices: Choices) -> Roles:
         return _cut(Roles(score_columns=columns, score_prefix=prefix), choices)
     left, middle, right = st.columns([3, 3, 2])
     roles = Roles(
-        candidates=choices.one(left, "Candidates column", "candidates"),
-        form=_form(middle, choices, list(FORMS)),
+        candidates=choices.one(left, "Candidates column", "candidates"), form=_form(middle, choices, list(FORMS))
     )
     if roles.form != "json":
         roles = replace(roles, separator=_separator(right, choices))
@@ -245,10 +233,7 @@ def role_form(upload: Upload, key: str) -> Roles:
         )
         numbers = choices.many(st, "Number features", "numbers", "The model learns from these.")
         categories = choices.many(
-            st,
-            "Category features",
-            "categories",
-            "Words such as a habitat or a colour; each value becomes a feature.",
+            st, "Category features", "categories", "Words such as a habitat or a colour; each value becomes a feature."
         )
         if one["text"]:
             st.caption("The words of the text are features, too (TF-IDF).")
@@ -291,9 +276,7 @@ def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], 
         )
         if not with_images:
             return (), caption, source
-        hint = (
-            "Several pictures of one row, as of a camera's burst. A cell may also name several: a.jpg|b.jpg."
-        )
+        hint = "Several pictures of one row, as of a camera's burst. A cell may also name several: a.jpg|b.jpg."
         return choices.many(st, "Further images", "more_images", hint), caption, source
 
 
@@ -312,10 +295,7 @@ def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str |
     if not with_truth:
         del labels["truth"]
     places = [place for _ in range(3) for place in st.columns(3)]
-    return {
-        role: choices.one(place, label, role)
-        for place, (role, label) in zip(places, labels.items(), strict=False)
-    }
+    return {role: choices.one(place, label, role) for place, (role, label) in zip(places, labels.items(), strict=False)}
 
 
 # The table of an uploaded file, with the role of each column as a chip in its header.
@@ -341,8 +321,7 @@ def show_columns(upload: Upload, choices: Choices) -> None:
         key=key,
         data={
             "columns": [
-                {"name": name, "role": roles[name], "cells": [_words(cell) for cell in head[name]]}
-                for name in ordered
+                {"name": name, "role": roles[name], "cells": [_words(cell) for cell in head[name]]} for name in ordered
             ],
             "roles": [["", "Ignored"], *([role, words] for role, words in COLUMN_ROLES.items())],
             "foot": _foot(len(cells), len(names), sum(not role for role in roles.values())),

@@ -39,9 +39,7 @@ ASKED_EVERY = 1.0
 Result = TypeVar("Result")
 
 
-def awaited(
-    seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
-) -> Result:
+def awaited(seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]) -> Result:
     """Return the result of this job on a person's file, continuing after the page was away. The page ends
     here if its turn does not come, or if another page of the person has the file.
 
@@ -50,9 +48,7 @@ def awaited(
     return await_job(doing, lambda: jobs.ask(seat, file, doing, asked, do))
 
 
-def await_job(
-    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file"
-) -> Result:
+def await_job(doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file") -> Result:
     """Return the result of the job that `begin` starts. The page ends here if its turn does not come, or it
     was cancelled.
 
@@ -82,10 +78,7 @@ def _say_why_not(why: str) -> NoReturn:
 
 
 def show(
-    place: st.delta_generator.DeltaGenerator,
-    before: int,
-    share: float | None,
-    working: str = "Checking every file",
+    place: st.delta_generator.DeltaGenerator, before: int, share: float | None, working: str = "Checking every file"
 ) -> None:
     """Show how many files come before, or the progress of this one. working : the current step, in words"""
     if before:
@@ -127,10 +120,7 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
 
 
 def made_once(
-    place: str,
-    key: tuple[object, ...],
-    make: Callable[[], Result],
-    before: str = "this can become a project",
+    place: str, key: tuple[object, ...], make: Callable[[], Result], before: str = "this can become a project"
 ) -> Result | None:
     """Return the output of `make`, cached by key because every click redraws the page. None if it cannot be
     read, which the page explains. place : in the session state      before : as of `show_problems`"""
@@ -147,9 +137,7 @@ def made_once(
     return found
 
 
-_OPTION = re.compile(
-    r" \(--[a-z-]+\)"
-)  # command-line options, which a fix names next to the choice on the page
+_OPTION = re.compile(r" \(--[a-z-]+\)")  # command-line options, which a fix names next to the choice on the page
 
 
 def on_page(words: str) -> str:
@@ -211,9 +199,7 @@ def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
     stops = [doubt for doubt in doubts if doubt.stops]
     if not stops:
         return True
-    st.warning(
-        "Some cells have two readings. Correct the file, or accept this reading.", icon=":material/help:"
-    )
+    st.warning("Some cells have two readings. Correct the file, or accept this reading.", icon=":material/help:")
     accepted = []
     for doubt in stops:
         _side_by_side(doubt)

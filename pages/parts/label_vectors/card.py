@@ -98,9 +98,7 @@ def _line(one: LabelLine, key: str | None) -> dict[str, object]:
     }
 
 
-def class_list(
-    project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
-) -> None:
+def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups) -> None:
     """Send nothing: the card itself has every label of its row."""
 
 
@@ -221,12 +219,7 @@ STOP = StopWords(
 )
 
 REVIEW = ReviewWords(
-    kinds={
-        "yes": "a label is right",
-        "no": "a label is not right",
-        "bad": "is a bad item",
-        "unsure": "cannot tell",
-    },
+    kinds={"yes": "a label is right", "no": "a label is not right", "bad": "is a bad item", "unsure": "cannot tell"},
     unit=("answer", "answers"),
 )
 
@@ -245,9 +238,7 @@ PREDICTS = (
 
 def predicts(one: Predictor) -> str:
     """Describe the predicting model: since when, why, and above which probability it says yes. Markdown."""
-    since = (
-        f"From answer {one.since:,} on **{one.title}** predicts" if one.since else f"**{one.title}** predicts"
-    )
+    since = f"From answer {one.since:,} on **{one.title}** predicts" if one.since else f"**{one.title}** predicts"
     if not one.automatic:
         why = "as Project settings have it."
     elif one.f1 is None or one.other_f1 is None or one.error is None:

@@ -29,9 +29,7 @@ def summary(table: LabelTable) -> None:
     rows, labels, share, full = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
     labels.metric("Labels", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
-    share.metric(
-        "Known cells", percent(known.mean(), 1), help="Cells with 1 or 0; the empty ones were not asked."
-    )
+    share.metric("Known cells", percent(known.mean(), 1), help="Cells with 1 or 0; the empty ones were not asked.")
     full.metric("Rows fully known", f"{int(known.all(axis=1).sum()):,}")
     kept_files(table)
     if known.all():
@@ -42,11 +40,7 @@ def summary(table: LabelTable) -> None:
             "high. Fix: name a column of labels that are not right, or write 0 for known negatives.",
             icon=":material/warning:",
         )
-    never = [
-        name
-        for name, right in zip(table.classes, (cells == 1).any(axis=0).tolist(), strict=True)
-        if not right
-    ]
+    never = [name for name, right in zip(table.classes, (cells == 1).any(axis=0).tolist(), strict=True) if not right]
     if never:
         shown = escape(", ".join(never[:8])) + (f" and {len(never) - 8:,} more" if len(never) > 8 else "")
         st.caption(f"Not yet “yes” for any row: {shown}. The model cannot predict these until one is found.")

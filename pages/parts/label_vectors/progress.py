@@ -42,9 +42,7 @@ def progress_page(page: ProjectPage) -> None:
     _figures(view)
     if not sum(view.by_kind.values()):
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
-        st.page_link(
-            "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
-        )
+        st.page_link("annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)})
     _quality(view)  # above the fold
     undecided_checks(view.undecided_checks, "label")
     progress_parts.announce(view.stop)
@@ -91,9 +89,7 @@ def _figures(view: VectorProgress) -> None:
                 )
             about = f"By {rows} “Yes” means that the model says yes. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
-            number(
-                "F1, micro", percent(micro.value, 1), _range(micro), f"{about}All labels counted together."
-            )
+            number("F1, micro", percent(micro.value, 1), _range(micro), f"{about}All labels counted together.")
             number("F1, macro", percent(macro.value, 1), _range(macro), f"{about}The mean over the labels.")
         if view.control.f1 is None:
             pass
@@ -110,19 +106,12 @@ def _figures(view: VectorProgress) -> None:
             "of the empty cells",
             "Share of the cells empty at import that are now answered or excluded.",
         )
-        number(
-            "Known or sure",
-            percent(np.floor(view.settled * 100) / 100),
-            "of the empty labels",
-            f"{KNOWN_OR_SURE}.",
-        )
+        number("Known or sure", percent(np.floor(view.settled * 100) / 100), "of the empty labels", f"{KNOWN_OR_SURE}.")
         if view.entropy is not None:
             about = "Entropy of all unasked cells, by the model. 0 means that it is certain of each."
             number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
         about = (
-            "Rows with an answer, bad items too."
-            if view.by_row
-            else "Labels with an answer, except withdrawn ones."
+            "Rows with an answer, bad items too." if view.by_row else "Labels with an answer, except withdrawn ones."
         )
         unit = "row" if view.by_row else "label"
         count("Answered", view.answered, unit, about)
@@ -161,9 +150,7 @@ def _quality(view: VectorProgress) -> None:
             answers | {name: column for line in lines for name, column in _columns(*line).items()},
             key="held-out",
             alt="Held-out rows against answers: "
-            + ", ".join(
-                f"{name} now {percent(band.value[-1], 1)}" for name, band in lines if len(band.value)
-            ),
+            + ", ".join(f"{name} now {percent(band.value[-1], 1)}" for name, band in lines if len(band.value)),
         )
         st.caption(
             f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
@@ -202,12 +189,7 @@ def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
 def _controls(view: VectorProgress) -> None:
     """Draw figures of the current model by control answers, each with its interval."""
     found = view.control
-    shares = {
-        "Right, yes or no": found.accuracy,
-        "Precision": found.precision,
-        "Recall": found.recall,
-        "F1": found.f1,
-    }
+    shares = {"Right, yes or no": found.accuracy, "Precision": found.precision, "Recall": found.recall, "F1": found.f1}
     shares |= {f"Precision at {t}": share for t, share in found.at}
     known = {name: share for name, share in shares.items() if share is not None}
     st.markdown("###### The model on blind checks")
@@ -223,9 +205,7 @@ def _controls(view: VectorProgress) -> None:
             name: st.column_config.NumberColumn(format="%.1f%%") for name in ("Estimate", "95%, from", "to")
         },
     )
-    among = (
-        " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
-    )
+    among = " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
     st.caption(
         f"{counted(found.cells, 'control')} {'is' if found.cells == 1 else 'are'} answered, {found.yes:,} with yes; "
         f"the model says yes to {found.said_yes:,}.{among}"

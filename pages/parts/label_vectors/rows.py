@@ -35,18 +35,10 @@ def queue_page(page: ProjectPage) -> None:
     columns = (UNKNOWN,) if view.by_row else (USEFUL, UNKNOWN)
     lines, _ = row_lists.show_queue(page, view, columns, _cells)
     row_lists.queue_foot(
-        page,
-        view,
-        unit,
-        f"Question order: {CRITERIA[view.criterion]}. The owner changes it in the project's settings.",
+        page, view, unit, f"Question order: {CRITERIA[view.criterion]}. The owner changes it in the project's settings."
     )
     row_lists.queue_drawer(
-        page,
-        view.rows,
-        lines,
-        lambda one: loop.ask_next(page.seat, one.row, one.label),
-        "Ask this next",
-        _facts,
+        page, view.rows, lines, lambda one: loop.ask_next(page.seat, one.row, one.label), "Ask this next", _facts
     )
 
 
@@ -62,9 +54,7 @@ def _facts(one: VectorQueueRow, history: Sequence[HistoryLine] | None) -> None:
     if one.label is not None:
         share = "" if one.probability is None else f" The model gives it {percent(one.probability)}."
         notes.insert(0, f"Most useful label: {one.label}.{share}")
-    row_table.facts(
-        "queue", notes=notes, history=None if history is None else row_lists.history(history, first_of)
-    )
+    row_table.facts("queue", notes=notes, history=None if history is None else row_lists.history(history, first_of))
 
 
 # A label vector on the Review page: the value of each label, its history, and the form that corrects it.
@@ -138,7 +128,5 @@ def _save(
     saved = correct(
         page.seat, row.view.row, row.token, way, changes=changes, shown=row.shown, note=note, flagged=flagged
     )
-    named_so = [
-        f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)
-    ]
+    named_so = [f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)]
     return saved, "; ".join(named_so) or said(saved.kind, saved.labels)

@@ -79,11 +79,7 @@ def show_team(
 def _agreement(team: Team) -> dict[str, object]:
     """Return agreement on blind checks, which are random; on all rows while there are too few of them."""
     agreement = team.agreement
-    of, about = (
-        (agreement.checks, CHECKS)
-        if not agreement.checks.alpha.reason
-        else (agreement.everywhere, EVERYWHERE)
-    )
+    of, about = (agreement.checks, CHECKS) if not agreement.checks.alpha.reason else (agreement.everywhere, EVERYWHERE)
     alpha = of.alpha
     known = not alpha.reason
     return {

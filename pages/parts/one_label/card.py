@@ -155,9 +155,7 @@ def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, object]:
     }
 
 
-def class_list(
-    project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
-) -> None:
+def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups) -> None:
     """Send the browser every class of the project and every group, once, for the search of the card."""
     listed = [[label, descriptions.get(label, "")] for label in classes]
     data = {"project": project_id, "classes": listed, "groups": [[*one] for one in groups.items()]}
@@ -178,12 +176,7 @@ LEARNING: tuple[Setting, ...] = (
         "What predicts the labels. Answers stay; a new model learns from all of them. The Models page compares them.",
         CHOICES,
     ),
-    Setting(
-        "strategy",
-        "Asked first",
-        f"Applies to everyone from the next question. {COVER_HELP}",
-        strategies_for,
-    ),
+    Setting("strategy", "Asked first", f"Applies to everyone from the next question. {COVER_HELP}", strategies_for),
     Setting(
         "by_source",
         "One source at a time",

@@ -38,10 +38,7 @@ def classes_part(page: ProjectPage) -> None:
     names = [one.name for one in view.classes]
 
     def change(kind: str, *given: str) -> None:
-        _tried(
-            lambda: use_case.change_classes(page.seat, view.version, kind, given),
-            f"{kind}: {', '.join(given)}",
-        )
+        _tried(lambda: use_case.change_classes(page.seat, view.version, kind, given), f"{kind}: {', '.join(given)}")
 
     if what == ADD:
         _add(key, change)
@@ -85,9 +82,7 @@ def _rename(page: ProjectPage, names: list[str], key: str, change: Callable[...,
         new = st.text_input("New name", key=f"{key}-name", width=240)
     if old and new.strip():
         st.markdown(f"{escape(old)} will be called {escape(new.strip())} in {_touched(page, old)}.")
-        st.button(
-            "Rename it", type="primary", on_click=change, args=("rename", old, new), key=f"{key}-rename"
-        )
+        st.button("Rename it", type="primary", on_click=change, args=("rename", old, new), key=f"{key}-rename")
 
 
 def _merge(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
@@ -100,9 +95,7 @@ def _merge(page: ProjectPage, names: list[str], key: str, change: Callable[..., 
             f"{escape(away)} will become {escape(into)} in {_touched(page, away)}. "
             "Rows that could be either get this label."
         )
-        st.button(
-            "Merge them", type="primary", on_click=change, args=("merge", away, into), key=f"{key}-merge"
-        )
+        st.button("Merge them", type="primary", on_click=change, args=("merge", away, into), key=f"{key}-merge")
 
 
 def _touched(page: ProjectPage, name: str) -> str:
@@ -115,9 +108,7 @@ def _touched(page: ProjectPage, name: str) -> str:
 
 def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
     kind, *given = view.latest or ("",)
-    words = {"add": "added {0}", "rename": "renamed {0} to {1}", "merge": "merged {0} into {1}"}[kind].format(
-        *given
-    )
+    words = {"add": "added {0}", "rename": "renamed {0} to {1}", "merge": "merged {0} into {1}"}[kind].format(*given)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Latest change: {escape(words)}.")
         st.button(

@@ -30,9 +30,7 @@ def summary(table: LabelTable) -> None:
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
     classes.metric("Classes", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
-    ambiguous.metric(
-        "Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates."
-    )
+    ambiguous.metric("Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates.")
     average.metric("Candidates per row", f"{per_row.mean():.2f}")
     kept_files(table)
     if table.candidate_weights is not None:
@@ -61,10 +59,7 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
             "The other true labels",
             roles,
             index=roles.index(first_truth_role(table)),
-            format_func={
-                "given": "are used: no one is asked",
-                "hidden": "stay hidden: a dry run",
-            }.__getitem__,
+            format_func={"given": "are used: no one is asked", "hidden": "stay hidden: a dry run"}.__getitem__,
         )
         st.caption(
             "Used: the model learns from them, and these rows are done. Hidden: these rows are asked as "

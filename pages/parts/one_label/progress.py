@@ -36,9 +36,7 @@ def progress_page(page: ProjectPage) -> None:
     lead(page, view)
     if not view.curve.answers[-1:].any():
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
-        st.page_link(
-            "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
-        )
+        st.page_link("annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)})
     _accuracy(view, story)  # above the fold
     undecided_checks(view.undecided_checks, "row")
     progress_parts.announce(view.stop)
@@ -133,18 +131,12 @@ def _say_finding(finding: FindingNeighbors) -> None:
     """Show the progress of the search for neighbours."""
     at_random = "Until then, questions come at random."
     if finding.fault:
-        st.warning(
-            f"The neighbours could not be found: {escape(finding.fault)} {at_random}",
-            icon=":material/warning:",
-        )
+        st.warning(f"The neighbours could not be found: {escape(finding.fault)} {at_random}", icon=":material/warning:")
     elif finding.seconds_left is None:
         st.progress(0.0, text=f"Finding neighbours. {at_random}")
     else:
         left = span(timedelta(seconds=finding.seconds_left))
-        st.progress(
-            finding.share,
-            text=f"Finding neighbours: {percent(finding.share)}, about {left} left. {at_random}",
-        )
+        st.progress(finding.share, text=f"Finding neighbours: {percent(finding.share)}, about {left} left. {at_random}")
 
 
 def _model(page: ProjectPage, story: ModelStory) -> None:
@@ -210,23 +202,16 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         columns |= {"held_out": curve.accuracy, "held_out_low": curve.low, "held_out_high": curve.high}
     if view.control is not None:
         lines.append(charts.Honest("by blind checks", curve.control, curve.control_low, curve.control_high))
-        columns |= {
-            "controls": curve.control,
-            "controls_low": curve.control_low,
-            "controls_high": curve.control_high,
-        }
+        columns |= {"controls": curve.control, "controls_low": curve.control_low, "controls_high": curve.control_high}
     if not lines:
         st.info(
-            f"No accuracy curve yet. {no_accuracy(view)} The figures below need no true labels.",
-            icon=":material/info:",
+            f"No accuracy curve yet. {no_accuracy(view)} The figures below need no true labels.", icon=":material/info:"
         )
         return
     st.markdown("###### Accuracy")
     figure = charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained)
     columns |= _proof(figure, view)
-    changes = {
-        one.answers: short(story.models, one.model) for one in story.adoptions if one.before != one.model
-    }
+    changes = {one.answers: short(story.models, one.model) for one in story.adoptions if one.before != one.model}
     charts.show(
         charts.mark(figure, changes),
         columns,
@@ -236,9 +221,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
     )
     said = []
     if view.accuracy is not None:
-        said.append(
-            f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
-        )
+        said.append(f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on.")
     if view.control is not None:
         said.append(f"By {control_rows(view)}")
     st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")
@@ -252,12 +235,8 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
     if (random := proof.random) is not None:
         shown = random.answers <= max(random.at, answers[-1])
         parts = {"random": random.value, "random_low": random.low, "random_high": random.high}
-        charts.with_legend(
-            random_order(figure, random.answers[shown], *(part[shown] for part in parts.values()))
-        )
-        columns = {
-            name: np.interp(answers, random.answers, part, right=np.nan) for name, part in parts.items()
-        }
+        charts.with_legend(random_order(figure, random.answers[shown], *(part[shown] for part in parts.values())))
+        columns = {name: np.interp(answers, random.answers, part, right=np.nan) for name, part in parts.items()}
     if proof.goal is not None:
         goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
     return columns
@@ -336,6 +315,5 @@ def _confusion(view: ProgressView) -> None:
     more = len(found.labels) - charts.MOST_LABELS
     rarer = f" {counted(more, 'rarer label')} {either(more, 'is', 'are')} in the data." if more > 0 else ""
     st.caption(
-        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had predicted the answer."
-        f"{rarer}"
+        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had predicted the answer.{rarer}"
     )

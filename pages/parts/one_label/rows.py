@@ -136,10 +136,7 @@ def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
             )
         elif way == "among":
             st.multiselect(
-                "Labels",
-                default=row.candidates,
-                key=f"{about}-labels",
-                **offered(row.classes, row.candidates),
+                "Labels", default=row.candidates, key=f"{about}-labels", **offered(row.classes, row.candidates)
             )
         row_lists.end_of_form(about, flagged=row.flagged, save=partial(_save, page, about, row, way))
 

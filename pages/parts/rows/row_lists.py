@@ -32,9 +32,7 @@ from workflow.rows.row import RowView
 
 # Texts and addresses are sent as data and set as properties, never as HTML; the page's policy limits what may
 # be loaded.
-_ROW = component(
-    "winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css")
-)
+_ROW = component("winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css"))
 
 
 MANY = 20
@@ -46,10 +44,7 @@ def instance(view: RowView, *, play: bool = False) -> None:
     if view.images or view.audio or view.text or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
-        table = {
-            "Feature": [name for name, _ in view.features],
-            "Value": [value for _, value in view.features],
-        }
+        table = {"Feature": [name for name, _ in view.features], "Value": [value for _, value in view.features]}
         if view.images or view.text or view.audio or len(view.features) > MANY:
             with st.expander(f"Features ({len(view.features)})"):
                 st.dataframe(table, hide_index=True)
@@ -135,14 +130,7 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
                 label_visibility="collapsed",
             )
         flagged, disagrees = _chip("Flagged", f"{key}-flag"), _chip("Model disagrees", f"{key}-against")
-        search = Search(
-            label=label,
-            person_id=person,
-            kind=kind,
-            flagged=flagged,
-            disagrees=disagrees,
-            words=words,
-        )
+        search = Search(label=label, person_id=person, kind=kind, flagged=flagged, disagrees=disagrees, words=words)
         _csv_button(
             f"{frame.file_stem(page)}-answers.csv",
             lambda: reviewing.answers_csv(page.seat, search),
@@ -155,9 +143,7 @@ def _chip(words: str, key: str) -> bool:
     """Draw a filter that is on or off. Each is its own group, because Tab reaches only the first widget in a
     group."""
     return bool(
-        st.pills(
-            words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content"
-        )
+        st.pills(words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content")
     )
 
 
@@ -225,10 +211,7 @@ def _sent(about: str, save: Save) -> None:
 
 
 def row_part(
-    row: Row,
-    standing: Callable[[Row], None],
-    form: Callable[[Row], None],
-    stood: Callable[[Sequence[str]], str],
+    row: Row, standing: Callable[[Row], None], form: Callable[[Row], None], stood: Callable[[Sequence[str]], str]
 ) -> None:
     """Draw the opened row: the item, its current labels, the form that corrects it, and its history.
 
@@ -246,9 +229,7 @@ def row_part(
         row_table.facts("review", history=history(row.history, stood))
 
 
-def history(
-    lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
-) -> list[Mapping[str, object]]:
+def history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]) -> list[Mapping[str, object]]:
     """Return every entry about the row, oldest first, as `row_table.facts` draws it."""
     return [
         row_table.entry(
@@ -336,9 +317,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
     """Draw the search box and return its results, or the rows similar to the chosen one."""
     ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
     if like is not None and like[0] == page.project.id:
-        tools.markdown(
-            f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first"
-        )
+        tools.markdown(f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first")
         tools.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
         with frame.refusals(NoMeaningError):
             return list_nearest(page.seat, like=like[1], page=_number(page, like))
@@ -418,13 +397,7 @@ def show_queue(
     columns, cells : of the kind, and of a row of `view`      ticks : rows can be ticked
     """
     lines = [
-        ListedRow(
-            one.row,
-            one.row_id,
-            one.place,
-            {"near": _near(one), **cells(one)},
-            getattr(one, "label", "") or "",
-        )
+        ListedRow(one.row, one.row_id, one.place, {"near": _near(one), **cells(one)}, getattr(one, "label", "") or "")
         for one in view.rows
     ]
     more = (NEAR,) if view.by_meaning else ()
@@ -534,12 +507,7 @@ def _offer_meaning(page: ProjectPage) -> None:
         if ways.readable and page.project.may(Right.OWN):
             st.caption(frame.escape(ways.why_no_words))
         return
-    st.button(
-        "Search by meaning",
-        icon=":material/join_inner:",
-        on_click=_search_by_meaning,
-        args=(_by_meaning(page),),
-    )
+    st.button("Search by meaning", icon=":material/join_inner:", on_click=_search_by_meaning, args=(_by_meaning(page),))
 
 
 def counts(view: Queue, unit: str) -> str:

@@ -62,13 +62,7 @@ def time_zone() -> str:
 
 
 def show_list(
-    seat: Seat,
-    key: str,
-    name: str,
-    columns: Sequence[Column],
-    lines: Sequence[ListedRow],
-    *,
-    ticks: bool = False,
+    seat: Seat, key: str, name: str, columns: Sequence[Column], lines: Sequence[ListedRow], *, ticks: bool = False
 ) -> tuple[int, ...]:
     """Draw the list. Return the rows that are ticked.
 

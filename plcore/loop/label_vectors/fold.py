@@ -114,9 +114,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
             raise AnswerError(f"{where}: {entry.kind!r} takes {wanted}, each once. Got {list(given)}.")
         unknown = [label for label in given if label not in self.column]
         if unknown:
-            raise AnswerError(
-                f"{where}: {unknown[0]!r} is not a label. The labels: {', '.join(self.column)}."
-            )
+            raise AnswerError(f"{where}: {unknown[0]!r} is not a label. The labels: {', '.join(self.column)}.")
 
 
 # Interface that the loop needs of a table of label vectors.

@@ -50,9 +50,7 @@ from plcore.sensing.regression import LARGEST
 _OF_ROWS = ("cells", "bad", "answered")
 
 
-def take(
-    pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
-) -> dict[str, AnyArray]:
+def take(pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]) -> dict[str, AnyArray]:
     """Return the state of the pool as new arrays, which do not change when the pool continues.
 
     due : the latest fit that was due      since : changes after it
@@ -103,9 +101,7 @@ def put_back(
     return _due(pool, X, rows, arrays), since
 
 
-def _due(
-    pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]
-) -> RefreshJob:
+def _due(pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]) -> RefreshJob:
     """Return the latest due fit: a new job for the pool, with the stored cells of the rows that have entries."""
     job = RefreshJob.of(pool, X)
     job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
@@ -178,9 +174,7 @@ def question_of(
     if blind:  # no model learns from it, so it looks like an ordinary question in its place
         hidden = (begun and bool((pool.answered[row] & ~own).any())) or _begun_waits(pool, annotator)
     says = model is not None and not hidden
-    shares = (
-        model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
-    )
+    shares = model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
     shares = np.where(cells == UNKNOWN, shares, cells)
     predicted = None
     if model is not None and says:
@@ -434,11 +428,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         """Do nothing: the scores of all questions are stored between answers."""
 
     def next_question(
-        self,
-        annotator: str,
-        exclude: Collection[int | tuple[int, str | None]] = frozenset(),
-        *,
-        ahead: int = 0,
+        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset(), *, ahead: int = 0
     ) -> LabelVectorQuestion | None:
         """Return the most useful question for this annotator, or None when nothing is left to ask them.
 
@@ -471,9 +461,7 @@ class LabelVectorLearner(Generic[TableT_co]):
                 return self.question_for(row, label, annotator)
         return None
 
-    def question_for(
-        self, row: int, label: str | None = None, annotator: str | None = None
-    ) -> LabelVectorQuestion:
+    def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> LabelVectorQuestion:
         """Return the question about one label of a row, or about the whole row, with the cells that this annotator
         sees.
 

@@ -115,9 +115,7 @@ class LabelVectorModel:
         # Fit the models of the trials first: their memory is free again before the main model is fitted.
         trials: dict[str, list[HiddenTrial]] = {}
         if settings.model != ONE_VS_ALL:
-            trials[BMLCS] = [
-                HiddenTrial(shown, SensingLearner.means(classifier, X, shown)) for shown in parts
-            ]
+            trials[BMLCS] = [HiddenTrial(shown, SensingLearner.means(classifier, X, shown)) for shown in parts]
         if settings.model != BMLCS:
             trials[ONE_VS_ALL] = [HiddenTrial(shown, _svm_distances(X, shown)) for shown in parts]
         self.predictor = settings.model

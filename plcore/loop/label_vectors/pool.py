@@ -63,9 +63,7 @@ class VectorRule:
     first : int8 (n, L), the cells before any answer
     """
 
-    def __init__(
-        self, settings: LabelVectorSettings, drawn: BoolArray, for_all: BoolArray, first: AnyArray
-    ) -> None:
+    def __init__(self, settings: LabelVectorSettings, drawn: BoolArray, for_all: BoolArray, first: AnyArray) -> None:
         self.since = settings.own_since or 0
         self.wanted: IntArray = np.where(drawn, settings.overlap, 1)
         self.at_first: IntArray = np.minimum(self.wanted, settings.agree or EVERYBODY)
@@ -204,9 +202,7 @@ class CellsForSeveral:
 
     def _said(self, row: int, fold: LabelVectorFold) -> dict[str, BoolArray]:
         """Return {annotator: (L,) labels of the row that they have answered}, including excluded answers."""
-        found = {
-            view.annotator: (view.said != UNKNOWN) | view.out for view in self._read(row, fold, aside=True)
-        }
+        found = {view.annotator: (view.said != UNKNOWN) | view.out for view in self._read(row, fold, aside=True)}
         for one in fold.counted(row, aside=True):
             if one.seq <= self.rule.since and one.labels and one.kind not in VERDICTS:
                 early = found.setdefault(one.annotator, np.zeros(len(fold.column), dtype=bool))
@@ -228,9 +224,7 @@ class CellsForSeveral:
         of_label = np.where(rule.for_all, rule.enough, rule.at_first[:, None]) * self.open
         for row in self._begun:
             views = self._views_of(row)
-            left = np.minimum(
-                rule.places_left(row, views, ~self.waiting[row]), rule.enough - rule.answered(views)
-            )
+            left = np.minimum(rule.places_left(row, views, ~self.waiting[row]), rule.enough - rule.answered(views))
             of_label[row] = np.where(self.open[row], left, 0)
         return int((of_label.max(axis=1) if by_row else of_label).sum())
 
@@ -285,9 +279,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
 
     KINDS = KINDS
 
-    def __init__(
-        self, table: TableT_co, settings: LabelVectorSettings, changes: Iterable[ClassChange] = ()
-    ) -> None:
+    def __init__(self, table: TableT_co, settings: LabelVectorSettings, changes: Iterable[ClassChange] = ()) -> None:
         self.table, self.settings = table, settings
         self.classes = tuple(table.classes)
         vectors = table.label_vectors
@@ -407,9 +399,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         column = self.check_label(place.label)
         return self.several is None or self.several.is_left(place.row, column, annotator)
 
-    def view(
-        self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
-    ) -> FoldedVector:
+    def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedVector:
         """Return the row state that this annotator saw after these entries: after their own answers if answers are
         independent, else after all. seq : of the entry being written; None: the next one"""
         if self.several is None:
@@ -451,9 +441,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         fresh[[row for row, _ in self.several.begun()]] = False
         return fresh
 
-    def allowed(
-        self, barred: Collection[Place], annotator: str | None = None, *, control: bool = False
-    ) -> BoolArray:
+    def allowed(self, barred: Collection[Place], annotator: str | None = None, *, control: bool = False) -> BoolArray:
         """Return (n, L) the cells that can be asked about now, without the barred rows and places.
 
         annotator : the annotator to ask; None: anyone who has not answered yet      control : include control cells

@@ -90,9 +90,7 @@ CRITERION_ENTRIES: dict[str, CriterionEntry] = {
             why="The model is least sure of it.",
         ),
         CriterionEntry(name="entropy", words="what is most undecided", why="It is most undecided."),
-        CriterionEntry(
-            name="random", words="drawn at random", why="It was drawn at random.", needs_model=False
-        ),
+        CriterionEntry(name="random", words="drawn at random", why="It was drawn at random.", needs_model=False),
     )
 }
 """Every criterion by its name in stored settings."""
@@ -110,9 +108,7 @@ PREDICTOR_ENTRIES: dict[str, PredictorEntry] = {
             name=BMLCS, title="BML-CS", words="BML-CS: all labels together, learns from each answer at once"
         ),
         PredictorEntry(
-            name=ONE_VS_ALL,
-            title="One-vs-all",
-            words="One-vs-all: an SVM for each label, refitted after some answers",
+            name=ONE_VS_ALL, title="One-vs-all", words="One-vs-all: an SVM for each label, refitted after some answers"
         ),
     )
 }

@@ -95,9 +95,7 @@ class LabelVectorSettings(OverlapSettings):
         self.check_overlap(FOLDS)
         K = self.n_components
         if K is not None and not (is_whole(K) and K >= 1) and not (is_real(K) and 0 < K <= 1):
-            raise ValueError(
-                f"n_components must be None, an int of at least 1, or a share in (0, 1]. Got {K!r}."
-            )
+            raise ValueError(f"n_components must be None, an int of at least 1, or a share in (0, 1]. Got {K!r}.")
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LabelVectorSettings:

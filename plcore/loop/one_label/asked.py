@@ -112,12 +112,7 @@ class RowsForSeveral(RowsToAsk):
     rule: Several
 
     def __init__(
-        self,
-        settings: LearnerSettings,
-        first: BoolArray,
-        drawn: BoolArray,
-        control: BoolArray,
-        held: BoolArray,
+        self, settings: LearnerSettings, first: BoolArray, drawn: BoolArray, control: BoolArray, held: BoolArray
     ) -> None:
         super().__init__(first.sum(axis=1))
         wanted = np.where(drawn, settings.overlap, 1)
@@ -240,9 +235,7 @@ class RowsForSeveral(RowsToAsk):
         if self.rule.model is None:
             return known
         voted, shares = self.rule.model.shares()
-        left = ~np.isin(
-            voted, list(self._by_verdict)
-        )  # a reviewer has narrowed the row further than the annotators
+        left = ~np.isin(voted, list(self._by_verdict))  # a reviewer has narrowed the row further than the annotators
         voted, shares = voted[left], shares[left]
         _, places, found = np.intersect1d(rows, voted, assume_unique=True, return_indices=True)
         if not len(places):

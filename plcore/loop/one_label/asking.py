@@ -8,15 +8,7 @@ from itertools import chain
 import numpy as np
 
 from plcore.arrays.candidate_sets import read_only, rows_that_differ
-from plcore.arrays.types import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    MatrixLike,
-    ShareProgress,
-    Table,
-    untold,
-)
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, MatrixLike, ShareProgress, Table, untold
 from plcore.loop.entries import Place
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
@@ -77,12 +69,7 @@ class RowChooser:
     """
 
     def __init__(
-        self,
-        pool: OneLabelPool[Table],
-        graph: Graph | None,
-        model: Callable[[], Model],
-        *,
-        waits: bool = False,
+        self, pool: OneLabelPool[Table], graph: Graph | None, model: Callable[[], Model], *, waits: bool = False
     ) -> None:
         self._pool = pool
         settings = pool.settings
@@ -268,9 +255,7 @@ class RowChooser:
         """Return the places of these rows among the training rows, for those that train."""
         pool, n = self._pool, len(self._pool.place)
         return [
-            int(pool.place[row])
-            for row in rows
-            if 0 <= row < n and not (pool.test_rows[row] or pool.control_rows[row])
+            int(pool.place[row]) for row in rows if 0 <= row < n and not (pool.test_rows[row] or pool.control_rows[row])
         ]
 
     def score_of(self, row: int) -> float:

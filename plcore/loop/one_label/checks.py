@@ -70,9 +70,7 @@ def _parts(pool: OneLabelPool[Table], rows: IntArray) -> Iterator[slice]:
 
 
 def check_scores(
-    pool: OneLabelPool[Table],
-    shares_of: Callable[[IntArray, BoolArray], FloatArray],
-    until: int | None = None,
+    pool: OneLabelPool[Table], shares_of: Callable[[IntArray, BoolArray], FloatArray], until: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return two scores (c,) of each check, both for shortlists: the conformity score among the candidates at import,
     and the margin of the same shares, which is the model's confidence.

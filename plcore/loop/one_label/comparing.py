@@ -27,13 +27,7 @@ from plcore.loop.comparison import (
     TooFewRowsError,
 )
 from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import (
-    held_weights,
-    members_held,
-    plain_features,
-    scaled_features,
-    sources_of,
-)
+from plcore.loop.one_label.training import held_weights, members_held, plain_features, scaled_features, sources_of
 from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 
 FEWEST_CHECKS = 10
@@ -313,10 +307,7 @@ class StrategyReplays:
         )
         points = tuple(
             StrategyPoint(
-                one.strategy,
-                answers,
-                float(errors.mean()),
-                float(errors.std(ddof=1)) if len(errors) > 1 else None,
+                one.strategy, answers, float(errors.mean()), float(errors.std(ddof=1)) if len(errors) > 1 else None
             )
             for one in found
             for answers, errors in zip(one.answers.tolist(), one.errors.T, strict=True)

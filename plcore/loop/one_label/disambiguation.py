@@ -287,10 +287,5 @@ def _joined(parts: Iterator[Disambiguation], *, has_outside: bool) -> Disambigua
 
     outside = column("outside") if has_outside else None
     return Disambiguation(
-        column("labels"),
-        column("sources"),
-        column("confidence"),
-        outside,
-        column("likeliest"),
-        column("likelihood"),
+        column("labels"), column("sources"), column("confidence"), outside, column("likeliest"), column("likelihood")
     )

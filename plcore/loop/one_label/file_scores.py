@@ -52,9 +52,7 @@ def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
     return FileScores(best.rule, found, len(checks.rows), best.right)
 
 
-def own_scores(
-    pool: OneLabelPool[Table], model: Model, rows: IntArray
-) -> tuple[FloatArray, FloatArray, BoolArray]:
+def own_scores(pool: OneLabelPool[Table], model: Model, rows: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return (own, prior, weighed) of rows with at least one candidate.
 
     own : (r, m) the model's scores of each class, without the weights that it was trained with

@@ -77,9 +77,7 @@ def put_back(pool: OneLabelPool[Table], arrays: Mapping[str, AnyArray]) -> dict[
     held = pool.test_rows | pool.control_rows
     pool.narrowing = Narrowing(pool.sizes_at_first, held, pool.sizes)
     asked = pool.asked
-    pool.counts = RowCounts(
-        asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh()
-    )
+    pool.counts = RowCounts(asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh())
     return part(arrays, "curve")
 
 
@@ -276,9 +274,7 @@ class ActiveLearner(Generic[TableT_co]):
             self.model_version = entry.seq
             self._curve.append(self._curve_point())
 
-    def publish(
-        self, scores: AnyArray, points: Sequence[CurvePoint], effects: FloatArray | None = None
-    ) -> None:
+    def publish(self, scores: AnyArray, points: Sequence[CurvePoint], effects: FloatArray | None = None) -> None:
         """Use a new version of the model from now on.
 
         scores : (n, m) of all rows by the newest version, from `.training.Trainer`; not copied
@@ -290,16 +286,11 @@ class ActiveLearner(Generic[TableT_co]):
         if not isinstance(self._model, ScoredModel):
             model = self.settings.model_in_force
             raise ValueError(f"Model {model!r} follows each answer; nothing is published to it.")
-        versions = [
-            -1 if self.said is None else self.model_version,
-            *(point.model_version for point in points),
-        ]
+        versions = [-1 if self.said is None else self.model_version, *(point.model_version for point in points)]
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
         self._model.publish(scores, effects)
-        before = (
-            self._curve.points() if versions[0] >= 0 else []
-        )  # the start, before any model, has no version
+        before = self._curve.points() if versions[0] >= 0 else []  # the start, before any model, has no version
         self._curve = LearnerCurve(self._curve.start, [*before, *points])
         self.model_version = versions[-1]
         self._chooser.model_changed()

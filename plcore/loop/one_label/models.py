@@ -143,13 +143,9 @@ class ScoredModel(Model):
         """
         wanted = (len(self._pool.original), len(self._pool.classes))
         if scores.shape != wanted:
-            raise ValueError(
-                f"scores must have the shape {wanted}: rows and classes of the table. Got {scores.shape}."
-            )
+            raise ValueError(f"scores must have the shape {wanted}: rows and classes of the table. Got {scores.shape}.")
         if effects is not None and effects.shape != (len(self._pool.train),):
-            raise ValueError(
-                f"effects must be of the {len(self._pool.train)} training rows. Got {effects.shape}."
-            )
+            raise ValueError(f"effects must be of the {len(self._pool.train)} training rows. Got {effects.shape}.")
         self.follow(scores, effects)
         self.score.say_all(np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64))
 

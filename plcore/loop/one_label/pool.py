@@ -46,9 +46,7 @@ class HeldScore:
     n_test : number of test rows
     """
 
-    def __init__(
-        self, test: BoolArray, ambiguous: BoolArray, known: IntArray, said: IntArray | None = None
-    ) -> None:
+    def __init__(self, test: BoolArray, ambiguous: BoolArray, known: IntArray, said: IntArray | None = None) -> None:
         self._group = np.where(test, _TEST, np.where(ambiguous, _ASKED, _FREE))
         self._label = known
         self.n_test = int(np.count_nonzero(test))
@@ -400,11 +398,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return HeldScore(self.test_rows[self.held], self.sizes_at_first[self.held] >= 2, self.known(), said)
 
     def point(
-        self,
-        score: HeldScore,
-        settled: float | None,
-        model_version: int,
-        progressive_error: float | None = None,
+        self, score: HeldScore, settled: float | None, model_version: int, progressive_error: float | None = None
     ) -> CurvePoint:
         """Return the curve point of a model with this score.
 

@@ -17,13 +17,7 @@ import numpy as np
 
 from plcore.arrays.candidate_sets import lowest_of
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, RoundProgress, StepProgress, Table
-from plcore.evaluation.random_order import (
-    FEWEST_ORDERS,
-    RandomOrderLine,
-    RandomRuns,
-    by_carrying_on,
-    by_replays,
-)
+from plcore.evaluation.random_order import FEWEST_ORDERS, RandomOrderLine, RandomRuns, by_carrying_on, by_replays
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.learner import ActiveLearner
@@ -75,11 +69,7 @@ class RunAtOnce(Run):
     """Runs of a model that follows each answer."""
 
     def __init__(
-        self,
-        table: Table,
-        settings: LearnerSettings,
-        changes: Sequence[ClassChange],
-        controls: IntArray | None,
+        self, table: Table, settings: LearnerSettings, changes: Sequence[ClassChange], controls: IntArray | None
     ) -> None:
         self._made = table, settings, changes, controls
         self._learner = self._make(None)
@@ -109,11 +99,7 @@ class RunTrained(Run):
     runs."""
 
     def __init__(
-        self,
-        table: Table,
-        settings: LearnerSettings,
-        changes: Sequence[ClassChange],
-        controls: IntArray | None,
+        self, table: Table, settings: LearnerSettings, changes: Sequence[ClassChange], controls: IntArray | None
     ) -> None:
         self._pool: OneLabelPool[Table] = OneLabelPool(table, settings, changes, controls)
         self._trainer = Trainer(self._pool)
@@ -142,10 +128,7 @@ class RunTrained(Run):
 
 
 def make_run(
-    table: Table,
-    settings: LearnerSettings,
-    changes: Sequence[ClassChange] = (),
-    controls: IntArray | None = None,
+    table: Table, settings: LearnerSettings, changes: Sequence[ClassChange] = (), controls: IntArray | None = None
 ) -> Run:
     """Return the runs of a project. controls : rows to hold out instead of its own blind checks, as for the pool"""
     made = RunTrained if settings.is_trained else RunAtOnce
@@ -245,9 +228,7 @@ class RandomOrderRuns:
                 f"{FEWEST_CHECKS} answered blind checks are needed, and this project has "
                 f"{int(pool.control_rows.sum())} in all."
             )
-        raise CannotEstimateError(
-            f"{missing} more blind {'check' if missing == 1 else 'checks'} must be answered."
-        )
+        raise CannotEstimateError(f"{missing} more blind {'check' if missing == 1 else 'checks'} must be answered.")
 
     def measure(self, progress: StepProgress | None = None, budget: float | None = None) -> RandomOrderFound:
         """Return the line of random order.
@@ -357,9 +338,7 @@ class RandomOrderRuns:
                 for place, said in enumerate(self._run_through(run, drawn, labels, answers, clock)):
                     says = said[run.pool.place[known[here]]]
                     right[order, place, here] = says == lowest_of(pool.candidates, known[here])
-        return RandomRuns(
-            answers, right, self._weights(len(asked), len(free)), right_now, len(self._answered())
-        )
+        return RandomRuns(answers, right, self._weights(len(asked), len(free)), right_now, len(self._answered()))
 
     def _weights(self, asked: int, free: int) -> FloatArray:
         """Return the weight of each check. Checks ambiguous at first have the same total weight as such rows have in

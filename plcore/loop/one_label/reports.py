@@ -18,9 +18,7 @@ class Question:
 
     row: int
     choices: tuple[str, ...]  # the remaining candidates, in class order
-    probabilities: tuple[
-        float, ...
-    ]  # the model's shares of the choices; for PL-KNN without the row's own vote
+    probabilities: tuple[float, ...]  # the model's shares of the choices; for PL-KNN without the row's own vote
     strategy: str
     score: float  # the row's score under the strategy
     decides: int  # targets whose winners, necessary or possible labels this answer could change
@@ -60,9 +58,7 @@ class CurvePoint:
     candidates_left: int
     model_version: int
     control: ControlCounts = NOTHING_COUNTED
-    progressive_error: float | None = (
-        None  # error of an online model on the answered rows, see `.models.OnlineModel`
-    )
+    progressive_error: float | None = None  # error of an online model on the answered rows, see `.models.OnlineModel`
 
 
 @dataclass(frozen=True)

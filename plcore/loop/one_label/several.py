@@ -40,16 +40,12 @@ class AnnotatorModel:
         self._first = first
         self._model: DawidSkene | None = None  # None without answers
         self._numbers: dict[str, int] = {}
-        self._sets: dict[
-            int, tuple[IntArray, BoolArray]
-        ] = {}  # row -> its annotators, and the candidates each allows
+        self._sets: dict[int, tuple[IntArray, BoolArray]] = {}  # row -> its annotators, and the candidates each allows
         self._taught: set[int] = set()  # rows that annotators are judged by, if they have answers
         self._shares: dict[int, FloatArray] = {}
         self._entries = self._fitted_at = 0
 
-    def keep(
-        self, row: int, annotators: Sequence[str], sets: BoolArray, *, learn: bool = True
-    ) -> Sequence[int]:
+    def keep(self, row: int, annotators: Sequence[str], sets: BoolArray, *, learn: bool = True) -> Sequence[int]:
         """Record the candidates that each annotator allows for a row, bool (a, m), after one more entry about it;
         return the rows whose candidates may have changed.
 
@@ -109,16 +105,12 @@ class AnnotatorModel:
         self._taught = set(arrays["taught"].tolist())
         ends = arrays["sizes"].cumsum()[:-1]
         parts = zip(np.split(arrays["people"], ends), np.split(arrays["sets"], ends), strict=True)
-        self._sets = dict(
-            zip(arrays["rows"].tolist(), parts, strict=False)
-        )  # without rows there is one empty part
+        self._sets = dict(zip(arrays["rows"].tolist(), parts, strict=False))  # without rows there is one empty part
         self._shares = dict(zip(arrays["share_rows"].tolist(), arrays["shares"], strict=True))
         self._model = None
         if "fitted_people" in arrays:
             people = tuple(arrays["fitted_people"].tolist())
-            self._model = DawidSkene.from_parameters(
-                people, arrays["fitted_masses"], arrays["fitted_confusions"]
-            )
+            self._model = DawidSkene.from_parameters(people, arrays["fitted_masses"], arrays["fitted_confusions"])
 
     def _number(self, annotators: Sequence[str]) -> IntArray:
         known = self._numbers
@@ -156,12 +148,7 @@ class AnnotatorModel:
         return places, annotators, sets, candidates
 
     def _posterior(self, row: int, annotators: IntArray, sets: BoolArray) -> FloatArray:
-        votes = (
-            np.zeros(len(annotators), np.int64),
-            annotators,
-            sets,
-            (self._first[row] | sets.any(axis=0))[None],
-        )
+        votes = (np.zeros(len(annotators), np.int64), annotators, sets, (self._first[row] | sets.any(axis=0))[None])
         model = self._model or DawidSkene().fit_masks(*votes)
         return np.asarray(model.posterior_masks(*votes)[0])
 

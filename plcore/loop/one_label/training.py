@@ -71,12 +71,7 @@ class Footing:
     held_prior: FloatArray
 
     def update(
-        self,
-        candidates: BoolArray,
-        scores: AnyArray,
-        train: IntArray,
-        with_effects: bool,
-        weights: FloatArray | None,
+        self, candidates: BoolArray, scores: AnyArray, train: IntArray, with_effects: bool, weights: FloatArray | None
     ) -> FirstUpdate:
         """Return the first update for the current candidates (n_train, m) of the table's rows `train`.
 
@@ -89,9 +84,7 @@ class Footing:
         now = self.candidates.copy()
         now[:n] = np.where(candidates.any(axis=1, keepdims=True), candidates, now[:n])
         changed = np.flatnonzero((now != self.candidates).any(axis=1))
-        own_prior = prior_labels(
-            now[:n], None if weights is None else weights_after_answers(weights, now[:n])
-        )
+        own_prior = prior_labels(now[:n], None if weights is None else weights_after_answers(weights, now[:n]))
         prior = np.concatenate([own_prior, self.held_prior])
         with one_thread():
             rounds = self.rounds.answered(now, changed)
@@ -105,12 +98,7 @@ class Footing:
     def state(self) -> dict[str, AnyArray]:
         """Return the arrays that differ between versions, by name, for a file."""
         packed = np.packbits(self.candidates, axis=1)
-        return {
-            "labels": self.labels,
-            "candidates": packed,
-            "effects": self.effects,
-            "held_prior": self.held_prior,
-        }
+        return {"labels": self.labels, "candidates": packed, "effects": self.effects, "held_prior": self.held_prior}
 
     def shared(self) -> dict[str, AnyArray]:
         """Return the arrays, by name, that all versions share until the bad items change; they are most of the data."""
@@ -274,9 +262,7 @@ class KernelFits:
         own = pool.candidates[pool.train]
         candidates[:n_train] = np.where(bad[:n_train, None], imported[:n_train], own)  # a bad item has none
         weights = self._weights(candidates)
-        model = self._estimator.relabel(
-            candidates, candidate_weights=weights, imported=imported, progress=progress
-        )
+        model = self._estimator.relabel(candidates, candidate_weights=weights, imported=imported, progress=progress)
         labels, ridge = model.label_distributions_, model.rounds_.ridge
         scores = np.empty(pool.original.shape, dtype=np.float32)
         prior = prior_labels(candidates, weights)
@@ -374,9 +360,7 @@ class Trainer:
         fitted = self._fits.fit(progress)
         scores = fitted.scores.astype(np.float32, copy=False)
         said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
-        return Version(
-            scores, pool.point(pool.held_score(said), None, pool.seq), fitted.converged, fitted.footing
-        )
+        return Version(scores, pool.point(pool.held_score(said), None, pool.seq), fitted.converged, fitted.footing)
 
 
 def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> FeatureMatrix:
@@ -399,9 +383,7 @@ def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> t
     return scaled_features(pool, plain, blocks), bool(blocks)
 
 
-def plain_features(
-    pool: OneLabelPool[Table], use: str | None = None
-) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
+def plain_features(pool: OneLabelPool[Table], use: str | None = None) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
     """Return (n, d) features of all rows for the neighbour search, and their blocks (`Features.blocks_`).
 
     Arguments and errors as for `standardized_features`."""
@@ -416,9 +398,7 @@ def plain_features(
     return features.transform(pool.table, np.arange(len(pool.original))), features.blocks_
 
 
-def scaled_features(
-    pool: OneLabelPool[Table], X: FeatureMatrix, blocks: Sequence[FeatureBlock]
-) -> FeatureMatrix:
+def scaled_features(pool: OneLabelPool[Table], X: FeatureMatrix, blocks: Sequence[FeatureBlock]) -> FeatureMatrix:
     """Return `standardized_features` for the output of `plain_features`."""
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])
     width = sum(len(scaler.scale_[columns]) for columns, _ in blocks)

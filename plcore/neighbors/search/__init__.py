@@ -15,15 +15,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import (
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    Matrix,
-    ShareProgress,
-    is_sparse,
-    untold,
-)
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, ShareProgress, is_sparse, untold
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.postings import PairSearch, PostingSearch
@@ -48,9 +40,7 @@ class NeighborSearch(Protocol):
     kind: str  # "exact" | "kd-tree" | "approximate"
     recall: float  # share of the true neighbours found, measured on a sample; 1.0 for the exact kinds
 
-    def nearest(
-        self, queries: Matrix, n_nearest: int, own: IntArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
+    def nearest(self, queries: Matrix, n_nearest: int, own: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return (rows int64, distances), (q, n_nearest), by (distance, row number).
 
         own : (q,) the row of each query in the matrix, which is not its own neighbour; None: queries are new points

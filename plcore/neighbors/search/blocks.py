@@ -9,15 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import (
-    AnyArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    ShareProgress,
-    is_sparse,
-    untold,
-)
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, ShareProgress, is_sparse, untold
 from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.kernels.postings import multiply_sparse
 from plcore.neighbors.search.rows import ready
@@ -86,9 +78,7 @@ class SinglePrecision:
                 squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
                 return scaled.astype(np.float32), squares * self._kept
             n = len(X)
-            scaled = np.subtract(
-                X, self._centre, out=None if room is None else room.rows("scaled", n, np.float64)
-            )
+            scaled = np.subtract(X, self._centre, out=None if room is None else room.rows("scaled", n, np.float64))
             scaled *= self._scale
             single = np.empty(X.shape, np.float32) if room is None else room.rows("single", n, np.float32)
             single[...] = scaled
@@ -230,12 +220,7 @@ class Found:
     """
 
     def __init__(
-        self,
-        queries: FeatureMatrix,
-        n_nearest: int,
-        own: IntArray | None,
-        frame: SinglePrecision | Marks,
-        n_rows: int,
+        self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks, n_rows: int
     ) -> None:
         self._queries = queries
         self.frame = frame
@@ -270,13 +255,7 @@ class Found:
             if is_sparse(asking) and is_sparse(columns):
                 products = self._products(asking.shape[0], len(block.rows))
                 multiply_sparse(
-                    asking.data,
-                    asking.indices,
-                    asking.indptr,
-                    columns.data,
-                    columns.indices,
-                    columns.indptr,
-                    products,
+                    asking.data, asking.indices, asking.indptr, columns.data, columns.indices, columns.indptr, products
                 )
             else:
                 products = self._products(len(asking), len(block.rows))

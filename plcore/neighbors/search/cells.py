@@ -15,24 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from plcore.arrays.array_files import large_array, let_go
-from plcore.arrays.types import (
-    AnyArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    Matrix,
-    ShareProgress,
-    untold,
-)
-from plcore.neighbors.search.blocks import (
-    QUERIES,
-    Block,
-    BlockSearch,
-    Found,
-    Marks,
-    SinglePrecision,
-    make_block,
-)
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix, ShareProgress, untold
+from plcore.neighbors.search.blocks import QUERIES, Block, BlockSearch, Found, Marks, SinglePrecision, make_block
 from plcore.neighbors.search.rows import ready
 
 AIM = 0.995  # target recall on the first sample, so that 0.99 holds beyond it
@@ -87,9 +71,7 @@ class CellSearch:
         most = -(-MOST_ROWS * self.n_cells // len(self.exact.searched))
         return min(needed, max(MANY_CELLS, most), self.n_cells)
 
-    def nearest(
-        self, queries: Matrix, n_nearest: int, own: IntArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
+    def nearest(self, queries: Matrix, n_nearest: int, own: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         frame, shape = self.exact.frame(queries), (queries.shape[0], n_nearest)
@@ -161,11 +143,7 @@ def _in_order(X: FloatArray, order: AnyArray) -> FloatArray:
 
 
 def look(
-    found: Found,
-    single: FeatureMatrix,
-    batch: IntArray,
-    cells: IntArray,
-    block_of: Callable[[int], Block | None],
+    found: Found, single: FeatureMatrix, batch: IntArray, cells: IntArray, block_of: Callable[[int], Block | None]
 ) -> None:
     """Compare the rows of their cells (q, c) with the queries of a batch, cell by cell. block_of : returns a cell;
     None: empty"""
@@ -204,13 +182,7 @@ def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
     np.divide(sample, scale, out=single, casting="same_kind")
     del sample
     kmeans = MiniBatchKMeans(
-        n_cells,
-        init="random",
-        n_init=1,
-        max_iter=4,
-        batch_size=2048,
-        reassignment_ratio=0.0,
-        random_state=seed,
+        n_cells, init="random", n_init=1, max_iter=4, batch_size=2048, reassignment_ratio=0.0, random_state=seed
     )
     kmeans.fit(single)
     centres: FloatArray = ready(kmeans.cluster_centers_ * scale)

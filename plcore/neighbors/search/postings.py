@@ -18,15 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Matrix,
-    ShareProgress,
-    untold,
-)
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, ShareProgress, untold
 from plcore.kernels.postings import BLOCK_ROWS, list_postings, measure_proposed, propose
 from plcore.neighbors.search.blocks import BlockSearch, Marks
 from plcore.neighbors.search.rows import ready
@@ -152,9 +144,7 @@ class _Index:
                 _propose(read, own, own, found.part(first, last), lists, block)
         return found
 
-    def measured(
-        self, queries: sparse.csr_matrix, proposed: _Proposed, n_nearest: int
-    ) -> tuple[IntArray, FloatArray]:
+    def measured(self, queries: sparse.csr_matrix, proposed: _Proposed, n_nearest: int) -> tuple[IntArray, FloatArray]:
         """Return (rows, squared distances), (q, n_nearest), of the nearest of the proposed rows; n and inf for none.
 
         Proposals are cut to the best, and the limits raised to their smallest key.
@@ -199,9 +189,7 @@ class PairSearch(BlockSearch):
             yield from super().own_nearest(n_nearest, tell)
             return
         R = X if len(searched) == X.shape[0] else X[searched]
-        heights = np.concatenate(
-            [frame.rows(R[first : first + BATCH])[1] for first in range(0, R.shape[0], BATCH)]
-        )
+        heights = np.concatenate([frame.rows(R[first : first + BATCH])[1] for first in range(0, R.shape[0], BATCH)])
         index = _Index(R, frame.unit**0.5, heights.astype(np.float32), R.nnz)
         proposed = index.pairs(min(R.shape[0], n_nearest + SPARE), R.nnz, tell)
         numbers = np.append(searched, X.shape[0])
@@ -231,9 +219,7 @@ class PostingSearch:
     def __init__(self, X: sparse.csr_matrix, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         self.exact = PairSearch(X, searched)
         self._X = X
-        self._rows = (
-            X if len(searched) == X.shape[0] else X[searched]
-        )  # searched rows, numbered in this order
+        self._rows = X if len(searched) == X.shape[0] else X[searched]  # searched rows, numbered in this order
         self._scale = self.exact.frame(X).unit ** 0.5
         self._index = _Index(self._rows, self._scale, self._heights(self._rows), MOST_POSTINGS)
         self.n_postings, self.recall = MOST_POSTINGS, 1.0
@@ -244,9 +230,7 @@ class PostingSearch:
         limits = self.exact.nearest(X[sample], n_nearest, sample)[1][:, -1:]
         chosen, other = (slice(first, None, 2) for first in (0, 1))
         self.n_postings = FEWEST_POSTINGS
-        while (
-            self.n_postings < MOST_POSTINGS and self._share(sample[chosen], limits[chosen], n_nearest) < AIM
-        ):
+        while self.n_postings < MOST_POSTINGS and self._share(sample[chosen], limits[chosen], n_nearest) < AIM:
             self.n_postings *= 2
         self.recall = self._share(sample[other], limits[other], n_nearest)
 
@@ -260,9 +244,7 @@ class PostingSearch:
         """Return the share of neighbours found for these rows, whose last true neighbours are at `limits` (r, 1)."""
         return float((self.nearest(self._X[rows], n_nearest, rows)[1] <= limits).mean())
 
-    def nearest(
-        self, queries: Matrix, n_nearest: int, own: IntArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
+    def nearest(self, queries: Matrix, n_nearest: int, own: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return (rows, distances), (q, n_nearest), as `NeighborSearch`."""
         asked: sparse.csr_matrix = ready(sparse.csr_matrix(queries))
         mine = np.full(asked.shape[0], -1) if own is None else own
@@ -324,12 +306,7 @@ def _left_out(
 
 
 def _propose(
-    read: sparse.csr_matrix,
-    numbers: IntArray,
-    until: IntArray,
-    queries: _Proposed,
-    lists: _Lists,
-    block: _Proposed,
+    read: sparse.csr_matrix, numbers: IntArray, until: IntArray, queries: _Proposed, lists: _Lists, block: _Proposed
 ) -> None:
     """Propose rows of a block to queries, and the queries to these rows; arguments as for the kernel."""
     n_kept: int = queries.keys.shape[1] // 2
@@ -345,6 +322,4 @@ def squares(X: sparse.csr_matrix) -> FloatArray:
 def _csr(values: AnyArray, columns: AnyArray, held: BoolArray, starts: AnyArray) -> sparse.csr_matrix:
     """Return CSR rows of the entries that are held, from rows that begin at `starts`."""
     ends = np.append(0, np.cumsum(held))[starts].astype(np.int32)
-    return sparse.csr_matrix(
-        (values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1)
-    )
+    return sparse.csr_matrix((values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1))

@@ -54,10 +54,7 @@ def first_of_equals(X: FeatureMatrix, most: int) -> IntArray:
 def _equal_to(X: FeatureMatrix, first: int, rows: IntArray) -> BoolArray:
     if not is_sparse(X):
         return np.concatenate(
-            [
-                (X[part] == X[first]).all(axis=1)
-                for part in np.array_split(rows, 1 + len(rows) * X.shape[1] // _BLOCK)
-            ]
+            [(X[part] == X[first]).all(axis=1) for part in np.array_split(rows, 1 + len(rows) * X.shape[1] // _BLOCK)]
         )
     pattern = X.indices[X.indptr[first] : X.indptr[first + 1]]
     values = X.data[X.indptr[first] : X.indptr[first + 1]]
@@ -91,6 +88,4 @@ def _mixed(bits: UintArray) -> UintArray:
 
 
 def _odd(count: int) -> UintArray:
-    return np.random.default_rng(_SEED).integers(2**63, size=count, dtype=np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
+    return np.random.default_rng(_SEED).integers(2**63, size=count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)

@@ -10,13 +10,7 @@ if TYPE_CHECKING:
     from plcore.tables.encoders.building import build
     from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
     from plcore.tables.encoders.classifying import Classifier
-    from plcore.tables.encoders.description import (
-        DESCRIPTION,
-        MODEL,
-        Description,
-        EncoderError,
-        read_description,
-    )
+    from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
     from plcore.tables.encoders.encoding import (
         Encoded,
         Encoder,

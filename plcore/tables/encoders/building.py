@@ -23,11 +23,7 @@ from plcore.tables.encoders.onnx_file import OnnxGraph, Piece
 
 TOKENIZER = "tokenizer.json"
 Weights = Mapping[str, AnyArray]
-_DTYPES: Mapping[str, np.dtype[Any]] = {
-    "F32": np.dtype("<f4"),
-    "F16": np.dtype("<f2"),
-    "I64": np.dtype("<i8"),
-}
+_DTYPES: Mapping[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
 _MOST = 100_000_000
 """Maximum header size of a safetensors file in bytes, as its format specifies."""
 
@@ -201,9 +197,7 @@ def bert(weights: Weights) -> list[Piece]:
             part: graph.node("Reshape", [linear(x, f"{at}.attention.self.{part}"), split])
             for part in ("query", "key", "value")
         }
-        query, value = (
-            graph.node("Transpose", [own[part]], perm=(0, 2, 1, 3)) for part in ("query", "value")
-        )
+        query, value = (graph.node("Transpose", [own[part]], perm=(0, 2, 1, 3)) for part in ("query", "value"))
         key = graph.node("Transpose", [own["key"]], perm=(0, 2, 3, 1))
         scores = graph.node("Mul", [graph.node("MatMul", [query, key]), scale])
         shares = graph.node("Softmax", [graph.node("Add", [scores, left_out])], axis=-1)
@@ -228,9 +222,7 @@ def efficientnet_lite0(weights: Weights) -> list[Piece]:
     """
     graph = OnnxGraph()
 
-    def convolved(
-        x: str, name: str, norm: str, sides: tuple[int, int], stride: int = 1, *, deep: bool = False
-    ) -> str:
+    def convolved(x: str, name: str, norm: str, sides: tuple[int, int], stride: int = 1, *, deep: bool = False) -> str:
         """Add a convolution. sides : size of the kernel, number of output channels"""
         kernel, channels = sides
         matrix = weights[f"{name}.weight"]
@@ -239,12 +231,7 @@ def efficientnet_lite0(weights: Weights) -> list[Piece]:
         inputs = [x, graph.constant(name, matrix * scale[:, None, None, None]), graph.constant(norm, bias)]
         groups = channels if deep else 1
         return graph.node(
-            "Conv",
-            inputs,
-            auto_pad="SAME_UPPER",
-            group=groups,
-            kernel_shape=(kernel,) * 2,
-            strides=(stride,) * 2,
+            "Conv", inputs, auto_pad="SAME_UPPER", group=groups, kernel_shape=(kernel,) * 2, strides=(stride,) * 2
         )
 
     ends = [graph.constant(name, np.array(end, dtype=np.float32)) for name, end in (("low", 0), ("high", 6))]

@@ -174,11 +174,7 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
             limit = f"a whole number from 1 to {most}, for {MAX_SECONDS:g} seconds are heard at most"
             _wrong("windows", limit, told["windows"])
         if not _is_number(hop := told.get("hop", seconds)) or not 0 < hop <= seconds:
-            _wrong(
-                "hop",
-                "a number above 0, up to 'seconds', so that nothing between two windows is left out",
-                hop,
-            )
+            _wrong("hop", "a number above 0, up to 'seconds', so that nothing between two windows is left out", hop)
         if not _is_number(peak := told.get("peak", 1)) or not peak > 0:
             _wrong("peak", "a number above 0", peak)
     for name in ("tokens", "rate", "seconds", "hop", "windows", "peak"):
@@ -195,11 +191,7 @@ def _resize(value: object, found: Mapping[str, Any]) -> int:
             "Fix: add \"crop\": true, or leave 'resize' out."
         )
     if not _is_whole(value, MAX_SIDE) or value < least:
-        _wrong(
-            "resize",
-            f"a whole number of points from {least}, the longer side of 'size', to {MAX_SIDE}",
-            value,
-        )
+        _wrong("resize", f"a whole number of points from {least}, the longer side of 'size', to {MAX_SIDE}", value)
     return value
 
 

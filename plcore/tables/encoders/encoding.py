@@ -156,9 +156,7 @@ class Encoder:
                 else:
                     batch.append((key, item))
             made: dict[Key, MadeVector] = {}
-            for (key, given), vector in zip(
-                batch, self.encode_inputs([one for _, one in batch]), strict=True
-            ):
+            for (key, given), vector in zip(batch, self.encode_inputs([one for _, one in batch]), strict=True):
                 if np.isfinite(vector).all():
                     if memory is not None:
                         vector = directions_of(vector[None])[0]

@@ -18,9 +18,7 @@ AT_ONCE = 16
 _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-_INSTALL = (
-    "Encoders need ONNX Runtime, which is not installed. Fix: pip install 'plcore[onnx]', then try again."
-)
+_INSTALL = "Encoders need ONNX Runtime, which is not installed. Fix: pip install 'plcore[onnx]', then try again."
 
 
 class OnnxModel:
@@ -81,9 +79,7 @@ class OnnxModel:
         n = len(next(iter(given.values())))
         missing = self.at_once - n
         full = {
-            name: np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)])
-            if missing and self._is_fixed
-            else rows
+            name: np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing and self._is_fixed else rows
             for name, rows in given.items()
         }
         try:

@@ -75,9 +75,7 @@ def _attribute(name: str, value: Attribute) -> bytes:
 
 
 def _value(name: str, kind: str, sides: Iterable[str | int]) -> bytes:
-    shape = b"".join(
-        _bytes(1, _text(2, side) if isinstance(side, str) else _number(1, side)) for side in sides
-    )
+    shape = b"".join(_bytes(1, _text(2, side) if isinstance(side, str) else _number(1, side)) for side in sides)
     return _text(1, name) + _bytes(2, _bytes(1, _number(1, _TYPES[kind]) + _bytes(2, shape)))
 
 

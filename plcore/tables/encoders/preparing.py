@@ -45,9 +45,7 @@ def image_points(image: Image.Image, about: Description) -> FloatArray:
     return (points / 255 - about.mean) / about.std
 
 
-def sound_windows(
-    sound: Sound, start: float | None, end: float | None, about: Description
-) -> tuple[FloatArray, bool]:
+def sound_windows(sound: Sound, start: float | None, end: float | None, about: Description) -> tuple[FloatArray, bool]:
     """Return the windows (windows, rate * seconds) of a segment at the model's rate, and whether they cover it.
 
     start, end : seconds; None for the recording's own
@@ -120,9 +118,7 @@ def preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
     if about.kind == "text":
         return _text_preparation(about, model, folder)
     if len(model.inputs) != 1:
-        raise EncoderError(
-            f"The model has {len(model.inputs)} inputs. Fix: give one with the {about.kind} alone."
-        )
+        raise EncoderError(f"The model has {len(model.inputs)} inputs. Fix: give one with the {about.kind} alone.")
     ((name, shape),) = model.inputs.items()
     if model.types[name] not in (np.float32, np.float16, np.float64):
         raise EncoderError(f"The model's input {name!r} takes no real numbers. Fix: give one of float32.")
@@ -226,9 +222,7 @@ def _tokenizer(about: Description, folder: Path) -> Any:
 
 
 def _fits(shape: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:
-    return len(shape) == len(wanted) and all(
-        side in (None, one) for side, one in zip(shape, wanted, strict=True)
-    )
+    return len(shape) == len(wanted) and all(side in (None, one) for side, one in zip(shape, wanted, strict=True))
 
 
 def _shown(shape: tuple[int | None, ...]) -> str:

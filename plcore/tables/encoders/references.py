@@ -56,9 +56,7 @@ def check_encoder(entry: EncoderEntry, folder: Path) -> float:
     wanted = np.load(entry.reference, allow_pickle=False).astype(np.float64)
     fix = f"Fix: remove it and get it again (winnow encoders remove {entry.key})."
     if found.shape != wanted.shape:
-        raise EncoderError(
-            f"{entry.title} gives {found.shape[1]:,} numbers a row, not {wanted.shape[1]:,}. {fix}"
-        )
+        raise EncoderError(f"{entry.title} gives {found.shape[1]:,} numbers a row, not {wanted.shape[1]:,}. {fix}")
     sizes = np.linalg.norm(found, axis=1) * np.linalg.norm(wanted, axis=1)
     alike = float(np.min((found * wanted).sum(axis=1) / np.maximum(sizes, 1e-30)))
     if not alike > ALIKE:

@@ -31,9 +31,7 @@ _NUMBERS_AT_ONCE = 1 << 20
 Dense = npt.NDArray[np.float32]
 Directions = npt.NDArray[np.float16]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"
-_FIX = (
-    "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
-)
+_FIX = "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,9 +28,7 @@ Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns above which a dense matrix would be mostly zeros
-_NARROWEST = (
-    1e-50  # smaller ranges count as 0; the largest numbers of a table divided by this can still be squared
-)
+_NARROWEST = 1e-50  # smaller ranges count as 0; the largest numbers of a table divided by this can still be squared
 _ROWS_AT_ONCE = 1 << 13
 _LOOK, _SOUND, _EMBEDDING, _TEXT = "look", "sound", "embedding", "text"
 

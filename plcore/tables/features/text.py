@@ -259,9 +259,7 @@ def _matrix(rows: Iterable[Mapping[int, int]], places: Sized) -> sp.csr_matrix:
 
 
 # Thai and Lao, Myanmar, Khmer, kana, Han: no spaces between words.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _PIECE = re.compile(rf"[{_UNSPACED}]\W*|[^{_UNSPACED}]+")  # a character with its marks
 
 

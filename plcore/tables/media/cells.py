@@ -33,9 +33,7 @@ class Recordings(NamedTuple):
     sounds: npt.NDArray[np.float32] | None
 
 
-def parse_recordings(
-    cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
-) -> Recordings:
+def parse_recordings(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Recordings:
     """Read the columns of recordings.
 
     Problems: missing files, files that are no recordings, invalid segments or ones beyond the end of their recording. A
@@ -46,9 +44,7 @@ def parse_recordings(
     if roles.start is not None or roles.end is not None:
         segments = parse_segments(cells, roles.start, roles.end, finder)
     names = np.full(len(cells), "", dtype=object)
-    sounds = (
-        np.full((len(cells), len(SOUND_NAMES)), np.nan, dtype=np.float32) if roles.sound_features else None
-    )
+    sounds = np.full((len(cells), len(SOUND_NAMES)), np.nan, dtype=np.float32) if roles.sound_features else None
     limit = len(finder.problems) + MAX_PROBLEMS
     for cell, rows in rows_by_recording(cells, column).items():
         if len(finder.problems) >= limit:
@@ -75,9 +71,7 @@ def parse_recordings(
                 sounds[row] = one
     others = roles.numbers or roles.categories or roles.text or roles.embedding or roles.image_features
     if sounds is not None and not others and not finder.problems and np.isnan(sounds).all():
-        message = (
-            "there is no recording to learn from: every cell is empty, or names one that cannot be decoded."
-        )
+        message = "there is no recording to learn from: every cell is empty, or names one that cannot be decoded."
         finder.add(None, column, message, "Choose other features, or save them as WAV, FLAC, Ogg or MP3.")
     return Recordings(names, segments, sounds)
 
@@ -202,9 +196,7 @@ def image_of_url(url: str) -> bytes:
         raise MediaError("the data URL is not base64.", IMAGE_FIX) from None
 
 
-def look_through(
-    files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]
-) -> None:
+def look_through(files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]) -> None:
     """Read every file in the rows and compute the sound features, so that `parse_media` is quick afterwards.
 
     on_step : called now and then with the share done

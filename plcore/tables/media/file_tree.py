@@ -94,9 +94,7 @@ class FileTree(ABC):
         for name in (self._folder + path, path):
             if name in self._paths and name not in self.table_names:
                 return name
-        known = [
-            one.removeprefix(self._folder) for one in self._alike.get(PurePosixPath(path).name.lower(), ())
-        ]
+        known = [one.removeprefix(self._folder) for one in self._alike.get(PurePosixPath(path).name.lower(), ())]
         fix = f"Put the file into the {self.what}, or leave the cell empty."
         if len(known) == 1:
             fix = f"Write {quoted(known[0])}, which is in the {self.what} (capitals count)."
@@ -117,9 +115,7 @@ class FileTree(ABC):
 
     def _tables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain, others = (
-            tuple(
-                name for name in self._paths if name.lower().endswith(endings) and not _SETTINGS.search(name)
-            )
+            tuple(name for name in self._paths if name.lower().endswith(endings) and not _SETTINGS.search(name))
             for endings in (_TABLES, _OTHER_TABLES)
         )
         texts = [name for name in self._paths if name.lower().endswith(_TEXT)]
@@ -188,9 +184,7 @@ def normal(name: str) -> str:
 def is_litter(name: str) -> bool:
     """Whether a file manager added this file: __MACOSX/, .DS_Store, Thumbs.db."""
     last = name.rpartition("/")[2]
-    return (
-        name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
-    )
+    return name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
 
 
 def in_mb(size: int) -> str:
@@ -311,9 +305,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
     if wrong := path_fault(name.removesuffix("/")):
-        return problem_with(
-            f"The name {shown} in the zip {wrong}.", "Make the zip again from plain files and folders."
-        )
+        return problem_with(f"The name {shown} in the zip {wrong}.", "Make the zip again from plain files and folders.")
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
         return problem_with(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
     if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, directory encrypted
@@ -322,9 +314,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
         fix = "Make the zip again, with an ordinary zip program and no special method."
         return problem_with(f"{shown} in the zip is packed in an unusual way.", fix)
     if name.lower().endswith(_ARCHIVES):
-        return problem_with(
-            f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip."
-        )
+        return problem_with(f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip.")
     if entry.file_size > (most := most_mb(name)) * MB:
         return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are taken.", SMALLER)
     return None
@@ -367,9 +357,7 @@ class Folder(FileTree):
         try:
             file = self._files[name].open("rb")
         except OSError as error:
-            raise MediaError(
-                f"it cannot be read ({error.strerror or error}).", "Make it readable."
-            ) from error
+            raise MediaError(f"it cannot be read ({error.strerror or error}).", "Make it readable.") from error
         size, most = os.fstat(file.fileno()).st_size, most_mb(name)
         if size > most * MB:
             file.close()
@@ -427,9 +415,7 @@ class FilesByBaseName:
             fix = "Put the files into folders called as in the table, or leave all but one of them out."
             raise MediaError(message, fix)
         message = f"the {self.files.what} holds no file named {quoted(base_name(cell))}."
-        raise MediaError(
-            message, f"Put the file into the {self.files.what}; folders do not matter, its name does."
-        )
+        raise MediaError(message, f"Put the file into the {self.files.what}; folders do not matter, its name does.")
 
     def open(self, name: str) -> BinaryIO:
         """Open a file by its name from `find`. Raises MediaError if it is damaged."""

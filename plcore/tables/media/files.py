@@ -38,9 +38,7 @@ def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, find
     begins = np.where(np.isnan(segments[:, 0]), 0.0, segments[:, 0])
     for row in first_rows(segments[:, 1] <= begins):
         message = f"the segment ends at second {segments[row, 1]:g}, but begins at second {begins[row]:g}."
-        finder.add(
-            row, end, message, "Write seconds from the begin of the recording, the end after the start."
-        )
+        finder.add(row, end, message, "Write seconds from the begin of the recording, the end after the start.")
     return segments
 
 

@@ -86,10 +86,7 @@ def thumbnail(data: bytes) -> bytes:
 
 
 def _resized(
-    image: Image.Image,
-    size: tuple[int, int],
-    box: tuple[float, float, float, float] | None,
-    how: Image.Resampling,
+    image: Image.Image, size: tuple[int, int], box: tuple[float, float, float, float] | None, how: Image.Resampling
 ) -> Image.Image:
     return image.resize(size, how, box, reducing_gap=2.0)
 

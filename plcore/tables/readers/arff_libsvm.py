@@ -14,22 +14,13 @@ import numpy as np
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.problems import check_size
-from plcore.tables.readers.reading import (
-    TableReading,
-    cell_text,
-    float_text,
-    json_candidates,
-    refusal,
-    text_table,
-)
+from plcore.tables.readers.reading import TableReading, cell_text, float_text, json_candidates, refusal, text_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text
 
 # Possessive, because over a million blank lines other patterns would backtrack through all ways to split them.
 _START = re.compile(rb"(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+@relation\b", re.IGNORECASE)
-_SPARSE = re.compile(
-    r"^[^\S\n]*+@data\b[^\n]*+\n(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+\{", re.IGNORECASE | re.MULTILINE
-)
+_SPARSE = re.compile(r"^[^\S\n]*+@data\b[^\n]*+\n(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+\{", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"<label\s[^>]*?name\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _MEKA = re.compile(r"-C\s+(-?\d+)")
 _NUMBERS = ("NUMERIC", "REAL", "INTEGER")
@@ -71,9 +62,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
     cells = text_table(names, columns)
     numbers = tuple(name for name, kind in attributes if kind in _NUMBERS and name not in labels)
     words = tuple(name for name, kind in attributes if isinstance(kind, list) and name not in labels)
-    roles = (
-        Roles(label_columns=labels, label_vectors=True, numbers=numbers, categories=words) if labels else None
-    )
+    roles = Roles(label_columns=labels, label_vectors=True, numbers=numbers, categories=words) if labels else None
     return TableReading(cells, "ARFF of label vectors" if labels else "ARFF", roles)
 
 
@@ -95,9 +84,7 @@ def _labels(names: Sequence[str], relation: str, labels_xml: str | None) -> tupl
     said = _MEKA.search(relation)
     count = int(said.group(1)) if said else 0
     if abs(count) > len(names):
-        raise refusal(
-            f"-C {count} says more labels than there are attributes.", "Correct the relation's name."
-        )
+        raise refusal(f"-C {count} says more labels than there are attributes.", "Correct the relation's name.")
     return tuple(names[:count] if count >= 0 else names[count:])
 
 
@@ -110,13 +97,9 @@ _SEEN = 20
 
 def looks_like_libsvm(data: bytes) -> bool:
     """Whether the first lines of a text all consist of labels and feature:value pairs."""
-    lines = [
-        line for line in data[:100_000].splitlines()[:_SEEN] if line.strip() and not line.startswith(b"#")
-    ]
+    lines = [line for line in data[:100_000].splitlines()[:_SEEN] if line.strip() and not line.startswith(b"#")]
     lines = [_QUERY.sub(b" 0:", line) for line in lines]
-    return any(_PAIR.search(line) for line in lines) and all(
-        _LINE.fullmatch(line) for line in lines[:-1] or lines
-    )
+    return any(_PAIR.search(line) for line in lines) and all(_LINE.fullmatch(line) for line in lines[:-1] or lines)
 
 
 def read_libsvm(data: bytes) -> TableReading:
@@ -130,9 +113,7 @@ def read_libsvm(data: bytes) -> TableReading:
             fix = "Remove the qid: pairs."
             raise refusal("the line has a query id (qid:), which is for rankings.", fix, line=number)
         if not _LINE.fullmatch(line):
-            message = (
-                f"the line is not labels and pairs as in 1,3 5:0.2: {quoted(line.decode(errors='replace'))}."
-            )
+            message = f"the line is not labels and pairs as in 1,3 5:0.2: {quoted(line.decode(errors='replace'))}."
             raise refusal(message, "Correct the line.", row=rows + 1, line=number)
         rows += bool(line.partition(b"#")[0].strip())
     from sklearn.datasets import load_svmlight_file  # adds 3 MB to each process
@@ -142,15 +123,11 @@ def read_libsvm(data: bytes) -> TableReading:
     try:
         X, y = load_svmlight_file(io.BytesIO(data), multilabel=True, zero_based=True)
     except ValueError as error:
-        raise refusal(
-            f"The lines cannot be read ({error}).", "Give the features of a line in rising order."
-        ) from error
+        raise refusal(f"The lines cannot be read ({error}).", "Give the features of a line in rising order.") from error
     dense = X.toarray()
     first = 0 if dense[:, :1].any() else 1  # most count features from 1
     names = [f"x{k}" for k in range(first, dense.shape[1])]
-    lists = [
-        json.dumps([float_text(float(label)) for label in labels]) if len(labels) else "" for labels in y
-    ]
+    lists = [json.dumps([float_text(float(label)) for label in labels]) if len(labels) else "" for labels in y]
     columns = [numbers_as_text(np.ascontiguousarray(dense[:, k])) for k in range(first, dense.shape[1])]
     cells = text_table(["candidates", *names], [lists, *columns])
     return TableReading(cells, "libsvm lines", json_candidates("candidates", numbers=tuple(names)))

@@ -39,15 +39,11 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * _MB:
-                raise refusal(
-                    f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
-                )
+                raise refusal(f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows.")
             for entry in file.infolist():
                 if entry.filename == "format.npy":  # bytes, from SciPy's save_npz
                     if not file.read(entry).endswith(b"csr"):
-                        raise refusal(
-                            "The sparse matrix is not in the format CSR.", "Save it as matrix.tocsr()."
-                        )
+                        raise refusal("The sparse matrix is not in the format CSR.", "Save it as matrix.tocsr().")
                     continue
                 name = entry.filename.removesuffix(".npy").removeprefix("winnow_")
                 name = "ids" if entry.filename == "winnow_id.npy" else name
@@ -121,11 +117,7 @@ def _checked(
     if count and not 0 <= at.min() <= at.max() < sides[1]:
         raise ValueError("a place lies outside of the matrix")
     values = values[:count]
-    return (
-        values.astype(np.float32) if values.dtype == np.float16 else values,
-        at,
-        starts,
-    )  # SciPy has no float16
+    return (values.astype(np.float32) if values.dtype == np.float16 else values, at, starts)  # SciPy has no float16
 
 
 MAT_START = b"MATLAB 5.0 MAT-file"
@@ -157,9 +149,7 @@ def load_mat(data: bytes) -> dict[str, AnyArray]:
                 unpacked = zlib.decompressobj().decompress(body, MAX_UNPACKED_MB * _MB - size + 1)
                 size += len(unpacked)
                 if size > MAX_UNPACKED_MB * _MB:
-                    raise refusal(
-                        f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
-                    )
+                    raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows.")
                 element = next(_elements(unpacked, order))
                 body = element.body
             if element.kind == _MATRIX:
@@ -258,11 +248,7 @@ def read_npz(data: bytes) -> TableReading:
         return _of_scores(arrays)
     if set(arrays) >= {"ids", "classes", "candidates"} and _first(arrays, _FEATURES) is None:
         return read_written(arrays)
-    if (
-        set(arrays) >= {"ids", "values"}
-        and {"classes", "labels"} & set(arrays)
-        and _first(arrays, _FEATURES) is None
-    ):
+    if set(arrays) >= {"ids", "values"} and {"classes", "labels"} & set(arrays) and _first(arrays, _FEATURES) is None:
         return read_vectors(arrays)
     if set(arrays) >= set(_CSR):
         arrays["X"] = _matrix(arrays)
@@ -291,9 +277,7 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
     if not _is_sparse_votes(arrays):
         return read_votes(arrays, columns)
     stored = arrays["data"]
-    if (stored < 0).any() and not (
-        stored == 0
-    ).any():  # from an array with -1: SciPy does not store votes for class 0
+    if (stored < 0).any() and not (stored == 0).any():  # from an array with -1: SciPy does not store votes for class 0
         return read_votes({"L": np.asarray(_matrix(arrays))}, columns)
     # A place without a stored value has no vote. Classes count from 1, unless votes of -1 are stored.
     votes = np.asarray(_matrix(arrays) if not (stored < 0).any() else _matrix({**arrays, "data": stored + 1}))
@@ -399,21 +383,12 @@ class _Column(NamedTuple):
 def _of_scores(arrays: Mapping[str, AnyArray]) -> TableReading:
     scores, classes = arrays["scores"], [str(name) for name in arrays["classes"].ravel()]
     ids = arrays.get("ids")
-    if (
-        scores.ndim != 2
-        or scores.shape[1] != len(classes)
-        or (ids is not None and ids.shape != scores.shape[:1])
-    ):
+    if scores.ndim != 2 or scores.shape[1] != len(classes) or (ids is not None and ids.shape != scores.shape[:1]):
         shapes = listed([f"{name} {array.shape}" for name, array in arrays.items()])
-        raise refusal(
-            f"The sides of the arrays do not fit: {shapes}.", "Give ids (n,), classes (m,), scores (n, m)."
-        )
+        raise refusal(f"The sides of the arrays do not fit: {shapes}.", "Give ids (n,), classes (m,), scores (n, m).")
     check_size(len(scores), len(classes) + 1)
     given = [_Column("id", _texts(ids))] if ids is not None else []
-    columns = [
-        *given,
-        *(_Column(f"p_{name}", numbers_as_text(scores[:, k])) for k, name in enumerate(classes)),
-    ]
+    columns = [*given, *(_Column(f"p_{name}", numbers_as_text(scores[:, k])) for k, name in enumerate(classes))]
     cells = text_table([column.name for column in columns], [column.cells for column in columns])
     return TableReading(cells, "NumPy arrays, scores of classes")
 
@@ -443,21 +418,15 @@ def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> An
         if matrix.shape[1] == n_rows:
             return matrix.T
     elif matrix.ndim == 2 and len(matrix) == n_rows:
-        message = (
-            f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
-        )
+        message = f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
         raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
-    message = (
-        f"The {name} are {matrix.shape}, and no side of that is the number of rows of the features, {n_rows}."
-    )
+    message = f"The {name} are {matrix.shape}, and no side of that is the number of rows of the features, {n_rows}."
     raise refusal(message, _LAYOUT)
 
 
 def _bits(matrix: AnyArray, name: str) -> AnyArray:
     """Convert a matrix to int8. Raises TableError for numbers other than 0 and 1."""
-    wrong = (
-        np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
-    )
+    wrong = np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
     if len(wrong):
         row, column = (int(place) for place in wrong[0])
         raise refusal(f"The {name} hold {matrix[row, column]}.", "Write 0 and 1 alone.", row=row + 1)
@@ -476,8 +445,7 @@ def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_on
         bits = _bits(_rows_first(truth, n_rows, "true labels", square=not from_one), "true labels")
         if bits.shape[1] != len(classes):
             raise refusal(
-                f"Got {counted(len(classes), 'class', 'classes')}, but {bits.shape[1]} in the true labels.",
-                _LAYOUT,
+                f"Got {counted(len(classes), 'class', 'classes')}, but {bits.shape[1]} in the true labels.", _LAYOUT
             )
         many = np.flatnonzero(bits.sum(axis=1) > 1)
         if many.size:
@@ -502,8 +470,7 @@ def _class_names(arrays: Mapping[str, AnyArray], count: int, prefix: str = "") -
         return [f"{prefix}{k}" for k in range(count)]
     if given.size != count:
         raise refusal(
-            f"Got {counted(given.size, 'class name')} for {counted(count, 'class', 'classes')}.",
-            "Give one for each.",
+            f"Got {counted(given.size, 'class name')} for {counted(count, 'class', 'classes')}.", "Give one for each."
         )
     return [str(name) for name in given.ravel()]
 

@@ -70,9 +70,7 @@ def a_list(value: Json, row: int | None, where: str) -> list[Json]:
         return []
     if isinstance(value, list):
         return value
-    raise refuse(
-        row, where, f"expected a list, got {shown(value)}.", "Write [...] here, or leave the field out."
-    )
+    raise refuse(row, where, f"expected a list, got {shown(value)}.", "Write [...] here, or leave the field out.")
 
 
 def a_name(value: Json, row: int | None, where: str, what: str = "a label") -> str:
@@ -81,9 +79,7 @@ def a_name(value: Json, row: int | None, where: str, what: str = "a label") -> s
         value = str(value)
     if isinstance(value, str) and value.strip() and "\0" not in value:
         return value.strip()
-    raise refuse(
-        row, where, f"expected {what} as text, got {shown(value)}.", "Write a name that is not empty."
-    )
+    raise refuse(row, where, f"expected {what} as text, got {shown(value)}.", "Write a name that is not empty.")
 
 
 def a_name_or_none(value: Json, row: int | None, where: str, what: str) -> str | None:
@@ -204,14 +200,11 @@ def rows_reading(
             f"{counted(weightless, 'label')} with the weight 0 {either(weightless, 'is', 'are')} no candidate of the "
             "row."
         )
-    named = {
-        label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None
-    }
+    named = {label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None}
     every = sorted_classes(list(named | set(classes)))
     if not every:
         raise refusal(
-            "No label is named anywhere in it.",
-            "Export it with answers, predictions or options, and import that.",
+            "No label is named anywhere in it.", "Export it with answers, predictions or options, and import that."
         )
     sets, open_rows = _candidate_cells(rows, every)
     if open_rows:
@@ -222,9 +215,7 @@ def rows_reading(
     said += _drop_odd_truths(rows)
     own = {name: None for row in rows for name in row.cells}
     names = dict(zip(own, _free_names(own), strict=True))
-    columns: dict[str, list[object]] = {
-        names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
-    }
+    columns: dict[str, list[object]] = {names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own}
     columns[CANDIDATES] = list(sets)
     if any(row.sources for row in rows):
         columns[SOURCES] = [json_text(row.sources) if row.sources else "" for row in rows]
@@ -234,9 +225,7 @@ def rows_reading(
     cells = cells_of(columns)
     id_column = _id_column(cells, None if row_id is None else names.get(row_id), said)
     reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # columns with these names reveal the label
-    describe = [
-        names[name] for name in own if (describing is None or name in describing) and name not in reserved
-    ]
+    describe = [names[name] for name in own if (describing is None or name in describing) and name not in reserved]
     if not describe and not has_rows:
         said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
@@ -302,20 +291,14 @@ def unlike_note(said: Iterable[Mapping[str, Collection[int | None]]]) -> list[st
 
 
 def _vectors_reading(
-    rows: Sequence[Row],
-    format_name: str,
-    describing: Collection[str] | None,
-    row_id: str | None,
-    notes: Iterable[str],
+    rows: Sequence[Row], format_name: str, describing: Collection[str] | None, row_id: str | None, notes: Iterable[str]
 ) -> TableReading:
     """Build the reading of rows with label vectors: a column of 1, 0 or nothing for each label."""
     labels = tuple(dict.fromkeys(label for row in rows for label in row.vector or ()))
     own = list(dict.fromkeys(name for row in rows for name in row.cells))
     new_names = names_beside(own, labels)
     names = {name: new_names.get(name, name) for name in own}
-    columns: dict[str, list[object]] = {
-        names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
-    }
+    columns: dict[str, list[object]] = {names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own}
     for label in labels:
         columns[label] = [_CELLS[(row.vector or {}).get(label)] for row in rows]
     check_size(len(rows), len(columns))

@@ -72,9 +72,7 @@ def look_at_parts(data: bytes) -> Oddities:
 def refuse_many(cells: int) -> None:
     """Raise TableError if the sheets together have too many cells."""
     if cells > MAX_CELLS:
-        message = (
-            f"The sheets reach over {cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
-        )
+        message = f"The sheets reach over {cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
         raise refusal(message, _FIX)
 
 
@@ -84,8 +82,7 @@ def _cells_of_xlsx(part: bytes) -> int:
     if len(found) < n_cells:
         found = _CELL.findall(part)
     area = _area(
-        {int(row) for row in {row for _, row in found}},
-        {_number(name) for name in {name for name, _ in found}},
+        {int(row) for row in {row for _, row in found}}, {_number(name) for name in {name for name, _ in found}}
     )
     # Cells without a position follow the previous one. Few programs write this, for small sheets: count the whole
     # square.
@@ -143,11 +140,7 @@ def _cells_of_ods(part: bytes) -> int:
             rows, times, column = rows + number, number, 0
         else:
             column += number
-            if (
-                b"office:value" in attributes
-                or b"calcext:value" in attributes
-                or not attributes.endswith(b"/")
-            ):
+            if b"office:value" in attributes or b"calcext:value" in attributes or not attributes.endswith(b"/"):
                 last_row, width = max(rows, times), max(width, column)
     return total + last_row * width
 
@@ -366,9 +359,7 @@ def _people(same: Mapping[str, TableReading]) -> TableReading | None:
     if any(len(one) != len(first) for one in others):
         return None
     differ = [
-        name
-        for name in first.columns
-        if any((one[name].to_numpy() != first[name].to_numpy()).any() for one in others)
+        name for name in first.columns if any((one[name].to_numpy() != first[name].to_numpy()).any() for one in others)
     ]
     kept = first.drop(columns=differ)
     if len(differ) != 1 or not {*kept.columns}.isdisjoint(same):
@@ -412,9 +403,7 @@ def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> 
     cells = text_table(names, [column_text(column) for column in columns], lines)
     notes = []
     if left_out:
-        shown = listed(
-            [next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3
-        )
+        shown = listed([next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3)
         notes.append(f"Lines around the table are left out, {len(left_out)}: {shown}.")
     return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
 
@@ -506,9 +495,7 @@ def _names(lines: Sequence[Sequence[str]]) -> list[str]:
     found, reach = [], ""
     for up, name in zip(upper, plain, strict=True):
         reach = up or reach
-        found.append(
-            f"{reach} {name}" if len(lines) > 1 and plain.count(name) > 1 and reach != name else name
-        )
+        found.append(f"{reach} {name}" if len(lines) > 1 and plain.count(name) > 1 and reach != name else name)
     return found
 
 

@@ -104,9 +104,7 @@ class Told:
     voters: str | None = ""
 
 
-def written_metadata(
-    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told
-) -> dict[bytes, bytes]:
+def written_metadata(schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told) -> dict[bytes, bytes]:
     """Return the metadata of a schema to write.
 
     labels : class names of the columns with class numbers, or lists of them      told : for `read_told`

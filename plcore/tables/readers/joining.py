@@ -107,9 +107,7 @@ def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFil
     assert vectors is not None  # noqa: S101 - there is a column
     if sp.issparse(vectors):
         raise refusal("The vectors are sparse: they belong to a table of their own.", _FIX)
-    return VectorFile(
-        np.asarray(vectors), {name: reading.cells[name].str.strip().tolist() for name in others}
-    )
+    return VectorFile(np.asarray(vectors), {name: reading.cells[name].str.strip().tolist() for name in others})
 
 
 def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
@@ -127,9 +125,7 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
             has = counted(len(file.values), "row")
             message = f"The file of vectors has {has} and no names of them; the table has {n:,}."
             raise refusal(message, "Give ids with them, an array 'ids' or a column 'id'.")
-        return _with(
-            reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
-        )
+        return _with(reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",))
     keys, own, names, by = _matched(reading, file)
     first: dict[str, int] = {}
     for place, name in enumerate(names):
@@ -169,9 +165,7 @@ def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: st
 _ROW_NUMBER = "row number"
 
 
-def _matched(
-    reading: TableReading, file: VectorFile
-) -> tuple[Sequence[str], Sequence[str], Sequence[str], str]:
+def _matched(reading: TableReading, file: VectorFile) -> tuple[Sequence[str], Sequence[str], Sequence[str], str]:
     """Return (keys of the table's rows, their names for messages, names of the vectors, description of the key)."""
     cells = reading.cells
     roles = reading.suggest_roles()
@@ -197,9 +191,7 @@ def _matched(
         _, own, other = best
         return keys[own], keys[own], file.names[other], f"column {quoted(own)}"
     shown = listed(next(iter(file.names.values())), 3)
-    where = (
-        f"column {quoted(roles.id)}, which holds {listed(keys[roles.id], 3)}" if roles.id else "any column"
-    )
+    where = f"column {quoted(roles.id)}, which holds {listed(keys[roles.id], 3)}" if roles.id else "any column"
     raise refusal(
         f"No vector ({len(file.values):,}), of {shown}, is of a row of the table: they are not in {where}.",
         "Name the rows alike in both files.",
@@ -237,11 +229,7 @@ def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None =
         vectors = [*_vectors(reading.cells, roles)]
         sets = [{} for _ in vectors]
     else:
-        sets = (
-            _own_sets(reading.cells)
-            if own_form
-            else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
-        )
+        sets = _own_sets(reading.cells) if own_form else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
     own = {column for role, column in roles.used() if role not in _DESCRIBING}
     own |= {SOURCES} if own_form else set()
     rows = {}
@@ -288,10 +276,7 @@ def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
         raise table_error(problems)
     weights = found.weights
     return [
-        {
-            found.classes[k]: None if weights is None else float(weights[row, k])
-            for k in np.flatnonzero(may_be)
-        }
+        {found.classes[k]: None if weights is None else float(weights[row, k]) for k in np.flatnonzero(may_be)}
         for row, may_be in enumerate(found.candidates)
     ]
 
@@ -473,9 +458,7 @@ def _ids_begin_again(tables: Mapping[str, TableReading], column: str, about: Seq
     return other > same
 
 
-def stacked(
-    tables: Mapping[str, TableReading], column: str, what: str, *, votes: bool = False
-) -> TableReading:
+def stacked(tables: Mapping[str, TableReading], column: str, what: str, *, votes: bool = False) -> TableReading:
     """Concatenate the rows of these parts, each with the name of its part.
 
     Ids that restart in each part get its name as a prefix.

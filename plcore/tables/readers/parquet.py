@@ -23,14 +23,7 @@ from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MediaErr
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, check_size, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
-from plcore.tables.readers.reading import (
-    TableReading,
-    cell_text,
-    check_vectors,
-    own_roles,
-    refusal,
-    text_table,
-)
+from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, refusal, text_table
 from plcore.tables.roles.cell_types import with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
@@ -131,9 +124,7 @@ class ColumnReader:
     def _put(self, name: str, column: pa.LargeStringArray) -> None:
         self._size += column.nbytes
         if self._size > MAX_UNPACKED_MB * _MB:
-            raise refusal(
-                f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows."
-            )
+            raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
         self.names.append(name)
         self.columns.append(column)
 
@@ -162,9 +153,7 @@ class ColumnReader:
                 lengths = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
                 self._size += int(pc.sum(lengths, min_count=0).as_py())
             if self._size > MAX_UNPACKED_MB * _MB:
-                raise refusal(
-                    f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows."
-                )
+                raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
             value_type = pa.large_string()
         return column.cast(value_type)
 
@@ -175,9 +164,7 @@ class ColumnReader:
         if not is_score and width >= fewest_numbers(name):
             self._add_vectors(name, column, width)
             return
-        names = (
-            [f"p_{each}" for each in classes[0]] if is_score else [f"{name}_{k + 1}" for k in range(width)]
-        )
+        names = [f"p_{each}" for each in classes[0]] if is_score else [f"{name}_{k + 1}" for k in range(width)]
         check_size(self.n_rows, len(self.names) + width)
         values = pc.list_flatten(pc.drop_null(column)).to_numpy().reshape(-1, width)
         table = np.full((self.n_rows, width), np.nan, dtype=values.dtype)
@@ -187,9 +174,7 @@ class ColumnReader:
             self.types[each] = column.type.value_type
         if is_score:
             self.scores += names
-            self.notes.append(
-                f"{quoted(name)} was taken for the probabilities of the {width} classes, in their order."
-            )
+            self.notes.append(f"{quoted(name)} was taken for the probabilities of the {width} classes, in their order.")
 
     def _add_vectors(self, name: str, column: pa.ChunkedArray, width: int) -> None:
         check_vectors(name, self.n_rows, width)
@@ -240,12 +225,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _holds_bytes(kind: pa.DataType) -> bool:
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    kinds = (
-        pa.types.is_binary,
-        pa.types.is_large_binary,
-        pa.types.is_fixed_size_binary,
-        pa.types.is_binary_view,
-    )
+    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     return any(fits(inner) for fits in kinds) or any(
         _holds_bytes(inner.field(place).type) for place in range(inner.num_fields)
     )
@@ -374,11 +354,7 @@ def _of_table(table: pa.Table, name: str) -> TableReading:
 
 
 def roles_of(
-    cells: pd.DataFrame,
-    schema: pa.Schema,
-    features: DatasetFeatures,
-    scores: Sequence[str],
-    files: MediaFiles | None,
+    cells: pd.DataFrame, schema: pa.Schema, features: DatasetFeatures, scores: Sequence[str], files: MediaFiles | None
 ) -> Roles | None:
     """Return the roles given by a file's schema; None if they must be guessed. scores : class probability columns"""
     return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)

@@ -169,9 +169,7 @@ class _Stored:
         widths = {name: array.shape[1] for name, array in some.arrays.items()}
         if some.names != self.names or widths != {name: width for name, (_, width) in self._vectors.items()}:
             others = sorted({*some.names, *widths} ^ {*self.names, *self._vectors}) or sorted(widths)
-            message = (
-                f"{quoted(others[0])} has other lists from row {self.n_done + 1:,} on, in {quoted(file)}."
-            )
+            message = f"{quoted(others[0])} has other lists from row {self.n_done + 1:,} on, in {quoted(file)}."
             raise refusal(message, "Write lists of equally many numbers into all rows.")
         assert self._writer is not None  # noqa: S101
         self._writer.write_batch(pa.record_batch(some.columns, schema=self._schema))
@@ -182,9 +180,7 @@ class _Stored:
     def _begin(self, first: ColumnReader) -> None:
         self.names, self.notes, self.scores = first.names, first.notes, first.scores
         self.types = first.types
-        self._schema = pa.schema(
-            [pa.field(str(place), pa.large_string()) for place in range(len(self.names))]
-        )
+        self._schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
         self._sink = pa.OSFile(str(self._folder / CELLS), "wb")
         self._writer = pa.ipc.new_file(self._sink, self._schema)
         for place, (name, array) in enumerate(first.arrays.items()):

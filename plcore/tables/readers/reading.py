@@ -93,9 +93,7 @@ def own_roles(
         return own
     guess = suggest_roles(cells[others], files=files, typed=typed)
     found = replace(own, **{name: getattr(guess, name) for name in _SHOWN})
-    labels = (
-        set(named_labels(cells, own, Finder(None)).labels.unique().to_pylist()) if own.candidates else set()
-    )
+    labels = set(named_labels(cells, own, Finder(None)).labels.unique().to_pylist()) if own.candidates else set()
     # Votes and true labels, no matter their names: as features they would reveal every answer.
     categories = tuple(name for name in found.categories if not set(cells[name].str.strip()) <= {*labels, ""})
     return replace(found, categories=categories)
@@ -109,16 +107,12 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
 def check_vectors(name: str, n_rows: int, width: int) -> None:
     """Raise TableError if a vector column has too many numbers; call this before allocating the column."""
     if n_rows * width > MAX_NUMBERS:
-        message = (
-            f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
-        )
+        message = f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
         raise refusal(message, "Make them shorter, by principal components, say, or import fewer rows.")
 
 
 def text_table(
-    names: Sequence[str],
-    columns: Sequence[Sequence[str] | pa.LargeStringArray],
-    lines: Sequence[int] | None = None,
+    names: Sequence[str], columns: Sequence[Sequence[str] | pa.LargeStringArray], lines: Sequence[int] | None = None
 ) -> pd.DataFrame:
     """Build the cells from text columns and their names.
 
@@ -151,9 +145,7 @@ def text_table(
 
 def cells_of(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     """Convert values by column to text cells, as in `plcore.tables.text.frames`."""
-    return frame_as_text(
-        pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
-    )
+    return frame_as_text(pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()}))
 
 
 def json_candidates(column: str, **roles: Any) -> Roles:

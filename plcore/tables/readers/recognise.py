@@ -42,27 +42,12 @@ from plcore.tables.readers.joining import (
 )
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import records_in
-from plcore.tables.readers.registry import (
-    NPY,
-    NPZ,
-    byte_format,
-    joined,
-    lacks_rows,
-    read_together,
-    shaped,
-    text_format,
-)
+from plcore.tables.readers.registry import NPY, NPZ, byte_format, joined, lacks_rows, read_together, shaped, text_format
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
 from plcore.tables.readers.tools.kaleidoscope import with_metadata
-from plcore.tables.readers.tools.monitoring import (
-    CAMTRAP_OBSERVATIONS,
-    OBSERVATIONS,
-    PACKAGE,
-    levels_of,
-    read_package,
-)
+from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS, OBSERVATIONS, PACKAGE, levels_of, read_package
 from plcore.tables.readers.tools.plain_records import with_labels
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
@@ -77,15 +62,7 @@ from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
 from plcore.tables.readers.tools.speciesnet import with_pictures
 from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.text.arrow import GatheredText, stripped
-from plcore.tables.text.csv import (
-    EMPTY,
-    HEADER_ONLY,
-    LINE_INDEX,
-    as_text,
-    cells_of_text,
-    is_other_file,
-    is_other_text,
-)
+from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file, is_other_text
 from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
 GZIP_START = b"\x1f\x8b"
@@ -211,9 +188,7 @@ def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
 
 def _numbers_of(cells: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the cells of the number columns."""
-    return tuple(
-        cell for cell, name in zip(cells, names, strict=True) if name in _NUMBERS or name in _MAYBE_NUMBERS
-    )
+    return tuple(cell for cell, name in zip(cells, names, strict=True) if name in _NUMBERS or name in _MAYBE_NUMBERS)
 
 
 def _fits(cell: str, name: str) -> bool:
@@ -224,10 +199,7 @@ def _fits(cell: str, name: str) -> bool:
     return True
 
 
-_UNPACK = {
-    "gzip file": "Unpack it and import what is inside.",
-    "zip": "Unpack it and put its files into the zip.",
-}
+_UNPACK = {"gzip file": "Unpack it and import what is inside.", "zip": "Unpack it and put its files into the zip."}
 
 
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
@@ -322,11 +294,7 @@ def _read_together(archive: FileTree) -> TableReading | None:
     except TableError:  # reported when it is read as a table
         return None
     found = read_together(files) if len(files) == len(archive.table_names) else None
-    return (
-        None
-        if found is None
-        else replace(found, format=f"{archive.what} of {len(files)} files ({found.format})")
-    )
+    return None if found is None else replace(found, format=f"{archive.what} of {len(files)} files ({found.format})")
 
 
 def _read_with_votes(archive: FileTree) -> TableReading | None:
@@ -365,9 +333,7 @@ def _read_detections(archive: FileTree) -> TableReading | None:
         f"The {len(names)} tables in the {archive.what} were read one after the other, in the order of their names."
     ]
     if silent:
-        said.append(
-            f"No detection in {listed(silent, 5)}: no row is made of {'it' if len(silent) == 1 else 'them'}."
-        )
+        said.append(f"No detection in {listed(silent, 5)}: no row is made of {'it' if len(silent) == 1 else 'them'}.")
     if len({frozenset(one.cells.columns) for one in readings}) > 1:
         said.append("The tables have different columns: what one of them lacks is empty in its rows.")
     notes = dict.fromkeys(note for one in readings for note in one.notes)
@@ -383,9 +349,7 @@ def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
     found = vectors_of_npz(data) if byte_format(data) is NPZ else vectors_of_table(read_table(data, called))
     if found is None:
-        raise refusal(
-            "The file of vectors holds labels, too: it is a table of its own.", "Import it by itself."
-        )
+        raise refusal("The file of vectors holds labels, too: it is a table of its own.", "Import it by itself.")
     return found
 
 
@@ -409,9 +373,7 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
     (other,) = (one for one in archive.table_names if one != name)
     reading = replace(_read_member(archive, other), files=MediaFiles(archive))
     told = with_vectors(shaped(reading), vectors)
-    return replace(
-        told, format=f"{archive.what} of a table ({told.format}), its files and vectors of its rows"
-    )
+    return replace(told, format=f"{archive.what} of a table ({told.format}), its files and vectors of its rows")
 
 
 def _read_two(archive: FileTree) -> TableReading | None:
@@ -458,18 +420,12 @@ def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReadi
     tables = dict(zip(archive.table_names, readings, strict=True))
     votes = vote_columns(readings[0].cells) is not None
     if again := rows_again(tables, votes=votes):
-        message = (
-            f"The {archive.what} holds {len(tables)} tables with the same columns: {listed(list(tables))}. "
-        )
+        message = f"The {archive.what} holds {len(tables)} tables with the same columns: {listed(list(tables))}. "
         message += f"They share {again}, so they are no parts of one table."
-        fix = (
-            "Leave one in it. If each is one person's, write a table with the columns task, worker and label."
-        )
+        fix = "Leave one in it. If each is one person's, write a table with the columns task, worker and label."
         raise refusal(message, fix)
     found = stacked(tables, SOURCE_FILE, "tables", votes=votes)
-    return replace(
-        found, format=f"{archive.what} of {len(tables)} tables ({found.format})", files=MediaFiles(archive)
-    )
+    return replace(found, format=f"{archive.what} of {len(tables)} tables ({found.format})", files=MediaFiles(archive))
 
 
 def _with_left(reading: TableReading, archive: FileTree, left: Sequence[str]) -> TableReading:

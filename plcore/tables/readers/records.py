@@ -68,14 +68,11 @@ def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
 def _is_weights(value: Json) -> bool:
     """Whether this is {label: number}; null means that the row lacks the key."""
     return isinstance(value, dict) and all(
-        each is None or (isinstance(each, (int, float)) and not isinstance(each, bool))
-        for each in value.values()
+        each is None or (isinstance(each, (int, float)) and not isinstance(each, bool)) for each in value.values()
     )
 
 
-def _flattened(
-    record: JsonObject, place: int, lines: Sequence[int] | None, weighted: frozenset[str]
-) -> JsonObject:
+def _flattened(record: JsonObject, place: int, lines: Sequence[int] | None, weighted: frozenset[str]) -> JsonObject:
     row: JsonObject = {}
     for name, value in _fields(record, "", MAX_DEPTH, weighted):
         if name in row:
@@ -181,9 +178,7 @@ class _Parser:
     def notes(self) -> tuple[str, ...]:
         if not self._nan:
             return ()
-        return (
-            f"NaN stands {counted(self._nan, 'time')} in the file, which JSON does not know: read as empty.",
-        )
+        return (f"NaN stands {counted(self._nan, 'time')} in the file, which JSON does not know: read as empty.",)
 
     def parse(self, text: str, row: int | None = None, line: int | None = None) -> Json:
         try:
@@ -193,18 +188,12 @@ class _Parser:
             message = f"an object has the key {quoted(error.args[0])} twice."
             raise refusal(message, "Keep one of them, or rename one.", row=row, line=line) from None
         except json.JSONDecodeError as error:
-            where = (
-                f"character {error.colno}"
-                if line is not None
-                else f"line {error.lineno}, character {error.colno}"
-            )
+            where = f"character {error.colno}" if line is not None else f"line {error.lineno}, character {error.colno}"
             message = f"this is no JSON at {where}: {error.msg[:1].lower()}{error.msg[1:]}."
             fix = "Correct the place, or write the file by a program."
             raise refusal(message, fix, row=row, line=line if line is not None else error.lineno) from None
         except ValueError as error:  # a number with more than 4,300 digits
-            raise refusal(
-                f"a number cannot be read ({error}).", "Write it as text.", row=row, line=line
-            ) from None
+            raise refusal(f"a number cannot be read ({error}).", "Write it as text.", row=row, line=line) from None
 
     def _constant(self, name: str) -> float:
         self._nan += name == "NaN"

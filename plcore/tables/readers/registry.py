@@ -55,25 +55,10 @@ from plcore.tables.readers.tools.crowds import (
     with_answers,
 )
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
-from plcore.tables.readers.tools.kaleidoscope import (
-    KALEIDOSCOPE_CLUSTERS,
-    KALEIDOSCOPE_IDS,
-    KALEIDOSCOPE_META,
-)
+from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS, KALEIDOSCOPE_META
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
-from plcore.tables.readers.tools.language_models import (
-    ANTHROPIC_BATCHES,
-    BATCH_FILES,
-    BATCHES,
-    LLAMA_CPP,
-    LONG_SCORES,
-)
-from plcore.tables.readers.tools.megadetector import (
-    ADDAXAI,
-    ITEMS,
-    MEGADETECTOR,
-    PYTORCH_WILDLIFE,
-)
+from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCH_FILES, BATCHES, LLAMA_CPP, LONG_SCORES
+from plcore.tables.readers.tools.megadetector import ADDAXAI, ITEMS, MEGADETECTOR, PYTORCH_WILDLIFE
 from plcore.tables.readers.tools.monitoring import (
     BIRDNET_GO,
     BIRDNET_GO_NOTES,
@@ -93,12 +78,7 @@ from plcore.tables.readers.tools.plain_records import (
     TOLOKA_AGGREGATED,
     ZERO_SHOT,
 )
-from plcore.tables.readers.tools.sound_detectors import (
-    DETECTION_TABLES,
-    DetectionTable,
-    looks_like_labels,
-    read_labels,
-)
+from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES, DetectionTable, looks_like_labels, read_labels
 from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
 from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
 from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
@@ -165,9 +145,7 @@ _AS_CSV = "Export the table as CSV in UTF-8 and import that."
 _NAMED = "Import a zip of the images and a table that names them."
 _PACK = "Pack it as .gz or .zip, or import the table in it."
 NPY = ByteFormat((b"\x93NUMPY",), read_npy)
-NPZ = ByteFormat(
-    ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names)
-)
+NPZ = ByteFormat(ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names))
 
 TOGETHER = (DOCCANO_CONFIG, DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
 """Tools that write several JSON files, as `RecordFiles`."""
@@ -175,9 +153,7 @@ TOGETHER = (DOCCANO_CONFIG, DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
 READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
     ByteFormat((XLS_START,), read_workbook),
     ByteFormat(
-        ZIP_STARTS,
-        read_workbook,
-        lambda names: "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names,
+        ZIP_STARTS, read_workbook, lambda names: "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
     ),
     NPZ,
     ByteFormat((PARQUET_START,), read_parquet),
@@ -199,21 +175,14 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     _refused("a zstd archive", _PACK, b"\x28\xb5\x2f\xfd"),
     _refused("an SQLite database", _AS_CSV, b"SQLite format 3"),
     _refused("an image", _NAMED, b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
-    TextFormat(
-        lambda data, _name: looks_like_json(data),
-        lambda data, _name, _xml: read_json(data, read_records),
-    ),
+    TextFormat(lambda data, _name: looks_like_json(data), lambda data, _name, _xml: read_json(data, read_records)),
     TextFormat(lambda data, _name: looks_like_arff(data), lambda data, _name, xml: read_arff(data, xml)),
     TextFormat(
         lambda data, name: looks_like_libsvm(data) and not _is_csv_name(name),
         lambda data, _name, _xml: read_libsvm(data),
     ),
-    TextFormat(
-        lambda data, _name: looks_like_brat(data), refuse_spans("a file of brat (standoff annotation)")
-    ),
-    TextFormat(
-        lambda data, _name: looks_like_webanno(data), refuse_spans("a file of WebAnno or INCEpTION (TSV)")
-    ),
+    TextFormat(lambda data, _name: looks_like_brat(data), refuse_spans("a file of brat (standoff annotation)")),
+    TextFormat(lambda data, _name: looks_like_webanno(data), refuse_spans("a file of WebAnno or INCEpTION (TSV)")),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     OWN_SHEET,
     OWN_WIDE,
@@ -318,11 +287,7 @@ def shaped(reading: TableReading) -> TableReading:
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
-    read = (
-        shape.read(reading.cells, typed=reading.typed)
-        if isinstance(shape, TableTool)
-        else shape.read(reading.cells)
-    )
+    read = shape.read(reading.cells, typed=reading.typed) if isinstance(shape, TableTool) else shape.read(reading.cells)
     found = _with_files(read, reading.files)
     return replace(found, notes=(*reading.notes, *found.notes), asks=(*reading.asks, *found.asks))
 

@@ -227,15 +227,11 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     # Programs write -1 instead of the list if there is no label.
     read: list[Pairs | None] = [[] if cell == "-1" else read_cell(cell) for cell in distinct]
     codes = np.asarray(encoded.indices)
-    again = [
-        None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)
-    ]
+    again = [None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)]
     for row in first_rows(np.array([key is not None for key in again] or [False])[codes]):
         message = f"the object names {quoted(str(again[codes[row]]))} twice."
         finder.add(row, column, message, "Keep one of the two.")
-    wrong = np.array(
-        [pairs is None and key is None for pairs, key in zip(read, again, strict=True)] or [False]
-    )[codes]
+    wrong = np.array([pairs is None and key is None for pairs, key in zip(read, again, strict=True)] or [False])[codes]
     for row in first_rows(wrong):
         message = f"expected a list or an object of labels, got {quoted(text[row].as_py())}."
         fix = 'Write it as JSON, as in ["wren", "robin"] or {"wren": 0.6}, or choose a list with a separator.'

@@ -24,9 +24,7 @@ from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
-_VOTES = (
-    "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
-)
+_VOTES = "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
 SHOWN = 5  # names per sentence
 _MANY = 20
 _TOGETHER = 8  # number columns that are compared at a time
@@ -100,9 +98,7 @@ def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
     names = table.classes
     if is_weighted(names):
         message = f"The class names hold numbers: {_some(names)}."
-        yield Doubt(
-            "numbers-in-names", message, "If they are scores or counts, choose the form “list with numbers”."
-        )
+        yield Doubt("numbers-in-names", message, "If they are scores or counts, choose the form “list with numbers”.")
     elif len(found := [name for name in names if _PERCENT.fullmatch(name)]) > len(names) / 2:
         message = f"Most class names end with a percentage: {_some(found)}."
         yield Doubt("numbers-in-names", message, "If these are weights, write them as in wren:60%.")
@@ -111,9 +107,7 @@ def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("code-in-names", message, "If the cells are JSON or Python lists, choose that form.")
     elif len(found := [name for name in names if _DECIMAL.fullmatch(name)]) > len(names) / 2:
         message = f"Most class names are decimal numbers: {_some(found)}."
-        yield Doubt(
-            "numbers-as-names", message, "If this column holds scores, choose it as a column of scores."
-        )
+        yield Doubt("numbers-as-names", message, "If this column holds scores, choose it as a column of scores.")
 
 
 def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
@@ -123,9 +117,7 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
         return
     if weights is None or bool((weights == np.floor(weights)).all()):
         cell = next((cell for cell in table.cells[column] if cell.strip()), "")
-        message = (
-            f"The numbers after the names were read as weights, as in {quoted(cell)}: all of them are whole."
-        )
+        message = f"The numbers after the names were read as weights, as in {quoted(cell)}: all of them are whole."
         yield Doubt("numbers-as-weights", message, "If they belong to the names, choose the form “list”.")
 
 
@@ -137,9 +129,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     cells = table.cells[column].str.strip().unique().tolist()
     known = parts_known(cells, mark)
     split = [parts_of(cell, mark) for cell in cells]
-    odd = [
-        cell for cell, parts in zip(cells, split, strict=True) if len(parts) > 1 and not known & set(parts)
-    ]
+    odd = [cell for cell, parts in zip(cells, split, strict=True) if len(parts) > 1 and not known & set(parts)]
     if mark == ",":  # usual separator: only reported if most split cells have no known part
         odd = odd if 2 * len(odd) > sum(len(parts) > 1 for parts in split) else []
     else:
@@ -153,9 +143,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
 def _no_header(table: LabelTable) -> Iterator[Doubt]:
     """Label columns named like labels: the first row was taken for the header."""
     roles, classes = table.roles, set(table.classes)
-    columns = [
-        column for column in (roles.candidates, *roles.annotators, *roles.choices, roles.truth) if column
-    ]
+    columns = [column for column in (roles.candidates, *roles.annotators, *roles.choices, roles.truth) if column]
     odd = [column for column in columns if set(parts_of(column, roles.separator)) <= classes]
     if odd:
         message = f"The header holds labels: {_some(odd)}."
@@ -172,9 +160,7 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
         shown = "; ".join(" and ".join(map(quoted, names[:SHOWN])) for names in groups[:SHOWN])
         message = f"Class names are equal but for capitals, accents, spaces or a question mark: {shown}."
         yield Doubt(
-            "names-alike",
-            message,
-            "If they are the same, write them alike, or merge them once the project is made.",
+            "names-alike", message, "If they are the same, write them alike, or merge them once the project is made."
         )
 
 
@@ -188,9 +174,7 @@ def _plain(name: str) -> str:
 def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
     read = table.roles.ignored
     if read:
-        message = (
-            f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
-        )
+        message = f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
         yield Doubt("read-as-empty", message, "If it is a class, take it from what is ignored.")
     if kept := [name for name in table.classes if name in MISSING or _NO_WORD.fullmatch(name)]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (

@@ -65,9 +65,7 @@ _SOMETIMES = re.compile(
     r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|신뢰도|확신도|уверенность"
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
-_NEVER_LABELS = re.compile(
-    rf"(?:{_WHO}|user|reviewer|channel|link)s|(?:\w+_)?(?:ids|files|urls|paths|images|photos)"
-)
+_NEVER_LABELS = re.compile(rf"(?:{_WHO}|user|reviewer|channel|link)s|(?:\w+_)?(?:ids|files|urls|paths|images|photos)")
 _NO_LISTS = re.compile(
     r"authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
     r"|bbox(?:es)?|box(?:es)?|coordinates|polygons?|segmentation|spans?|offsets?|keypoints"
@@ -159,10 +157,7 @@ def never_learnt(key: str) -> bool:
 
 def names_worker(key: str) -> bool:
     """Whether a column with this key names the worker."""
-    return (
-        _WORKER.fullmatch(key) is not None
-        or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None
-    )
+    return _WORKER.fullmatch(key) is not None or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:

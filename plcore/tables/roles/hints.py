@@ -18,9 +18,7 @@ _SCORES = re.compile(
     re.I,
 )
 _IDS = re.compile(r"(^|_)(ids?|item|image|file|filename|file_name|url|uuid|key|sentence|text)$")
-_LABEL_WORD = re.compile(
-    r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)"
-)
+_LABEL_WORD = re.compile(r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)")
 _UNLABELLED = (
     "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
     "row."
@@ -33,9 +31,7 @@ _PROSE = 3  # words per cell from which it is a text
 
 def hint_at_labels(cells: pd.DataFrame) -> str:
     """Return a sentence, after a space, about the columns that may hold labels and how to choose them."""
-    columns = [
-        one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)
-    ]
+    columns = [one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)]
     in_code = [one for one in columns if mean_of(cell[0] in "[{" for cell in one.cells) >= 0.5]
     columns = [one for one in columns if one not in in_code and not _describes_no_item(one.key)]
     named = [one for one in columns if _LABEL_WORD.search(one.key)]
@@ -105,9 +101,7 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
     few = [one for one in few if (not one.is_numbers or _are_codes(one)) and not is_from_votes(one.key)]
     for first in few:
         own = set(first.cells)
-        same = [
-            one for one in few if 2 * len(own & set(one.cells)) >= len(own | set(one.cells)) and len(own) > 1
-        ]
+        same = [one for one in few if 2 * len(own & set(one.cells)) >= len(own | set(one.cells)) and len(own) > 1]
         if len(same) > 1:
             names = listed([one.name for one in same], _SHOWN)
             yield (
@@ -125,11 +119,7 @@ def _are_codes(column: ColumnSample) -> bool:
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
     """Columns of `some` with one label per row."""
     few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
-    few = [
-        one
-        for one in few
-        if not never_labels(one.key) and (_LABEL_WORD.search(one.key) or not one.is_numbers)
-    ]
+    few = [one for one in few if not never_labels(one.key) and (_LABEL_WORD.search(one.key) or not one.is_numbers)]
     if not few:
         return
     first = few[0]

@@ -37,9 +37,7 @@ class NamedVotes:
     voters: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, rows: npt.ArrayLike, who: npt.ArrayLike, labels: npt.ArrayLike, voters: Sequence[str]
-    ) -> NamedVotes:
+    def of(cls, rows: npt.ArrayLike, who: npt.ArrayLike, labels: npt.ArrayLike, voters: Sequence[str]) -> NamedVotes:
         """Build the votes from lines (v,) in any order; duplicates count once."""
         lines = np.column_stack([np.asarray(one, dtype=np.int32) for one in (rows, who, labels)])
         order = np.lexsort(lines.T[::-1])
@@ -172,9 +170,7 @@ def _object(cell: str) -> dict[str, list[str]] | None:
         return {}
     try:
         found = json.loads(cell)
-        json.dumps(
-            found, ensure_ascii=False
-        ).encode()  # half a surrogate pair can be neither stored nor displayed
+        json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair can be neither stored nor displayed
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):

@@ -194,12 +194,8 @@ class Roles:
                     raise ValueError(f"Role {name!r} must be a number. Got {value!r} instead.")
             elif name in _NAMED:
                 if value not in _NAMED[name]:
-                    raise ValueError(
-                        f"Role {name!r} must be one of {listed(_NAMED[name])}. Got {value!r} instead."
-                    )
-            elif not (
-                isinstance(value, str) or (value is None and name not in ("separator", "score_prefix"))
-            ):
+                    raise ValueError(f"Role {name!r} must be one of {listed(_NAMED[name])}. Got {value!r} instead.")
+            elif not (isinstance(value, str) or (value is None and name not in ("separator", "score_prefix"))):
                 raise ValueError(f"Role {name!r} must be a string or null. Got {value!r} instead.")
             values[name] = value
         return cls(**values)
@@ -261,16 +257,10 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if roles.choice_scores and len(roles.choice_scores) != len(roles.choices):
         have = counted(len(roles.choices), "column")
         message = f"Got {have} of candidates and {len(roles.choice_scores)} of scores."
-        add(
-            None,
-            message,
-            "Choose a column of scores for each column of candidates, in the same order, or none.",
-        )
+        add(None, message, "Choose a column of scores for each column of candidates, in the same order, or none.")
     prefix = roles.score_prefix
     before, _, behind = prefix.partition("*")
-    around = [
-        name for name in roles.score_columns if name.startswith(before) and name.strip().endswith(behind)
-    ]
+    around = [name for name in roles.score_columns if name.startswith(before) and name.strip().endswith(behind)]
     if roles.score_columns and not around:
         like = f"is like {prefix!r}" if behind else f"begins with {prefix!r}"
         message = f"no name of a column of scores {like}; they are {listed(roles.score_columns, 5)}."
@@ -282,9 +272,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     taken: dict[str, str] = {}
     for role, column in roles.used():
         if column not in present:
-            add(
-                column, f"there is no such column; the columns are {listed(columns)}.", "Choose one of these."
-            )
+            add(column, f"there is no such column; the columns are {listed(columns)}.", "Choose one of these.")
         elif column in taken:
             same = taken[column] == role
             message = (

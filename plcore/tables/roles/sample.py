@@ -108,9 +108,7 @@ class ColumnSample:
     @cached_property
     def is_objects(self) -> bool:
         """Whether its cells are JSON objects or lists of them, as programs write metadata."""
-        return (
-            mean_of(cell.startswith(("{", "[{")) and cell.endswith(("}", "}]")) for cell in self.cells) >= 0.9
-        )
+        return mean_of(cell.startswith(("{", "[{")) and cell.endswith(("}", "}]")) for cell in self.cells) >= 0.9
 
     @cached_property
     def is_marks(self) -> bool:
@@ -152,9 +150,7 @@ class ColumnSample:
     def is_image(self, files: bool) -> bool:
         if not files:
             return self.cells_like(lambda cell: cell.startswith("data:image"))
-        return self.cells_like(
-            lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS)
-        )
+        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS))
 
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
         """Whether most cells fit. A stray cell is reported later."""
@@ -187,9 +183,7 @@ class ColumnSample:
         if len(steps) < _SEVERAL or not all(value.is_integer() for value in self.values):
             return False
         # The sample of a long table holds every n-th row.
-        return bool(
-            (steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1)))
-        )
+        return bool((steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1))))
 
     def separator(self) -> str | None:
         """Return the separator that splits most of its cells; None if none splits any.
@@ -201,9 +195,7 @@ class ColumnSample:
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
             # The first that splits a tenth of them: commas also occur in names, as in Smith, John.
-            found = (
-                mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
-            )
+            found = (mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells))
             return next(found, _SEPARATORS[counts.index(max(counts))])
         counts = [_evidence(cells, mark) for mark in SELDOM]
         return SELDOM[counts.index(max(counts))] if any(counts) else None
@@ -275,11 +267,7 @@ def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample
     asked: dict[str, list[ColumnSample]] = {}
     for column in columns:
         graded = len(set(column.cells)) <= _MOST_GRADES and all(value.is_integer() for value in column.values)
-        if (
-            column.repeats
-            and (graded or not column.is_numbers)
-            and (match := _RATER.fullmatch(column.key)) is not None
-        ):
+        if column.repeats and (graded or not column.is_numbers) and (match := _RATER.fullmatch(column.key)) is not None:
             asked.setdefault(match[1], []).append(column)
     return asked
 
@@ -290,17 +278,7 @@ def mean_of(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-TEXT_NAMES = {
-    "text",
-    "sentence",
-    "description",
-    "caption",
-    "comment",
-    "message",
-    "review",
-    "title",
-    "abstract",
-}
+TEXT_NAMES = {"text", "sentence", "description", "caption", "comment", "message", "review", "title", "abstract"}
 MARKS = (",", ";")
 """Separators that also occur in prose."""
 _KEPT = 0.95

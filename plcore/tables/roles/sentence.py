@@ -85,22 +85,14 @@ def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
         for cell, count in cells[name].value_counts().items():
             parts = parts_of(str(cell), roles.separator) if name in lists else [str(cell).strip()]
             for part in parts:
-                word = (
-                    without_weight(part, loose=True) if roles.form == "weighted" and name in lists else part
-                )
+                word = without_weight(part, loose=True) if roles.form == "weighted" and name in lists else part
                 found[word] += int(count)
     return {word: found[word] for word in roles.ignored if found[word]}
 
 
 def _kind(table: LabelTable) -> str:
     several = len(table.classes) != 1
-    return (
-        ("labels" if several else "label")
-        if table.label_vectors is not None
-        else "classes"
-        if several
-        else "class"
-    )
+    return ("labels" if several else "label") if table.label_vectors is not None else "classes" if several else "class"
 
 
 _RANK = re.compile(rf'"\s*:\s*"(?:{"|".join(RANKS)})"', re.IGNORECASE)
@@ -108,28 +100,18 @@ _RANK = re.compile(rf'"\s*:\s*"(?:{"|".join(RANKS)})"', re.IGNORECASE)
 
 def _source(roles: Roles, cells: pd.DataFrame) -> str:
     """Describe the columns of the labels, and how their cells are read."""
-    ranked = (
-        roles.form == "json"
-        and roles.candidates in cells
-        and cells[roles.candidates].str.contains(_RANK).any()
-    )
+    ranked = roles.form == "json" and roles.candidates in cells and cells[roles.candidates].str.contains(_RANK).any()
     if roles.label_columns:
         coded = "yes, no or not asked" if roles.label_vectors else "0 or 1"
         columns = counted(len(roles.label_columns), "column")
         return f"{columns} of {coded}, one a label ({listed(roles.label_columns, _SHOWN)})"
     if roles.annotators:
-        return (
-            f"the votes of {counted(len(roles.annotators), 'annotator')} ({listed(roles.annotators, _SHOWN)})"
-        )
+        return f"the votes of {counted(len(roles.annotators), 'annotator')} ({listed(roles.annotators, _SHOWN)})"
     if roles.choices:
         scored = " with their scores" if roles.choice_scores else ""
-        return (
-            f"{counted(len(roles.choices), 'column')} of candidates{scored} ({listed(roles.choices, _SHOWN)})"
-        )
+        return f"{counted(len(roles.choices), 'column')} of candidates{scored} ({listed(roles.choices, _SHOWN)})"
     if roles.score_columns:
-        return (
-            f"{counted(len(roles.score_columns), 'column')} of scores ({listed(roles.score_columns, _SHOWN)})"
-        )
+        return f"{counted(len(roles.score_columns), 'column')} of scores ({listed(roles.score_columns, _SHOWN)})"
     marks = " and ".join(map(quoted, marks_of(roles.separator)))
     how = {
         "list": f"lists separated by {marks}",

@@ -44,8 +44,7 @@ _FORMULA = re.compile(r"=\s*[A-Za-z+\-(].*|#(REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL
 _BITS = re.compile(r"[01]{3,64}", re.ASCII)
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # unambiguous, as cells may be hostile
 _NUMBERS = re.compile(
-    rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?",
-    re.ASCII | re.IGNORECASE,
+    rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?", re.ASCII | re.IGNORECASE
 )
 _SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
 _GRADE = re.compile(
@@ -268,20 +267,14 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
     formulas = [name for name in table.classes if _FORMULA.fullmatch(name)]
     dates = [name for name in table.classes if _SHEET_DATE.fullmatch(name)]
     if formulas:
-        message = (
-            f"{_classes(formulas)} a formula or an error of a spreadsheet, such as {quoted(formulas[0])}."
-        )
+        message = f"{_classes(formulas)} a formula or an error of a spreadsheet, such as {quoted(formulas[0])}."
         yield "formulas-as-labels", message, "Save the values in place of the formulas, and import that."
     if dates:
         message = (
             f"{_classes(dates)} a date, such as {quoted(dates[0])}: read here as a label, but spreadsheets turn names "
             "such as MARCH1 or 3-4 into dates, and a column of dates holds no labels."
         )
-        yield (
-            "dates-as-labels",
-            message,
-            "If these are no labels, choose another column, or correct the names.",
-        )
+        yield ("dates-as-labels", message, "If these are no labels, choose another column, or correct the names.")
 
 
 def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
@@ -373,11 +366,7 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
     names = set(table.classes)
     shares = [name for name in table.classes if _SHARE.fullmatch(name)]
     known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
-    inner = [
-        name
-        for name in table.classes
-        if (cut := _INNER.search(name)) and name[: cut.start()].strip() in known
-    ]
+    inner = [name for name in table.classes if (cut := _INNER.search(name)) and name[: cut.start()].strip() in known]
     if inner:
         message = f"{_classes(inner)} several labels with their numbers, such as {quoted(inner[0])}: read here as one."
         yield "graded-names", message, "Write another mark between the labels, as in wren:0.6|robin:0.4."
@@ -429,17 +418,10 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
 def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
     """Lists of equal length with duplicate labels: perhaps one vote per person."""
     column, roles = table.roles.candidates, table.roles
-    if (
-        column is None
-        or roles.form == "weighted"
-        or roles.label_vectors
-        or table.candidate_weights is not None
-    ):
+    if column is None or roles.form == "weighted" or roles.label_vectors or table.candidate_weights is not None:
         return
     cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
-    lists = [
-        labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator) for cell in cells
-    ]
+    lists = [labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator) for cell in cells]
     if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
         return
     again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
@@ -531,9 +513,7 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
     for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
         weights[name] = max(weights.get(name, 0.0), weight or 0.0)
     empty = [name for name, most in weights.items() if most == 0]
-    if empty and not all(
-        weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell
-    ):
+    if empty and not all(weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell):
         message = (
             f"{_classes(empty)} named in column {quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: "
             "read here as no candidate, but 0 may mean that the weight is not known."

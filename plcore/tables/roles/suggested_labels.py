@@ -82,11 +82,7 @@ class ListGuess:
         if self.form == "json":
             return {name for cell in self.column.cells for name in labels_of_cell(cell)}
         pieces = self.column.pieces(self.separator)
-        return (
-            {without_weight(piece, loose=True) for piece in pieces}
-            if self.form == "weighted"
-            else set(pieces)
-        )
+        return {without_weight(piece, loose=True) for piece in pieces} if self.form == "weighted" else set(pieces)
 
 
 def _several(cell: str, guess: ListGuess) -> bool:
@@ -176,9 +172,7 @@ def _has_weights(column: ColumnSample, separator: str) -> bool:
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
-    lists = [
-        [without_weight(piece, loose=True) for piece in parts_of(cell, separator)] for cell in column.cells
-    ]
+    lists = [[without_weight(piece, loose=True) for piece in parts_of(cell, separator)] for cell in column.cells]
     return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
 
 
@@ -209,9 +203,7 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     """Return columns such as `top1, top2, top3` without scores; None if there are fewer than two, or a gap."""
-    found = {
-        int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))
-    }
+    found = {int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))}
     places = sorted(found)
     if len(places) < 2 or places[0] > 1 or places != list(range(places[0], places[-1] + 1)):
         return None
@@ -261,20 +253,11 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
         for prefix, found in by_prefix.items():
             if len(found) < 2 or all(column.is_bits for column in found):
                 continue
-            if (
-                is_kind(found)
-                and may_be(found, prefix)
-                and "value" not in {c.key.rpartition("_")[2] for c in found}
-            ):
+            if is_kind(found) and may_be(found, prefix) and "value" not in {c.key.rpartition("_")[2] for c in found}:
                 cut = ("mass", MASS) if is_kind is _are_shares else ("all", 0.0)
                 return ScoresGuess(tuple(found), prefix, *cut)
     named = [column for column in numbers if column.name.strip() in known]
-    if (
-        len(named) >= 2
-        and len(named) >= len(known) / 2
-        and _are_shares(named)
-        and not all(c.is_bits for c in named)
-    ):
+    if len(named) >= 2 and len(named) >= len(known) / 2 and _are_shares(named) and not all(c.is_bits for c in named):
         return ScoresGuess(tuple(named), "", "mass", MASS)
     by_suffix: dict[str, list[ColumnSample]] = {}
     for column in numbers:

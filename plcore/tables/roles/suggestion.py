@@ -55,22 +55,12 @@ from plcore.tables.roles.suggested_labels import (
 )
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
-_TRUTH_NAMES = {
-    "truth",
-    "true_label",
-    "true_class",
-    "ground_truth",
-    "groundtruth",
-    "gold",
-    "gold_label",
-    "true",
-}
+_TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
-    re.ASCII,
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+", re.ASCII
 )
 """Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
@@ -130,18 +120,7 @@ _OWN = re.compile(r"(before_)*winnow_")
 SOURCE_NAMES = frozenset(
     f"{name}{end}"
     for name in (
-        *(
-            "source",
-            "photo",
-            "picture",
-            "image",
-            "recording",
-            "scene",
-            "bag",
-            "file",
-            "filename",
-            "file_name",
-        ),
+        *("source", "photo", "picture", "image", "recording", "scene", "bag", "file", "filename", "file_name"),
         *("caption", "page", "document", "burst", "sequence", "frame", "clip", "video"),
     )
     for end in ("", "_id")
@@ -307,21 +286,14 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         return _Labels(Roles(annotators=_names(people)), tuple(people), _cells(people))
     if listed is not None:
         said = guess_voters(columns, listed)
-        roles = Roles(
-            listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None)
-        )
+        roles = Roles(listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None))
         return _Labels(roles, (listed.column, *said), frozenset(listed.labels))
     if scores := guess_scores(columns, _true_labels(columns)):
         roles = Roles(
-            score_columns=_names(scores.columns),
-            score_prefix=scores.prefix,
-            cut=scores.cut,
-            cut_at=scores.cut_at,
+            score_columns=_names(scores.columns), score_prefix=scores.prefix, cut=scores.cut, cut_at=scores.cut_at
         )
         return _Labels(
-            roles,
-            scores.columns,
-            frozenset(label_in_name(name, scores.prefix) for name in roles.score_columns),
+            roles, scores.columns, frozenset(label_in_name(name, scores.prefix) for name in roles.score_columns)
         )
     annotators = [
         column
@@ -382,9 +354,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
     found = []
     for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
-        if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(
-            set(zip(lists, own, strict=True))
-        ):
+        if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(set(zip(lists, own, strict=True))):
             found.append(column.name)
     return found
 
@@ -551,11 +521,7 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if is_from_votes(column.key) or is_from_model(column.key):
             continue
         # As a category feature, a true label would reveal every answer.
-        if (
-            not column.is_numbers
-            and column.cells
-            and mean_of(cell in labels for cell in column.cells) >= 0.95
-        ):
+        if not column.is_numbers and column.cells and mean_of(cell in labels for cell in column.cells) >= 0.95:
             return column
     return None
 

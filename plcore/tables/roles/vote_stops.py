@@ -19,9 +19,7 @@ Odd = tuple[str, str, str]
 
 _PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
-_AS_VOTES = (
-    "are read here as votes of people on one question, but each may be a question, or an item, of its own."
-)
+_AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
@@ -35,21 +33,13 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     columns = table.roles.annotators
     people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
     if len(columns) > 1 and people and table.cells[people[0]].is_unique:
-        message = (
-            f"Each row is one person, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
-        )
-        yield (
-            "questions-as-voters",
-            message,
-            "If they are, write a row for each item and a column for each person.",
-        )
+        message = f"Each row is one person, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        yield ("questions-as-voters", message, "If they are, write a row for each item and a column for each person.")
         return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
         return
     some = table.cells[list(columns)].head(_FEW_ROWS)
-    answers = [
-        [cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()
-    ]
+    answers = [[cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()]
     answers = [row for row in answers if len(row) > 1]
     total = Counter(cell for row in answers for cell in row)
     count = total.total()
@@ -109,11 +99,7 @@ def _people_in_names(table: LabelTable) -> Iterator[Odd]:
 
 def _several_questions(table: LabelTable) -> Iterator[Odd]:
     """Checkboxes of several questions of a form, read as labels of one question."""
-    asked = [
-        match[1] or match[2]
-        for one in table.roles.label_columns
-        if (match := _CHECKBOX.fullmatch(one.strip()))
-    ]
+    asked = [match[1] or match[2] for one in table.roles.label_columns if (match := _CHECKBOX.fullmatch(one.strip()))]
     questions = list(dict.fromkeys(asked))
     if len(questions) > 1 and len(asked) == len(table.roles.label_columns):
         message = (
@@ -166,11 +152,7 @@ def _label_beside(table: LabelTable) -> Iterator[Odd]:
                 f"{quoted(table.roles.candidates)}: read here, it counts for nothing, but it may be the first "
                 "candidate, and the others its alternatives."
             )
-            yield (
-                "label-beside",
-                message,
-                "If it is, write all candidates of a row into one cell, as in wren|robin.",
-            )
+            yield ("label-beside", message, "If it is, write all candidates of a row into one cell, as in wren|robin.")
             return
 
 

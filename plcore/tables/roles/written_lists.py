@@ -24,9 +24,7 @@ _CALL = re.compile(
     r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)\("
 )
 _KEYWORD = re.compile(r"\s*\w+=[\w.'\"]+\s*")
-_NUMPY_VALUE = re.compile(
-    rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
-)
+_NUMPY_VALUE = re.compile(rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII)
 _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
 _FIRST = "<#'\"[{(-*•–"  # first characters of lists, other than digits
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
@@ -214,9 +212,7 @@ def _pairs(value: object) -> Pairs | None:
     """
     pairs: Sequence[tuple[object, object] | None]
     if isinstance(value, Mapping):
-        lists = [
-            next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
-        ]
+        lists = [next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))]
         if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
             pairs = list(zip(*lists, strict=True))
         else:

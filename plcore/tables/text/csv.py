@@ -223,9 +223,7 @@ def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.Large
     # Once delimiters are removed, each cell starts as many bytes earlier as there were delimiters before it.
     offsets = np.concatenate([[0], ends - np.arange(len(ends)), [len(text) - len(ends)]])
     cells = pa.LargeStringArray.from_buffers(
-        n_cells,
-        pa.py_buffer(offsets.astype(np.int64)),
-        pa.py_buffer(text.translate(None, delimiter + b"\n")),
+        n_cells, pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(text.translate(None, delimiter + b"\n"))
     )
     by_column = cells.take(pa.array(np.arange(n_cells).reshape(n_rows, n_columns).T.ravel()))
     return [by_column.slice(place * n_rows, n_rows) for place in range(n_columns)]
@@ -275,9 +273,7 @@ _OTHER_TEXTS = (
     ),
     (
         re.compile(rb"(---[ ]*\r?\n|#[^\n]*\n)*-\s+[\"']?\w+[\"']?:\s"),
-        Problem(
-            None, None, None, "This is YAML, not a table.", "Write it as JSON: a list of objects, one a row."
-        ),
+        Problem(None, None, None, "This is YAML, not a table.", "Write it as JSON: a list of objects, one a row."),
     ),
     (
         re.compile(rb"__label__\S"),
@@ -311,13 +307,9 @@ _OTHER_TEXTS = (
     ),
 )
 EMPTY = Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
-HEADER_ONLY = Problem(
-    None, None, None, "The file has a header but no data rows.", "Add at least one data row."
-)
+HEADER_ONLY = Problem(None, None, None, "The file has a header but no data rows.", "Add at least one data row.")
 _UNREADABLE = Problem(None, None, None, "The file cannot be read as CSV.", _SAVE_AS)
-_QUOTE_FIX = (
-    'Begin and end the cell with a double quote and write every quote inside it twice, as in "a 5"" nail".'
-)
+_QUOTE_FIX = 'Begin and end the cell with a double quote and write every quote inside it twice, as in "a 5"" nail".'
 
 
 def read_cells(source: bytes | str | Path) -> pd.DataFrame:
@@ -469,10 +461,7 @@ def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular:
     # The line end of the header is kept: Arrow skips it as a blank line, and does not mistake the first cell for a byte
     # order mark. The names are left out because Arrow has its own rule for distinct names.
     body = pa.py_buffer(data).slice(start)
-    for block in (
-        _BLOCK,
-        min(len(data) + 1, (1 << 31) - 1),
-    ):  # a row must fit into a block
+    for block in (_BLOCK, min(len(data) + 1, (1 << 31) - 1)):  # a row must fit into a block
         try:
             return pa.csv.read_csv(
                 pa.BufferReader(body),
@@ -515,13 +504,7 @@ def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
     """Return the problem if all rows have the same number of cells, more than the header."""
     if n_cells == len(names) + 1:
         message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
-        return Problem(
-            None,
-            line,
-            None,
-            message,
-            "Write a name for the first column before the others of the header.",
-        )
+        return Problem(None, line, None, message, "Write a name for the first column before the others of the header.")
     message = f"this line has {len(names)} cell{'s' if len(names) > 1 else ''}, and every row has {n_cells}."
     fix = "If it is a title or a comment, remove the lines above the names of the columns."
     return Problem(None, line, None, message, fix)
@@ -535,10 +518,7 @@ def _ragged(row: int, record: Record, names: list[str], delimiter: str) -> Probl
         fix = f"Add the missing cells; an empty cell still needs its {quoted(delimiter)}."
         return Problem(row, record.line, names[record.n_cells], message, fix)
     message = f"the row goes on after this last column: it has {count}, the header has {columns}."
-    fix = (
-        f"Remove the extra cells, or put text that contains {quoted(delimiter)} in double quotes: "
-        f'"a{delimiter} b".'
-    )
+    fix = f'Remove the extra cells, or put text that contains {quoted(delimiter)} in double quotes: "a{delimiter} b".'
     return Problem(row, record.line, names[-1], message, fix)
 
 

@@ -187,11 +187,7 @@ def _east(codec: str, leads: range, first: str, last: str, trail: int = 0xA1) ->
     def speaks(character: str, before: str) -> float:
         if before.isascii() and before.isalpha():
             return 0.0
-        if (
-            first <= character <= last
-            or "\u3000" <= character <= "\u3020"
-            or "\uff01" <= character <= "\uff5e"
-        ):
+        if first <= character <= last or "\u3000" <= character <= "\u3020" or "\uff01" <= character <= "\uff5e":
             return 1.0
         code = character.encode(codec, errors="replace")
         return float(len(code) == 2 and code[0] in leads and code[1] >= trail)

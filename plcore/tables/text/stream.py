@@ -97,9 +97,7 @@ def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
             file,
             read_options=pa.csv.ReadOptions(column_names=columns, block_size=_BLOCK, use_threads=False),
             # Without quotes, no cell has a line end, so Arrow need not parse a block to find its last row.
-            parse_options=pa.csv.ParseOptions(
-                delimiter=csv.delimiter.decode(), newlines_in_values=csv.has_quotes
-            ),
+            parse_options=pa.csv.ParseOptions(delimiter=csv.delimiter.decode(), newlines_in_values=csv.has_quotes),
             convert_options=pa.csv.ConvertOptions(
                 check_utf8=not csv.is_ascii,
                 column_types={name: pa.large_string() for name in columns},

@@ -48,12 +48,7 @@ OWN_ID = "winnow_id"
 
 BEFORE, CANDIDATES, WEIGHTS = "winnow_candidates_before", "winnow_candidates", "winnow_weights"
 LABEL, SOURCE, CONFIDENCE = "winnow_label", "winnow_source", "winnow_confidence"
-VERSION, OUTSIDE, PEOPLE, ANSWERS = (
-    "winnow_model_version",
-    "winnow_outside",
-    "winnow_people",
-    "winnow_answers",
-)
+VERSION, OUTSIDE, PEOPLE, ANSWERS = ("winnow_model_version", "winnow_outside", "winnow_people", "winnow_answers")
 """Column names in files for the result of a row."""
 
 OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
@@ -264,9 +259,7 @@ class Disambiguated:
         """Return a cell with the candidates `left` of each row, or the imported ones, in class order, formatted by
         `of`; equal cells are formatted once."""
         candidates = self.candidates_before if before else self.left()
-        _, first, which = np.unique(
-            np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True
-        )
+        _, first, which = np.unique(np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True)
         cells = [of([self.classes[place] for place in np.flatnonzero(candidates[row])]) for row in first]
         return pa.array(cells, pa.large_string()).take(pa.array(which.ravel()))
 
@@ -360,9 +353,7 @@ def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, st
 def _records(cells: pd.DataFrame) -> list[dict[str, str]]:
     names = [str(name) for name in cells.columns]
     columns = [cells.iloc[:, place].tolist() for place in range(len(names))]
-    return [
-        {name: column[row] for name, column in zip(names, columns, strict=True)} for row in range(len(cells))
-    ]
+    return [{name: column[row] for name, column in zip(names, columns, strict=True)} for row in range(len(cells))]
 
 
 def _by_row(answers: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
@@ -465,9 +456,7 @@ class LabelVectorTable:
             cells = self.original[name].str.strip().value_counts()
             counts.update({str(cell): int(count) for cell, count in cells.items()})
         meant = {value: [cell for cell in counts if cell.lower() in words] for value, words in _WORDS.items()}
-        return {
-            value: min(own, key=lambda cell: (-counts[cell], cell)) for value, own in meant.items() if own
-        }
+        return {value: min(own, key=lambda cell: (-counts[cell], cell)) for value, own in meant.items() if own}
 
     def chosen(self, rows: IntArray) -> LabelVectorTable:
         """Return only these rows, in this order."""
@@ -563,9 +552,7 @@ class LabelVectorTable:
                         "predicted": _known(said),
                         "source": source,
                     }
-                    for name, value, share, said, source in zip(
-                        names, values, shares, predicted, sources, strict=True
-                    )
+                    for name, value, share, said, source in zip(names, values, shares, predicted, sources, strict=True)
                 ],
             }
             lists.append(row)

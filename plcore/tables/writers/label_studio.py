@@ -108,9 +108,7 @@ def _vector_tasks(table: LabelVectorTable, tell: Tell) -> Iterator[dict[str, obj
 def _sureness(piece: LabelVectorTable) -> list[float | None]:
     """Return how likely the least certain prediction about each row is right; None if there is none."""
     shares, guessed = piece.found.probabilities, piece.found.predicted >= 0
-    likely = np.where(
-        guessed & ~np.isnan(shares), np.where(piece.found.predicted == 1, shares, 1 - shares), np.inf
-    )
+    likely = np.where(guessed & ~np.isnan(shares), np.where(piece.found.predicted == 1, shares, 1 - shares), np.inf)
     least = likely.min(axis=1, initial=np.inf)
     return [float(one) if np.isfinite(one) else None for one in least]
 
@@ -170,21 +168,13 @@ def write_label_studio_config(table: Disambiguated | LabelVectorTable, file: Bin
     else:
         cells, classes = table.cells, table.classes
     roles = suggest_roles(cells.iloc[:_LOOK], files=True) if len(cells.columns) else Roles()
-    shown: list[tuple[str | None, Tag]] = [
-        (roles.image, "Image"),
-        (roles.audio, "Audio"),
-        (roles.text, "Text"),
-    ]
-    column, tag = next(
-        ((name, tag) for name, tag in shown if name), (str(next(iter(cells.columns), OWN_ID)), "Text")
-    )
+    shown: list[tuple[str | None, Tag]] = [(roles.image, "Image"), (roles.audio, "Audio"), (roles.text, "Text")]
+    column, tag = next(((name, tag) for name, tag in shown if name), (str(next(iter(cells.columns), OWN_ID)), "Text"))
     file.write(label_studio_config(classes, column, tag, questions).encode())
     tell(len(table.ids))
 
 
-def _result(
-    labels: list[str], person: str | None = None, question: str = QUESTION
-) -> list[dict[str, object]]:
+def _result(labels: list[str], person: str | None = None, question: str = QUESTION) -> list[dict[str, object]]:
     value = {"choices": labels}
     result: dict[str, object] = {"from_name": question, "to_name": SHOWN, "type": "choices", "value": value}
     # Label Studio drops unknown fields of an annotation, but keeps its results unchanged.
@@ -215,9 +205,7 @@ def _predictions(
     found = []
     if label is not None:
         weight, probability = weighted.pop(label, None), table.known_probability(row)
-        prediction = _prediction(
-            label, weight if probability is None else probability, str(table.source[row])
-        )
+        prediction = _prediction(label, weight if probability is None else probability, str(table.source[row]))
         if weight is not None:
             prediction["result"] = [{**one, "score": weight} for one in _result([label])]
         found.append(prediction)

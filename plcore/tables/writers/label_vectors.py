@@ -71,8 +71,7 @@ def write_wide_xlsx(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None
         for name, is_number in zip(names, are_numbers(names, table.types), strict=True)
     ]
     columns = (
-        [pa.array(series.array, pa.large_string()) for _, series in frame.items()]
-        for frame in _wide_frames(table)
+        [pa.array(series.array, pa.large_string()) for _, series in frame.items()] for frame in _wide_frames(table)
     )
     write_workbook(len(table.ids), names, numeric, columns, file, tell)
 
@@ -118,9 +117,7 @@ OWN_WIDE = TableTool(
 def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     """Write one line per cell: id, label, value, probability, predicted, source."""
     n_labels = len(table.found.labels)
-    _write_frames(
-        (piece.found.long() for piece in table.pieces()), file, lambda lines: tell(lines // n_labels)
-    )
+    _write_frames((piece.found.long() for piece in table.pieces()), file, lambda lines: tell(lines // n_labels))
 
 
 def read_long(cells: pd.DataFrame, name: str) -> TableReading:
@@ -172,11 +169,7 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
             # An object of lists: in a file with one line, a list of objects would be taken for the table.
             known = {field.name: [cell[field.name] for cell in lists["cells"]] for field in _CELL}
             added = {LABELS: lists["labels"], NOT_LABELS: lists["not_labels"], CELLS: known}
-            line: dict[str, object] = {
-                OWN_ID: name,
-                **{str(key): value for key, value in record.items()},
-                **added,
-            }
+            line: dict[str, object] = {OWN_ID: name, **{str(key): value for key, value in record.items()}, **added}
             lines.append(json_text(line) + "\n")
         file.write("".join(lines).encode())
         done += len(lines)
@@ -227,10 +220,7 @@ def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Te
             shares = piece.found.probabilities
             arrays = [
                 pa.array(list(piece.found.ids), pa.string()),
-                *(
-                    pa.array(shares[:, place], pa.float64(), from_pandas=True)
-                    for place in range(shares.shape[1])
-                ),
+                *(pa.array(shares[:, place], pa.float64(), from_pandas=True) for place in range(shares.shape[1])),
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             done += len(shares)

@@ -113,9 +113,7 @@ def _whole(items: Sequence[_Item], classes: dict[str, str], detectors: Mapping[s
         marks["manually_checked"] = True
     found: JsonObject = {**items[0].record, **marks}
     if found.get("detections") is not None:
-        found["detections"] = [
-            detections[place] for place in sorted(detections, key=lambda one: (one < 0, one))
-        ]
+        found["detections"] = [detections[place] for place in sorted(detections, key=lambda one: (one < 0, one))]
     return found
 
 
@@ -163,10 +161,7 @@ def _verified(
     if number is None:
         number = str(max((int(one) for one in classes if one.isdecimal()), default=-1) + 1)
         classes[number] = said.label
-    return {
-        **marked,
-        "detections": [{**one, "classifications": [[number, 1.0]]} for one in detections],
-    }
+    return {**marked, "detections": [{**one, "classifications": [[number, 1.0]]} for one in detections]}
 
 
 MEGADETECTOR_FORMAT = FileFormat(

@@ -172,11 +172,7 @@ def _taxa(table: Disambiguated) -> _Taxa:
     found: dict[str, str] = {}
     for cell in table.cells[ORIGINAL_ROWS]:
         for one in read_original(cell):
-            if (
-                one["scientific"]
-                and len(one["labels"]) == 1
-                and (label := one["labels"][0]) not in NO_SPECIES
-            ):
+            if one["scientific"] and len(one["labels"]) == 1 and (label := one["labels"][0]) not in NO_SPECIES:
                 found.setdefault(table.renamed.get(label, label), one["scientific"])
     return _Taxa(found, {table.renamed.get(name, name): kind for name, kind in TYPES.items()})
 
@@ -287,9 +283,7 @@ def _write(
 
 def _csv(lines: Sequence[Sequence[str]]) -> bytes:
     buffer = io.StringIO()
-    csv.writer(buffer).writerows(
-        lines
-    )  # lines end in CR LF: a line break in a cell of either sort is then quoted
+    csv.writer(buffer).writerows(lines)  # lines end in CR LF: a line break in a cell of either sort is then quoted
     return buffer.getvalue().encode()
 
 
@@ -448,12 +442,6 @@ VERIFIED_FORMATS = (
 
 NATURE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {
     each.name: each
-    for each in (
-        *VERIFIED_FORMATS,
-        MEGADETECTOR_FORMAT,
-        TIMELAPSE_FORMAT,
-        KALEIDOSCOPE_FORMAT,
-        *OCCURRENCE_FORMATS,
-    )
+    for each in (*VERIFIED_FORMATS, MEGADETECTOR_FORMAT, TIMELAPSE_FORMAT, KALEIDOSCOPE_FORMAT, *OCCURRENCE_FORMATS)
 }
 """The formats by name: the imported table first."""

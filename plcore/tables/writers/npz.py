@@ -84,17 +84,13 @@ def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         "winnow_confidence": array_rows(np.asarray(table.probability), "<f8"),
     }
     if (shares := table.probabilities) is not None:
-        arrays["winnow_probabilities"] = ArrayRows(
-            np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows]
-        )
+        arrays["winnow_probabilities"] = ArrayRows(np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows])
     if (truth := table.truth) is not None:
         arrays[OWN_TRUTH] = ArrayRows(names.dtype, truth.shape, lambda rows: names[truth[rows]])
     if table.outside is not None:
         arrays["winnow_outside"] = array_rows(np.asarray(table.outside), "<f8")
     if table.weights is not None:
-        arrays["winnow_weights"] = ArrayRows(
-            np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows)
-        )
+        arrays["winnow_weights"] = ArrayRows(np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows))
     write_arrays(file, arrays, len(table.ids), tell)
 
 
@@ -163,9 +159,7 @@ def read_vectors(arrays: Mapping[str, AnyArray]) -> TableReading:
     # Earlier releases called the classes labels.
     ids, labels, values = arrays["ids"], arrays.get("classes", arrays.get("labels")), arrays["values"]
     assert labels is not None  # noqa: S101 - `read_npz` looks for them
-    fits = (
-        ids.ndim == labels.ndim == 1 and values.shape == (len(ids), len(labels)) and values.dtype.kind == "i"
-    )
+    fits = ids.ndim == labels.ndim == 1 and values.shape == (len(ids), len(labels)) and values.dtype.kind == "i"
     if not fits or not np.isin(values, (-1, 0, 1)).all():
         found = listed([f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()])
         raise refusal(

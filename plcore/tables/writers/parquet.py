@@ -70,9 +70,7 @@ Opens = Callable[[BinaryIO, pa.Schema], Any]
 """A function that opens a file for batches of this schema: a writer of Parquet, or of Arrow IPC."""
 
 
-def write_parquet(
-    table: Disambiguated, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter
-) -> None:
+def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter) -> None:
     """Write the table as Parquet, a group of some thousand rows at a time."""
     id_column = table.id_column()
     absent = absent_columns(table, without_id=id_column is not None)
@@ -106,9 +104,7 @@ write_arrow = partial(write_parquet, opened=pa.ipc.new_file)
 def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.Array]:
     """Return the columns of these text cells, each with its type."""
     texts = zip(columns_of_text(cells), types, strict=True)
-    return [
-        column.cast(pa.string()) if kind == pa.string() else typed(column, kind) for column, kind in texts
-    ]
+    return [column.cast(pa.string()) if kind == pa.string() else typed(column, kind) for column, kind in texts]
 
 
 def _added(piece: Disambiguated) -> dict[str, pa.Array]:
@@ -161,9 +157,7 @@ def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> Non
     """Write the probabilities some thousand rows at a time. Raises ValueError if the table has none."""
     shares = table.probabilities
     if shares is None:
-        raise ValueError(
-            "This table has no probabilities of its classes. Fix: export the project's table as CSV."
-        )
+        raise ValueError("This table has no probabilities of its classes. Fix: export the project's table as CSV.")
     schema = pa.schema(
         {
             OWN_ID: pa.string(),

@@ -139,9 +139,7 @@ def _records(table: Table, tell: Tell) -> Iterator[dict[str, object]]:
                 for question, (labels, scores) in suggested.items()
                 if labels
             },
-            "responses": {
-                QUESTION: [{"value": labels, "user_id": users[person]} for person, labels in said.items()]
-            }
+            "responses": {QUESTION: [{"value": labels, "user_id": users[person]} for person, labels in said.items()]}
             if said
             else {},
             "vectors": {},

@@ -246,10 +246,7 @@ def _is_own_sheet(cells: pd.DataFrame) -> bool:
 
 
 OWN_SHEET = TableTool(
-    "table that Winnow exported",
-    read_own_sheet,
-    Fingerprint(names(BEFORE, CANDIDATES, LABEL, SOURCE)),
-    _is_own_sheet,
+    "table that Winnow exported", read_own_sheet, Fingerprint(names(BEFORE, CANDIDATES, LABEL, SOURCE)), _is_own_sheet
 )
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767

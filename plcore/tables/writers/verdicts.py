@@ -125,8 +125,6 @@ def _order(column: pd.Series[str]) -> list[tuple[int, int]]:
     firsts = [min(rows, default=0) for rows in numbers]
     files = np.cumsum([0, *(later < before for before, later in pairwise(firsts))])
     keys = [
-        (int(files[row]), number, row, place)
-        for row, rows in enumerate(numbers)
-        for place, number in enumerate(rows)
+        (int(files[row]), number, row, place) for row, rows in enumerate(numbers) for place, number in enumerate(rows)
     ]
     return [(row, place) for _, _, row, place in sorted(keys)]

@@ -67,9 +67,7 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
                 "winnow_model_version": piece.version_of(row),
                 **carried[row],
                 **_outside(piece, row),
-                "winnow_answers": [
-                    {k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])
-                ],
+                "winnow_answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
             }
             yield json_text(line) + "\n"
         done += len(records)
@@ -85,15 +83,10 @@ def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:
 
 
 def _written(weighted: dict[str, float | None]) -> list[dict[str, object]]:
-    return [
-        {"label": name} if weight is None else {"label": name, "p": weight}
-        for name, weight in weighted.items()
-    ]
+    return [{"label": name} if weight is None else {"label": name, "p": weight} for name, weight in weighted.items()]
 
 
-def text_writer(
-    texts: Callable[[TableT, Tell], Iterator[str]],
-) -> Callable[[TableT, BinaryIO, Tell], None]:
+def text_writer(texts: Callable[[TableT, Tell], Iterator[str]]) -> Callable[[TableT, BinaryIO, Tell], None]:
     """Return a writer, as UTF-8, of the pieces of text that a generator yields."""
 
     def write(table: TableT, file: BinaryIO, tell: Tell) -> None:
@@ -210,7 +203,5 @@ def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORM
     fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
     if not fitting:
         allowed = ", ".join(each.suffix for each in formats.values())
-        raise ValueError(
-            f"The name of the file tells its format by its end: one of {allowed}. Got {file_name!r}."
-        )
+        raise ValueError(f"The name of the file tells its format by its end: one of {allowed}. Got {file_name!r}.")
     return max(fitting, key=lambda each: len(each.suffix))

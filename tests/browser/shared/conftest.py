@@ -99,9 +99,7 @@ def signed_in(running: Running) -> str:
 
 @pytest.fixture
 def context(browser: Browser, signed_in: str) -> Iterator[BrowserContext]:
-    made = browser.new_context(
-        viewport={"width": 1280, "height": 800}, storage_state=signed_in, accept_downloads=True
-    )
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in, accept_downloads=True)
     yield made
     made.close()
 
@@ -121,9 +119,7 @@ def follow(context: BrowserContext, link: str) -> Page:
     return page
 
 
-def member(
-    browser: Browser, server: Server, home: Home, project: int, name: str, role: str = "annotator"
-) -> Page:
+def member(browser: Browser, server: Server, home: Home, project: int, name: str, role: str = "annotator") -> Page:
     """The page of a person who is a member of only this project, unless another test has taken the name."""
     owner = Seat(home, OWNER)
     link = f"{server.base}/signin?link={team.make_link(owner, name)}"

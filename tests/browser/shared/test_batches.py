@@ -196,9 +196,7 @@ def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server,
     assert {entry["strategy"] for entry in log_of(server, pictures)} == {"selection"}
 
 
-def test_recordings_have_players_and_one_plays_at_a_time(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_recordings_have_players_and_one_plays_at_a_time(page: Page, server: Server, home: Home, name: str) -> None:
     seat = alike_project(home, OWNER, name, "sound")
     room.play_slowly(page)
     open_batch(page, server, seat)
@@ -212,12 +210,8 @@ def test_recordings_have_players_and_one_plays_at_a_time(
     assert sum(page.locator("audio").evaluate_all(playing)) == 1
 
 
-def test_missing_batch_is_explained_and_left_by_enter(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
-    seat = alike_project(
-        home, OWNER, name, "numbers", test_share=0.0
-    )  # no one can tell how right the model is
+def test_missing_batch_is_explained_and_left_by_enter(page: Page, server: Server, home: Home, name: str) -> None:
+    seat = alike_project(home, OWNER, name, "numbers", test_share=0.0)  # no one can tell how right the model is
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     room.annotate(page, server, seat.project_id or 0)
     page.keyboard.press("Shift+M")

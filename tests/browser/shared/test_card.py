@@ -32,13 +32,9 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_question_stays_visible_with_many_candidates_and_guidelines(
-    page: Page, server: Server, home: Home
-) -> None:
+def test_question_stays_visible_with_many_candidates_and_guidelines(page: Page, server: Server, home: Home) -> None:
     names = [f"species {number:02d}" for number in range(14)]
-    frame = pd.DataFrame(
-        {"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)}
-    )
+    frame = pd.DataFrame({"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)})
     frame.loc[0, "candidates"] = names[13]
     room.import_csv(page, server.base, frame, "many")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
@@ -99,14 +95,7 @@ def test_every_button_is_reached_by_tab_with_visible_focus(annotating: Page) -> 
             reached.add(found[0].replace("\n", " "))
             outlines.append(found[1])
     names = " | ".join(reached)
-    for name in (
-        "the model's share",
-        "Rule out",
-        "None of these",
-        "Mark several",
-        "Cannot tell",
-        "Skip",
-    ):
+    for name in ("the model's share", "Rule out", "None of these", "Mark several", "Cannot tell", "Skip"):
         assert name in names, f"{name} is not reached by Tab: {names}"
     for name in ("Bad item", "Note", "Flag", "History", "Keys", "features"):
         assert name in names, f"{name} is not reached by Tab: {names}"

@@ -35,8 +35,7 @@ def top_five() -> bytes:
     """The shortlist of a language model: labels and scores in separate columns."""
     head = "text," + ",".join(f"label{k},score{k}" for k in range(1, 4))
     rows = [
-        f"{sentence(k)},{TOPICS[k % 4]},0.6,{TOPICS[(k + 1) % 4]},0.3,{TOPICS[(k + 2) % 4]},0.1"
-        for k in range(ROWS)
+        f"{sentence(k)},{TOPICS[k % 4]},0.6,{TOPICS[(k + 1) % 4]},0.3,{TOPICS[(k + 2) % 4]},0.1" for k in range(ROWS)
     ]
     return "\n".join([head, *rows]).encode()
 

@@ -218,9 +218,7 @@ def test_text_evidence_is_marked_and_similar_rows_shown_on_demand(
     assert len(room.log_of(server, project)) == 3, "keys of the panel are no answers"
 
 
-def test_texts_have_direction_and_size_of_their_script(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_texts_have_direction_and_size_of_their_script(page: Page, server: Server, home: Home, name: str) -> None:
     texts = {
         "arabic": "مرحبا بكم في حديقة الطيور، انظروا إلى الطائر الأزرق.",
         "chinese": "今天早上我在公园里看见了一只蓝色的小鸟在树上唱歌。" * 8,

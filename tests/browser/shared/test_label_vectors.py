@@ -48,9 +48,7 @@ def mark(page: Page, labels: set[str]) -> None:
             page.keyboard.press(toggle.get_attribute("data-key") or "")
 
 
-def test_all_labels_of_row_are_answered_by_keyboard(
-    page: Page, server: Server, make: Callable[[str], int]
-) -> None:
+def test_all_labels_of_row_are_answered_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
@@ -69,11 +67,7 @@ def test_all_labels_of_row_are_answered_by_keyboard(
     room.press(page, "Enter")
     log = room.log_of(server, project)
     said = {entry["kind"]: set(json.loads(entry["labels"])) for entry in log}
-    known = {
-        label
-        for label, cell in zip(LABELS, vector_frame().iloc[row][list(LABELS)], strict=True)
-        if cell != ""
-    }
+    known = {label for label, cell in zip(LABELS, vector_frame().iloc[row][list(LABELS)], strict=True) if cell != ""}
     assert said.get("yes", set()) == right - known
     assert said.get("no", set()) == set(LABELS) - right - known
     assert row_of(page) != row
@@ -82,9 +76,7 @@ def test_all_labels_of_row_are_answered_by_keyboard(
     assert row_of(page) == row
     room.press(page, "Shift+U")
     kinds = [entry["kind"] for entry in room.log_of(server, project)]
-    assert kinds == [entry["kind"] for entry in log] + ["withdraw"] * len(log) + [
-        entry["kind"] for entry in log
-    ]
+    assert kinds == [entry["kind"] for entry in log] + ["withdraw"] * len(log) + [entry["kind"] for entry in log]
     room.press(page, "s")
     room.press(page, "c")
     room.press(page, "x")
@@ -157,9 +149,7 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Create project").click()
     page.locator(room.CARD).wait_for()
     expect(page.locator(".toggle")).to_have_count(374)
-    asked = next(
-        name for name, cell in zip(names, frame.iloc[row_of(page)][names], strict=True) if cell == ""
-    )
+    asked = next(name for name, cell in zip(names, frame.iloc[row_of(page)][names], strict=True) if cell == "")
     page.keyboard.press("0")
     expect(page.get_by_label("Search the labels")).to_be_focused()
     page.keyboard.type(asked)
@@ -192,11 +182,7 @@ def test_label_vector_pages_are_accessible_and_touchable(
         # The other pages are the same whatever is asked.
         for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
             opened.goto(f"{server.base}/{name}?project={project}")
-            shown = {
-                "annotate": room.CARD,
-                "progress": ".js-plotly-plot",
-                "export": "[data-testid=stDataFrame]",
-            }
+            shown = {"annotate": room.CARD, "progress": ".js-plotly-plot", "export": "[data-testid=stDataFrame]"}
             opened.locator(shown[name]).first.wait_for()
             if found := findings(opened):
                 wrong[scheme, name] = found

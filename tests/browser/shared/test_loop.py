@@ -69,16 +69,15 @@ def test_birdsong_is_uploaded_answered_and_exported(
     room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download").click()
-    back = pd.read_csv(
-        io.BytesIO(Path(waiting.value.path()).read_bytes()), dtype=str, keep_default_na=False
-    ).set_index("id", drop=False)
+    back = pd.read_csv(io.BytesIO(Path(waiting.value.path()).read_bytes()), dtype=str, keep_default_na=False).set_index(
+        "id", drop=False
+    )
     assert len(back) == len(frame) == 4998
     asked = back[back.winnow_source == "person"]
     assert dict(zip(asked.id, asked.winnow_label, strict=True)) == answered
     assert (asked.winnow_candidates == asked.winnow_label).all(), "an answered row has one candidate left"
     inside = [
-        label in candidates.split("|")
-        for label, candidates in zip(back.winnow_label, frame.candidates, strict=True)
+        label in candidates.split("|") for label, candidates in zip(back.winnow_label, frame.candidates, strict=True)
     ]
     assert all(inside)
     held_out = back[back.winnow_source == "truth"]

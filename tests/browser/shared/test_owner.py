@@ -46,9 +46,7 @@ def test_answer_is_found_and_corrected_by_keyboard(
 
 def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
-    table = pd.DataFrame(
-        {"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]}
-    )
+    table = pd.DataFrame({"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]})
     room.import_csv(page, server.base, table, "letters")
     asked = room.answer(page, "ant")
     page.goto(page.url.replace("/annotate", "/review"))

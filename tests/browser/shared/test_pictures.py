@@ -36,16 +36,12 @@ def burst(home: Home, name: str) -> Seat:
     """A project whose rows have three pictures, 60, 61 and 62 pixels wide plus 60 for every row."""
     rows = "".join(f"r{n},wren|robin,{n}_0.png|{n}_1.png,{n}_2.png,North gate,day {n}\n" for n in range(ROWS))
     files = {f"{n}_{k}.png": picture(9 * n + k, size=(60 + k, 40)) for n in range(ROWS) for k in range(3)}
-    read = importing.read_upload(
-        make_zip({"t.csv": f"id,candidates,image,more,place,day\n{rows}".encode(), **files})
-    )
+    read = importing.read_upload(make_zip({"t.csv": f"id,candidates,image,more,place,day\n{rows}".encode(), **files}))
     chosen = {"caption": ["place", "day"], "image_features": True, "text": ""}
     table = importing.check(read, importing.adjusted(read.suggest_roles(), chosen, read.cells)).table
     assert table is not None
     seat = Seat(home, OWNER)
-    return Seat(
-        home, OWNER, importing.create(seat, name, table, LearnerSettings(n_neighbors=2, control_share=0))
-    )
+    return Seat(home, OWNER, importing.create(seat, name, table, LearnerSettings(n_neighbors=2, control_share=0)))
 
 
 def width(page: Page, selector: str, wanted: int) -> None:
@@ -58,9 +54,7 @@ def test_arrows_switch_pictures_on_card_and_in_zoom(page: Page, server: Server, 
     large, count = ".zoom .image", page.locator(".turning [role=status]")
     row = room.row_id(page)
     expect(page.locator(".rowname .caption")).to_have_text(f"North gate · day {row.removeprefix('r')}")
-    expect(page.locator(".rowname .caption")).to_have_attribute(
-        "title", re.compile("^place: North gate\nday: ")
-    )
+    expect(page.locator(".rowname .caption")).to_have_attribute("title", re.compile("^place: North gate\nday: "))
     width(page, large, 60)
     expect(count).to_have_text("1 of 3 pictures")
     page.keyboard.press("ArrowRight")
@@ -229,9 +223,7 @@ def test_boxes_are_drawn_on_opened_row_of_queue(page: Page, server: Server, dete
     expect(page.locator(".framed .boxes")).to_be_hidden()
 
 
-def test_many_features_are_folded_below_most_telling_ones(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_many_features_are_folded_below_most_telling_ones(page: Page, server: Server, home: Home, name: str) -> None:
     names = ",".join(f"f{k}" for k in range(24))
     rows = ""
     for n in range(30):
@@ -273,18 +265,14 @@ def test_zip_of_pictures_is_imported_shown_and_played(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, refused = errors_of(page), []
-    page.on(
-        "console", lambda line: refused.append(line.text) if "Content Security Policy" in line.text else None
-    )
+    page.on("console", lambda line: refused.append(line.text) if "Content Security Policy" in line.text else None)
     rows = "".join(f"r{n},wren|robin,pictures/{n}.jpg,calls/{n % 2}.wav\n" for n in range(IMAGES_ROWS))
     files = {f"pictures/{n}.jpg": picture(n, "JPEG", (120 + n, 90)) for n in range(IMAGES_ROWS)}
     files |= {f"calls/{n}.wav": recording() for n in range(2)}
     data = make_zip({"birds.csv": f"id,candidates,image,call\n{rows}".encode(), **files})
     page.goto(f"{server.base}/import")
     expect(page.get_by_text("Sounds or pictures in a zip")).to_be_visible()
-    page.locator(room.TABLE_BOX).set_input_files(
-        {"name": "birds.zip", "mimeType": "application/zip", "buffer": data}
-    )
+    page.locator(room.TABLE_BOX).set_input_files({"name": "birds.zip", "mimeType": "application/zip", "buffer": data})
     expect(page.get_by_text("9 different files are named by the rows")).to_be_visible()
     page.get_by_role("button", name="Create project").click()
     page.locator(room.CARD).wait_for()
@@ -295,9 +283,7 @@ def test_zip_of_pictures_is_imported_shown_and_played(
     assert shown.get_attribute("src").startswith("files/")
     box = shown.bounding_box()
     assert box is not None
-    assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, (
-        "the box is the image, nothing next to it"
-    )
+    assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, "the box is the image, nothing next to it"
     expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # under what is transparent
     expect(page.locator("audio")).to_have_js_property("duration", 0.1)
     room.answer(page, "wren")

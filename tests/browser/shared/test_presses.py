@@ -127,9 +127,7 @@ def test_note_is_kept_until_lost_server_stores_it(annotating: Page, here: Room) 
 
 def test_refused_answer_keeps_card_and_note(annotating: Page, here: Room) -> None:
     page = annotating
-    page.route(
-        PRESSES, lambda route: route.fulfill(status=503, content_type="text/plain", body="The disk is full.")
-    )
+    page.route(PRESSES, lambda route: route.fulfill(status=503, content_type="text/plain", body="The disk is full."))
     page.keyboard.press("t")
     page.keyboard.type("mine")
     page.keyboard.press("Escape")
@@ -353,9 +351,7 @@ def test_mark_made_while_saving_is_for_next_question(annotating: Page, here: Roo
     shown = room.token(page)
     at_once(page, "1m2")
     room.wait_for_next(page, shown)
-    expect(page.locator(".choice").first).to_have_attribute(
-        "aria-pressed", "false"
-    )  # marking; 2 was for no question
+    expect(page.locator(".choice").first).to_have_attribute("aria-pressed", "false")  # marking; 2 was for no question
     offered = room.labels_on_screen(page)
     room.press(page, "1", "2", "Enter")
     assert here.kinds() == ["is", "among"]
@@ -384,9 +380,7 @@ def test_invalid_note_is_refused_and_kept(annotating: Page, here: Room) -> None:
     )
     page.keyboard.press("Escape")
     page.keyboard.press("1")
-    expect(page.locator(".saved")).to_contain_text(
-        "Not saved: A note cannot be stored with half of a character"
-    )
+    expect(page.locator(".saved")).to_contain_text("Not saved: A note cannot be stored with half of a character")
     assert room.token(page) == shown
     assert page.locator(".note").evaluate("field => field.value.slice(0, 11)") == "heard twice"
     assert here.log() == []

@@ -50,9 +50,7 @@ def six_project(home: Home, name: str, shown: str) -> int:
     read = importing.read_upload(make_zip({"t.csv": "\n".join(lines).encode(), **files}))
     checked = importing.check(read, read.suggest_roles())
     assert checked.table is not None, checked.problems
-    return importing.create(
-        Seat(home, OWNER), name, checked.table, LearnerSettings(n_neighbors=3, control_share=0.0)
-    )
+    return importing.create(Seat(home, OWNER), name, checked.table, LearnerSettings(n_neighbors=3, control_share=0.0))
 
 
 @pytest.fixture
@@ -116,9 +114,7 @@ def test_desktop_layout_gives_row_space_and_never_moves(
     assert all(place == places[0] for place in places), "same place, same height"
 
 
-def test_model_shares_and_file_scores_are_distinguished(
-    page: Page, server: Server, make: Callable[[str], int]
-) -> None:
+def test_model_shares_and_file_scores_are_distinguished(page: Page, server: Server, make: Callable[[str], int]) -> None:
     room.annotate(page, server, make("text"))
     room.press(page, "1")
     widths = page.locator(".choice .bar .fill").evaluate_all("all => all.map(one => one.style.width)")
@@ -257,12 +253,9 @@ def swipe(page: Page, x: float, y: float = 2, on: str = ".single", fingers: int 
 
     def touch(kind: str, part: float) -> None:
         points = [
-            {"x": at[0] + x * part, "y": at[1] + y * part + 30 * finger, "id": finger}
-            for finger in range(fingers)
+            {"x": at[0] + x * part, "y": at[1] + y * part + 30 * finger, "id": finger} for finger in range(fingers)
         ]
-        session.send(
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points}
-        )
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points})
 
     touch("touchStart", 0)
     for part in range(1, 6):
@@ -290,9 +283,7 @@ def test_manifest_makes_app_installable(page: Page, server: Server, make: Callab
     assert found["errors"] == []
     assert json.loads(found["data"]) == said
     errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
-    assert [one for one in errors if one["errorId"] != "in-incognito"] == [], (
-        "the browser reads its icons too"
-    )
+    assert [one for one in errors if one["errorId"] != "in-incognito"] == [], "the browser reads its icons too"
 
 
 def test_swipe_answers_yes_or_no(phone: Page, server: Server, home: Home, name: str) -> None:

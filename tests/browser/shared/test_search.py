@@ -70,9 +70,7 @@ def test_class_added_meanwhile_is_found_in_open_tab(annotating: Page, here: Room
     assert len(here.log()) == 2
     page.keyboard.press("0")
     search = page.get_by_role("dialog", name="None of these")
-    expect(search.get_by_role("status")).to_have_text(
-        "5 found."
-    )  # also if it was opened before the list came
+    expect(search.get_by_role("status")).to_have_text("5 found.")  # also if it was opened before the list came
     page.keyboard.type("ee")
     expect(search.get_by_role("option").first).to_contain_text("eel")
     row = room.row_id(page)
@@ -85,9 +83,7 @@ def test_late_class_list_is_shown_in_open_search(annotating: Page, here: Room) -
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
-    address = page.evaluate(
-        "(address) => new URL(address, document.baseURI).href", scripts_in(FOLDER).address
-    )
+    address = page.evaluate("(address) => new URL(address, document.baseURI).href", scripts_in(FOLDER).address)
     module = f"(await import('{address}')).default['one_label/classes.js']"
     page.wait_for_function(f"async () => {module}.classesOf({here.project}).length > 0")
     page.evaluate(f"""async () => {{

@@ -193,9 +193,7 @@ def test_password_is_set_and_signs_in(page: Page, server: Server, others: Browse
         assert GOOD not in line
 
 
-def test_new_link_replaces_old_and_warns_of_local_address(
-    page: Page, server: Server, others: BrowserContext
-) -> None:
+def test_new_link_replaces_old_and_warns_of_local_address(page: Page, server: Server, others: BrowserContext) -> None:
     first = invite(page, server, "Bea")
     expect(page.get_by_text("Others cannot use this link")).to_be_visible()
     hers = box_of(page, "Bea")
@@ -270,8 +268,7 @@ def secret(home: Home, server: Server) -> int:
 def fetched(page: Page, address: str) -> tuple[int, str]:
     """Status and text of the reply to this page's person."""
     found: list[Any] = page.evaluate(
-        "async (address) => { const got = await fetch(address); return [got.status, await got.text()]; }",
-        address,
+        "async (address) => { const got = await fetch(address); return [got.status, await got.text()]; }", address
     )
     return found[0], found[1]
 
@@ -302,9 +299,7 @@ def test_project_that_is_not_shared_is_hidden(
     ada.context.close()
 
 
-def test_annotator_made_viewer_is_stopped_at_next_press(
-    page: Page, browser: Browser, home: Home, here: Room
-) -> None:
+def test_annotator_made_viewer_is_stopped_at_next_press(page: Page, browser: Browser, home: Home, here: Room) -> None:
     server, shared = here.server, here.project
     ada = member(browser, server, home, shared, "Vera")
     room.annotate(ada, server, shared)

@@ -120,9 +120,7 @@ def test_answered_recording_is_released_and_next_plays(hearing: Page) -> None:
     page.keyboard.press("1")
     page.locator(f'.card:not([data-row="{row}"])').wait_for()
     drawn(page)
-    empty = (
-        "audio => [audio.isConnected, audio.paused, audio.networkState === HTMLMediaElement.NETWORK_EMPTY]"
-    )
+    empty = "audio => [audio.isConnected, audio.paused, audio.networkState === HTMLMediaElement.NETWORK_EMPTY]"
     assert before.evaluate(empty) == [False, True, True]
     page.keyboard.press("p")
     wait_until(page, "audio => !audio.paused")
@@ -181,9 +179,7 @@ def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     shown = room.token(page)
     page.keyboard.press("l")
     page.keyboard.press("-")
-    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute("aria-pressed", "true")
     assert audio(page).evaluate("audio => [audio.playbackRate, audio.preservesPitch]") == [0.5, False]
     plain = shades(page)
     with page.expect_response(lambda answer: "scale=log" in answer.url):
@@ -192,18 +188,14 @@ def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     assert shades(page) != plain
     page.keyboard.press("-")
     assert audio(page).evaluate("audio => audio.playbackRate") == 1
-    page.locator(".picture").click(
-        position={"x": page.locator(".picture").bounding_box()["width"] * 0.6, "y": 9}
-    )
+    page.locator(".picture").click(position={"x": page.locator(".picture").bounding_box()["width"] * 0.6, "y": 9})
     audio(page).evaluate(f"audio => {{ audio.currentTime = {first + 1.7}; }}")
     page.keyboard.press("p")
     wait_until(page, f"audio => !audio.paused && audio.currentTime < {first + 1}")
     assert room.token(page) == shown, "none of these keys is an answer"
     page.reload()
     drawn(page)
-    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Log scale")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Half speed")).to_have_attribute("aria-pressed", "false")
 
@@ -250,9 +242,7 @@ def test_undrawable_recording_is_played_and_explained(page: Page, server: Server
     assert [one["kind"] for one in room.log_of(server, project)] == ["is"]
 
 
-def test_long_recording_is_drawn_in_part_and_answered_by_key(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_long_recording_is_drawn_in_part_and_answered_by_key(page: Page, server: Server, home: Home, name: str) -> None:
     project = files_project(home, OWNER, {"long.wav": tone(70, rate=4_000, hertz=500)}, name)
     room.annotate(page, server, project)
     drawn(page)
@@ -265,9 +255,7 @@ def test_long_recording_is_drawn_in_part_and_answered_by_key(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_spectrogram_follows_theme(
-    browser: Browser, signed_in: str, server: Server, project: int, scheme: Any
-) -> None:
+def test_spectrogram_follows_theme(browser: Browser, signed_in: str, server: Server, project: int, scheme: Any) -> None:
     context = browser.new_context(storage_state=signed_in, color_scheme=scheme)
     try:
         page = context.new_page()
@@ -281,12 +269,8 @@ def test_spectrogram_follows_theme(
         context.close()
 
 
-def test_phone_shows_choices_below_spectrogram(
-    browser: Browser, signed_in: str, server: Server, project: int
-) -> None:
-    context = browser.new_context(
-        storage_state=signed_in, viewport={"width": 390, "height": 844}, has_touch=True
-    )
+def test_phone_shows_choices_below_spectrogram(browser: Browser, signed_in: str, server: Server, project: int) -> None:
+    context = browser.new_context(storage_state=signed_in, viewport={"width": 390, "height": 844}, has_touch=True)
     try:
         page = context.new_page()
         room.annotate(page, server, project)

@@ -41,9 +41,7 @@ def test_model_versions_follow_answers(page: Page, server: Server, project: int)
     expect(page.get_by_text(re.compile("[Mm]odel version")).first).to_be_visible()
 
 
-def test_models_page_uses_another_model_and_automatic_by_keyboard(
-    page: Page, server: Server, project: int
-) -> None:
+def test_models_page_uses_another_model_and_automatic_by_keyboard(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/models?project={project}")
     used = page.get_by_role("row").filter(has_text="In use")
     expect(used).to_contain_text("Largest margin PL-SVM")
@@ -118,9 +116,7 @@ def test_choices_outside_shortlist_are_one_key_away(page: Page, server: Server, 
     room.annotate(page, server, project)
     expect(choices).to_have_count(first)
     # Where the full stop needs Shift.
-    page.evaluate(
-        "window.dispatchEvent(new KeyboardEvent('keydown', { key: '.', code: 'Comma', shiftKey: true }))"
-    )
+    page.evaluate("window.dispatchEvent(new KeyboardEvent('keydown', { key: '.', code: 'Comma', shiftKey: true }))")
     expect(choices).to_have_count(6)
 
     page.goto(f"{server.base}/settings?project={project}")

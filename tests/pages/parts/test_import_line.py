@@ -84,9 +84,7 @@ def test_number_of_checked_files_is_shown() -> None:
     assert progress.proto.text == "Checking every file … 25%"
 
 
-def test_reloaded_page_finds_file_and_its_reading(
-    owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reloaded_page_finds_file_and_its_reading(owner: int, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     ask = asking.ask
 
@@ -125,9 +123,7 @@ def test_import_that_waited_too_long_can_be_retried(owner: int, show: Open, othe
     assert any(button.label == "Create project" for button in test.button)
 
 
-def test_more_rows_that_waited_too_long_can_be_retried(
-    home: Home, owner: int, show: Open, others: ExitStack
-) -> None:
+def test_more_rows_that_waited_too_long_can_be_retried(home: Home, owner: int, show: Open, others: ExitStack) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     data = later(n=3).to_csv(index=False).encode()
@@ -161,9 +157,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told(test: AppTest) -> dict[str, Any]:
     """Data sent to the first box."""
-    proto = next(
-        one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"
-    )
+    proto = next(one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box")
     found: dict[str, Any] = json.loads(proto.json)
     return found
 
@@ -217,9 +211,7 @@ def test_invalid_file_key_is_ignored(owner: int, show: Open, key: object) -> Non
 
 def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) -> None:
     other = Seat(home, somebody(home, owner, "Ada"))
-    coming = home.arrivals.begin(
-        home.uploads_dir, other.person_id, "hers.csv", 1, arrivals.Room(10, 10, 1_000_000)
-    )
+    coming = home.arrivals.begin(home.uploads_dir, other.person_id, "hers.csv", 1, arrivals.Room(10, 10, 1_000_000))
     coming.write(b"x")
     key = coming.finish().key
     coming.end()
@@ -338,25 +330,16 @@ def test_joined_module_runs_once_after_its_imports(tmp_path: Path) -> None:
     ],
 )
 def test_unsupported_import_form_is_refused_with_allowed_forms(line: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: "
-    ) as refusal:
+    with pytest.raises(ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: ") as refusal:
         joined({"card/a.js": f"// @ts-check\n\n{line}\nconst d = 1;\n", "card/b.js": "export const b = 1;\n"})
     assert line in str(refusal.value)
 
 
 def test_import_of_missing_module_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."
-    ):
+    with pytest.raises(ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."):
         joined({"card/a.js": 'import { b } from "../b.js";\n'})
 
 
 def test_import_cycle_is_refused() -> None:
     with pytest.raises(ValueError, match="cycle"):
-        joined(
-            {
-                one: f'import {{ b }} from "./{other}";\n'
-                for one, other in (("a.js", "b.js"), ("b.js", "a.js"))
-            }
-        )
+        joined({one: f'import {{ b }} from "./{other}";\n' for one, other in (("a.js", "b.js"), ("b.js", "a.js"))})

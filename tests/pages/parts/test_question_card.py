@@ -91,9 +91,7 @@ def test_card_data_of_every_kind_has_question_or_pause(world: KindWorld, home: H
 
 
 def test_earlier_answer_is_named_in_refusal() -> None:
-    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
-        "already (ant), in another tab perhaps."
-    )
+    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith("already (ant), in another tab perhaps.")
     assert "already (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
 
 
@@ -169,10 +167,7 @@ def test_many_classes_list_first_and_accept_typed_names() -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (
-            "9876",
-            "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, ",
-        ),
+        ("9876", "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, "),
         ("<b>", "No class is called \\<b\\>."),
     ],
 )
@@ -231,14 +226,8 @@ def test_shortlist_words_compare_measured_rate_with_promise() -> None:
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
         ({"weighs_own": True, "in_force": False}, "but not those of blind checks"),
         ({"in_full": 1.0, "in_force": False}, "at least a third of the questions are blind checks"),
-        (
-            {"outside": outside_rate(0, 12), "in_force": False},
-            "7 more blind checks must be answered for 95%",
-        ),
-        (
-            {"outside": outside_rate(0, 18), "in_force": False},
-            "1 more blind check must be answered for 95%",
-        ),
+        ({"outside": outside_rate(0, 12), "in_force": False}, "7 more blind checks must be answered for 95%"),
+        ({"outside": outside_rate(0, 18), "in_force": False}, "1 more blind check must be answered for 95%"),
         ({"outside": outside_rate(9, 60), "in_force": False}, "In 9 of 60 blind checks the truth was none"),
         ({"in_force": False}, "The next model version includes the blind checks"),
         ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),

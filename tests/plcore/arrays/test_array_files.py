@@ -21,8 +21,7 @@ from plcore.arrays.array_files import large_array, let_go, no_room, write_arrays
 from plcore.arrays.types import AnyArray
 
 ARRAYS = some.arrays(
-    st.sampled_from([np.int32, np.int64, np.float64, np.bool_, "U3"]),
-    some.array_shapes(min_dims=0, min_side=0),
+    st.sampled_from([np.int32, np.int64, np.float64, np.bool_, "U3"]), some.array_shapes(min_dims=0, min_side=0)
 )
 
 
@@ -149,9 +148,7 @@ def test_empty_array_needs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert large_array((0, 5), np.float64).shape == (0, 5)
 
 
-def test_large_array_is_in_an_unnamed_file_freed_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_array_is_in_an_unnamed_file_freed_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", 7)
     monkeypatch.setattr(array_files, "ON_DISK", str(tmp_path))
     monkeypatch.delenv("TMPDIR", raising=False)
@@ -168,9 +165,7 @@ def test_large_array_is_in_an_unnamed_file_freed_with_it(
     assert not set(array_files._maps) - before
 
 
-def test_full_disk_is_reported_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_reported_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -184,18 +179,14 @@ def test_full_disk_is_reported_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_is_created_in_tmpdir_or_in_the_default_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_is_created_in_tmpdir_or_in_the_default_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = []
     make = array_files.tempfile.TemporaryFile
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     monkeypatch.setattr(array_files, "ON_DISK", str(tmp_path))
     monkeypatch.setattr(array_files.tempfile, "tempdir", str(tmp_path.parent))
     monkeypatch.setattr(
-        array_files.tempfile,
-        "TemporaryFile",
-        lambda **given: places.append(Path(given["dir"])) or make(**given),
+        array_files.tempfile, "TemporaryFile", lambda **given: places.append(Path(given["dir"])) or make(**given)
     )
     monkeypatch.delenv("TMPDIR", raising=False)
     large_array((3,), np.int8)
@@ -207,9 +198,7 @@ def test_file_is_created_in_tmpdir_or_in_the_default_folder(
     assert places == [tmp_path, tmp_path.parent, tmp_path.parent]
 
 
-def test_threads_can_create_and_release_large_arrays_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_can_create_and_release_large_arrays_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For example, a project is opened while the neighbours of another are searched."""
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     monkeypatch.setattr(array_files, "_make_room", lambda file, size: file.truncate(size))

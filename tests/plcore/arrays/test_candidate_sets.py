@@ -130,9 +130,7 @@ def test_wide_tables_use_sets_and_others_a_matrix():
     assert not is_wide(2**24 // 128, 128)
     assert is_wide(2**24 // 128 + 1, 128)
     assert isinstance(place_candidates(3, 5, (np.array([0, 2]), np.array([1, 4]))), np.ndarray)
-    wide = place_candidates(
-        200_000, 100, *((np.array([row]), np.array([label])) for row, label in ((0, 1), (2, 4)))
-    )
+    wide = place_candidates(200_000, 100, *((np.array([row]), np.array([label])) for row, label in ((0, 1), (2, 4))))
     assert isinstance(wide, CandidateSets)
     assert wide.sum(axis=1)[:3].tolist() == [1, 0, 1]
 

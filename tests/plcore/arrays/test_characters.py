@@ -23,9 +23,7 @@ def test_control_surrogate_and_direction_characters_are_refused() -> None:
     assert {mark for mark in EVERY if unstorable_in(mark)} == {"\0"} | {chr(k) for k in range(0xD800, 0xE000)}
 
 
-@pytest.mark.parametrize(
-    "name", ["Zaunkönig", "سنونو", "עפרוני", "日本の鳥", "🐦‍⬛", "a\u200fb", "Ǝ ½ — «x»"]
-)
+@pytest.mark.parametrize("name", ["Zaunkönig", "سنونو", "עפרוני", "日本の鳥", "🐦‍⬛", "a\u200fb", "Ǝ ½ — «x»"])
 def test_names_in_any_script_are_accepted(name: str) -> None:
     assert forbidden_in_name(name) is None
     assert escaped(name) == name

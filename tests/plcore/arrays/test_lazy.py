@@ -35,9 +35,7 @@ def test_lazy_package_provides_every_listed_name(package: str) -> None:
 def test_lazy_name_is_not_module_of_package(package: str) -> None:
     """Otherwise importing the module would replace the name."""
     folder = Path(str(importlib.import_module(package).__file__)).parent
-    modules = {path.stem for path in folder.glob("*.py")} | {
-        path.parent.name for path in folder.glob("*/*.py")
-    }
+    modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
     origins = typed_imports((folder / "__init__.py").read_text())
     assert not {name for name, (origin, _) in origins.items() if name in modules and origin != package}
 
@@ -61,9 +59,7 @@ def test_importing_plcore_loads_no_library() -> None:
         "print(*sorted(heavy & {name.split('.')[0] for name in sys.modules}))\n"
         "from plcore import PLKernelRidge\nprint(PLKernelRidge.__module__, 'numba' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "\nplcore.kernel.ridge True\n"
 
 

@@ -71,7 +71,5 @@ assert blas_threads() == {1}
 
 
 def test_first_thread_in_sets_the_limit_and_last_out_lifts_it() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -191,8 +191,7 @@ class TestClassifier:
     def test_larger_thresholds_ask_more_neighbours(self, iris):
         X, candidates, _ = iris
         few, many = (
-            PLAdaptiveNeighborsClassifier(threshold=c).fit(X, candidates).neighbors_needed(X)
-            for c in (0.3, 0.6)
+            PLAdaptiveNeighborsClassifier(threshold=c).fit(X, candidates).neighbors_needed(X) for c in (0.3, 0.6)
         )
         assert few.sum() < many.sum()
         assert (few <= many).all()
@@ -220,9 +219,7 @@ class TestClassifier:
     def test_rows_of_weight_zero_stay_inside_their_sets(self, iris):
         X, candidates, _ = iris
         weights = np.where(candidates[:, 0], 0, 1)
-        model = PLAdaptiveNeighborsClassifier().fit(
-            X, np.where(weights[:, None] > 0, candidates, [1, 0, 0]), weights
-        )
+        model = PLAdaptiveNeighborsClassifier().fit(X, np.where(weights[:, None] > 0, candidates, [1, 0, 0]), weights)
         assert (model.transduction_[weights == 0] == 0).all()
         assert (model.predict(X) > 0).all()
         np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)

@@ -31,9 +31,7 @@ def problem(seed, n=14, m=3, singles=False):
 
 class TestPosterior:
     @given(
-        seed=st.integers(0, 10**6),
-        variance=st.sampled_from([0.1, 1.0, 50.0]),
-        size=st.sampled_from([0.0, 0.1, 1.0]),
+        seed=st.integers(0, 10**6), variance=st.sampled_from([0.1, 1.0, 50.0]), size=st.sampled_from([0.0, 0.1, 1.0])
     )
     def test_gradient_matches_finite_differences(self, seed, variance, size):
         _, candidates, weights, _, Z = problem(seed)
@@ -97,12 +95,7 @@ class TestMode:
             return (np.array(rows) + np.array(rows).T) / 2
 
         other = optimize.minimize(
-            value,
-            np.zeros(candidates.size),
-            jac=gradient,
-            hess=hessian,
-            method="trust-exact",
-            options={"gtol": 1e-9},
+            value, np.zeros(candidates.size), jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-9}
         )
         mode = find_mode(LogPosterior(Z, candidates, weights, 4.0), 5000, 0)
         assert mode.values[-1] == pytest.approx(other.fun, rel=1e-6)
@@ -137,9 +130,7 @@ class TestClassifier:
         assert (model.transduction_ == y[train]).mean() >= 0.92
         assert candidates[train][np.arange(100), model.transduction_].all()
         assert (model.length_scale_, model.variance_) in [
-            (scale, variance)
-            for scale in gaussian_process.LENGTH_SCALES
-            for variance in gaussian_process.VARIANCES
+            (scale, variance) for scale in gaussian_process.LENGTH_SCALES for variance in gaussian_process.VARIANCES
         ]
         assert model.n_iter_ == len(model.objective_)
         assert (np.diff(model.objective_) <= 0).all()

@@ -75,9 +75,7 @@ def test_weights_solve_the_quadratic_program_of_each_row(rows, monkeypatch):
     expected = np.array([solved_weights(one) for one in G])
     np.testing.assert_allclose(found, expected, atol=1e-5)
     np.testing.assert_allclose(
-        np.einsum("ia,iab,ib->i", found, G, found),
-        np.einsum("ia,iab,ib->i", expected, G, expected),
-        rtol=1e-8,
+        np.einsum("ia,iab,ib->i", found, G, found), np.einsum("ia,iab,ib->i", expected, G, expected), rtol=1e-8
     )
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found >= 0).all()

@@ -300,9 +300,7 @@ def test_one_round_matches_the_equations(half_iris):
     first = reconstruction_weights(features, np.full((36, 4), 0.25))
     even = candidates / candidates.sum(axis=1, keepdims=True)
     Y = Reconstruction(neighbors, first).labels(candidates, even, 1.0)
-    regression = KernelRegression(
-        ScaledKernel("rbf", 2000, 1.0), 0.2, Z, np.ones(36), np.random.RandomState(0)
-    )
+    regression = KernelRegression(ScaledKernel("rbf", 2000, 1.0), 0.2, Z, np.ones(36), np.random.RandomState(0))
     weights = reconstruction_weights(features + 1.3 * difference_products(Y, neighbors), first)
     target = regression.solve(Y).scores
     Y = Reconstruction(neighbors, weights).labels(candidates, Y, 1.3, target, 1.0)
@@ -317,9 +315,7 @@ def test_one_round_matches_the_equations(half_iris):
 @pytest.fixture
 def complement(half_iris):
     X, candidates, _ = half_iris
-    regression = KernelRegression(
-        ScaledKernel("rbf", 2000, 1.0), 0.06, X, np.ones(75), np.random.RandomState(0)
-    )
+    regression = KernelRegression(ScaledKernel("rbf", 2000, 1.0), 0.06, X, np.ones(75), np.random.RandomState(0))
     return regression, candidates, Complement(regression, candidates, 0.5, 0.8)
 
 

@@ -29,12 +29,7 @@ def two_workers(allowed_failures: int = 3) -> Iterator[Any]:
             }
         ),
         LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            host="127.0.0.1",
-            memory_limit=0,
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1", memory_limit=0
         ) as cluster,
     ):
         yield cluster

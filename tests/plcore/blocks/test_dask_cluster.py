@@ -17,20 +17,12 @@ from plcore.blocks.dask_cluster import AHEAD, DaskCluster, sees
 from plcore.blocks.parts import map_part
 from plcore.blocks.runner import BlockError, RunnerError
 from tests.plcore.blocks.local_cluster import two_workers
-from tests.plcore.blocks.tasks import (
-    die_the_first_time,
-    jobs,
-    square,
-    square_but_die_at_seven,
-    square_when_told,
-)
+from tests.plcore.blocks.tasks import die_the_first_time, jobs, square, square_but_die_at_seven, square_when_told
 
 
 def test_missing_dask_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(
-        RunnerError, match=r"Dask is not installed here. Fix: pip install 'plcore\[cluster\]'"
-    ):
+    with pytest.raises(RunnerError, match=r"Dask is not installed here. Fix: pip install 'plcore\[cluster\]'"):
         DaskCluster("tcp://10.0.0.1:8786", tmp_path)
 
 
@@ -101,9 +93,7 @@ def test_hint_to_wait_longer_is_left_out_if_there_is_no_such_setting(tmp_path: P
     runner._client = client = Started()
     client.workers = {}
     runner._address, runner._patience, runner._setting = "tcp://10.0.0.1:8786", 0, ""
-    with pytest.raises(
-        RunnerError, match=r"Fix: start some \(dask worker tcp://10\.0\.0\.1:8786 --nthreads 1\)\.$"
-    ):
+    with pytest.raises(RunnerError, match=r"Fix: start some \(dask worker tcp://10\.0\.0\.1:8786 --nthreads 1\)\.$"):
         runner._check(tmp_path)
 
 
@@ -111,9 +101,7 @@ def test_workers_with_several_threads_are_refused(tmp_path: Path) -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
     client.workers = {"first": 1, "second": 4}
-    with pytest.raises(
-        RunnerError, match=r"The worker second does 4 jobs at a time .*Fix: start it with --nthreads 1"
-    ):
+    with pytest.raises(RunnerError, match=r"The worker second does 4 jobs at a time .*Fix: start it with --nthreads 1"):
         runner._check(tmp_path)
 
 
@@ -154,9 +142,7 @@ class TestCluster:
             "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
-    def test_waiting_ends_when_the_last_worker_is_gone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_waiting_ends_when_the_last_worker_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from distributed import LocalCluster
 
         times = iter(range(0, 1000, 10))
@@ -173,9 +159,7 @@ class TestCluster:
                 (first.marks / "go").touch()
 
             asked = runner.map(square_when_told, (replace(first, number=one) for one in count()), all_go)
-            with pytest.raises(
-                RunnerError, match=r"one was waited for, 25 seconds\. .*wait longer \(patience, in"
-            ):
+            with pytest.raises(RunnerError, match=r"one was waited for, 25 seconds\. .*wait longer \(patience, in"):
                 list(asked)
             assert next(times) == 50, "0: one was there; 10: missed; 20, 30: waited for; 40: given up"
             runner.close()
@@ -191,9 +175,7 @@ class TestCluster:
     def test_block_that_kills_its_workers_is_named_and_the_cluster_continues(self, tmp_path: Path) -> None:
         with two_workers(allowed_failures=0) as cluster:
             runner = DaskCluster(cluster.scheduler_address, tmp_path)
-            with pytest.raises(
-                BlockError, match="Squaring 7 cannot be done: the workers that had it died, 1 in turn"
-            ):
+            with pytest.raises(BlockError, match="Squaring 7 cannot be done: the workers that had it died, 1 in turn"):
                 list(runner.map(square_but_die_at_seven, jobs(tmp_path, 8)[7:]))
             assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
             runner.close()

@@ -116,9 +116,7 @@ def test_part_round_trips(tmp_path: Path) -> None:
 
 def test_ranges_of_a_part_round_trip(tmp_path: Path) -> None:
     job = Of(tmp_path, 1)
-    array = np.array(
-        [(row, [row / 2, row / 4]) for row in range(40)], dtype=[("row", "<i4"), ("x", "<f4", (2,))]
-    )
+    array = np.array([(row, [row / 2, row / 4]) for row in range(40)], dtype=[("row", "<i4"), ("x", "<f4", (2,))])
     job.write(array)
     rows = ReadRows(job.path)
     for first, end in ((0, 40), (0, 1), (17, 23), (39, 40), (5, 5)):
@@ -149,9 +147,7 @@ def test_existing_parts_are_not_rebuilt(tmp_path: Path) -> None:
     asked = jobs(tmp_path, 6)
     assert run_parts(Inline(), square, asked[:4]) == [job.part for job in asked[:4]]
     told: list[tuple[str, int, int]] = []
-    assert run_parts(Inline(), square, asked, "squares", lambda *one: told.append(one)) == [
-        job.part for job in asked
-    ]
+    assert run_parts(Inline(), square, asked, "squares", lambda *one: told.append(one)) == [job.part for job in asked]
     assert times(tmp_path) == dict.fromkeys(range(6), 1)
     assert told == [("squares", 4, 6), ("squares", 5, 6), ("squares", 6, 6)]
 

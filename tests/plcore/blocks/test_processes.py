@@ -18,13 +18,7 @@ from plcore.blocks.parts import map_part
 from plcore.blocks.processes import ProcessPool
 from plcore.blocks.runner import DEATHS, BlockError
 from tests.conftest import ROOT
-from tests.plcore.blocks.tasks import (
-    die_the_first_time,
-    jobs,
-    square_but_die_at_seven,
-    square_when_told,
-    times,
-)
+from tests.plcore.blocks.tasks import die_the_first_time, jobs, square_but_die_at_seven, square_when_told, times
 
 pytestmark = pytest.mark.slow
 
@@ -74,9 +68,7 @@ def test_one_killed_process_replaces_one_pool(monkeypatch: pytest.MonkeyPatch) -
     assert len(made) == 2
 
 
-def test_closing_a_pool_does_not_wait_for_running_jobs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_a_pool_does_not_wait_for_running_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "LOOK", 0.01)
     pool = ProcessPool(1)
     asked = jobs(tmp_path, 1)
@@ -106,9 +98,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    driver = subprocess.Popen(
-        [sys.executable, script, tmp_path], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}
-    )
+    driver = subprocess.Popen([sys.executable, script, tmp_path], cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
     while not (begun := list((tmp_path / "marks").glob("pid-*"))):
         assert driver.poll() is None
         time.sleep(0.01)
@@ -134,9 +124,7 @@ def exists(pid: int) -> bool:
 
 def test_only_the_block_that_kills_its_process_is_named(tmp_path: Path) -> None:
     pool = ProcessPool(2)
-    with pytest.raises(
-        BlockError, match=f"Squaring 7 cannot be done: its process was killed {DEATHS + 1} times"
-    ):
+    with pytest.raises(BlockError, match=f"Squaring 7 cannot be done: its process was killed {DEATHS + 1} times"):
         list(pool.map(square_but_die_at_seven, jobs(tmp_path, 9)))
     pool.close()
     assert set(times(tmp_path)) == set(range(9)) - {7}, "the others were done before it was blamed"

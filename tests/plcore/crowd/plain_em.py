@@ -17,10 +17,7 @@ def plain_matrix(counts, m, prior, most=20):
         weight = prior * max(2, min(most, n))
         coin = [right if c == k else (1 - right) / (m - 1) for k in range(m)]
         found.append(
-            [
-                (counts[c][k] + weight * coin[k]) / (n + weight) if n + weight > 0 else coin[k]
-                for k in range(m)
-            ]
+            [(counts[c][k] + weight * coin[k]) / (n + weight) if n + weight > 0 else coin[k] for k in range(m)]
         )
     return [[max(one, 1e-10) for one in line] for line in found]
 
@@ -31,9 +28,7 @@ def plain_fit(votes, candidates, m, prior, rounds):
     rows, people = sorted({row for row, _ in votes}), sorted({who for _, who in votes})
     q = {}
     for row in rows:
-        share = {
-            c: sum(1 / len(a) for (i, _), a in votes.items() if i == row and c in a) for c in candidates[row]
-        }
+        share = {c: sum(1 / len(a) for (i, _), a in votes.items() if i == row and c in a) for c in candidates[row]}
         total = sum(share.values())
         q[row] = {c: (share[c] / total if total else 1 / len(share)) for c in share}
     theta = {who: [[1 / m] * m for _ in range(m)] for who in people}
@@ -52,9 +47,7 @@ def plain_fit(votes, candidates, m, prior, rounds):
         for row in rows:
             joint = {
                 c: masses[c]
-                * math.prod(
-                    sum(theta[who][c][k] for k in said) for (i, who), said in votes.items() if i == row
-                )
+                * math.prod(sum(theta[who][c][k] for k in said) for (i, who), said in votes.items() if i == row)
                 for c in candidates[row]
             }
             total = sum(joint.values())
@@ -77,9 +70,7 @@ def plain_evidence(votes, q, m, prior, most, shared):
 
     def of_counts(counts, weights):
         total = math.lgamma(sum(weights)) - math.lgamma(sum(weights) + sum(counts))
-        return total + sum(
-            math.lgamma(one + n) - math.lgamma(one) for one, n in zip(weights, counts, strict=True)
-        )
+        return total + sum(math.lgamma(one + n) - math.lgamma(one) for one, n in zip(weights, counts, strict=True))
 
     found = of_counts(q.sum(axis=0), [prior / m] * m) - sum(p * math.log(p) for p in q.ravel() if p > 0)
     of = {person: np.zeros((m, m)) for _, person in votes}

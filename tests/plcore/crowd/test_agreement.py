@@ -32,12 +32,7 @@ CROWDS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 3), SETS), min_siz
 
 
 def votes_of(table):
-    return [
-        (row, f"p{who}", one)
-        for who, line in enumerate(table)
-        for row, one in enumerate(line)
-        if one is not None
-    ]
+    return [(row, f"p{who}", one) for who, line in enumerate(table) for row, one in enumerate(line) if one is not None]
 
 
 def by_pairs(votes, distance):
@@ -48,9 +43,7 @@ def by_pairs(votes, distance):
         rows.setdefault(row, []).append(said)
     kept = [said for said in rows.values() if len(said) > 1]
     total = sum(map(len, kept))
-    observed = (
-        sum(distance(a, b) / (len(said) - 1) for said in kept for a, b in permutations(said, 2)) / total
-    )
+    observed = sum(distance(a, b) / (len(said) - 1) for said in kept for a, b in permutations(said, 2)) / total
     every = [one for said in kept for one in said]
     expected = sum(distance(a, b) for a, b in permutations(every, 2)) / (total * (total - 1))
     return 1 - observed / expected
@@ -67,10 +60,7 @@ def test_published_examples_are_reproduced():
     assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # 0.743
     # Gwet (2014): AC1 0.77544 with observed agreement 0.81818 and chance 0.19032; by fractions:
     size = [sum(line[row] is not None for line in KRIPPENDORFF) for row in range(12)]
-    pi = [
-        sum((line[row] == k) / size[row] for row in range(12) for line in KRIPPENDORFF) / 12
-        for k in range(1, 6)
-    ]
+    pi = [sum((line[row] == k) / size[row] for row in range(12) for line in KRIPPENDORFF) / 12 for k in range(1, 6)]
     chance = sum(one * (1 - one) for one in pi) / 4
     found = gwet_ac1(votes_of(KRIPPENDORFF), least_rows=1)
     assert found == pytest.approx((9 / 11 - chance) / (1 - chance), abs=1e-9)
@@ -129,9 +119,7 @@ def test_undefined_agreement_explains_why():
     same = krippendorff_alpha([(row, who, "x") for row in range(40) for who in "ab"])
     assert np.isnan(same)
     assert "one and the same answer" in same.reason
-    assert (
-        "one and the same answer" in gwet_ac1([(row, who, "x") for row in range(40) for who in "ab"]).reason
-    )
+    assert "one and the same answer" in gwet_ac1([(row, who, "x") for row in range(40) for who in "ab"]).reason
     few = krippendorff_alpha(votes_of(WIKIPEDIA), least_rows=30)
     assert few.reason == "Only 12 rows have been answered by two people; a figure needs 30 such rows."
     assert gwet_ac1(votes_of(WIKIPEDIA)).reason == few.reason
@@ -168,9 +156,7 @@ def test_ac1_and_its_interval_match_known_values():
     pi = np.bincount(answers.ravel()) / answers.size
     for values in (3, 5):
         chance = (pi * (1 - pi)).sum() / (values - 1)
-        assert gwet_ac1(votes, n_values=values) == pytest.approx(
-            (observed - chance) / (1 - chance), abs=1e-12
-        )
+        assert gwet_ac1(votes, n_values=values) == pytest.approx((observed - chance) / (1 - chance), abs=1e-12)
     figure, low, high = gwet_ac1(votes, n_bootstrap=200, random_state=1)
     assert low < figure < high
     with pytest.raises(ValueError, match="n_values must be an int of at least 3"):
@@ -219,11 +205,7 @@ def test_intervals_are_reproducible_by_seed():
         figure, low, high = one
         assert figure == krippendorff_alpha(votes, distance)
         assert low < figure < high <= 1
-    assert krippendorff_alpha([(row, who, row % 2) for row in range(9) for who in "ab"], n_bootstrap=50) == (
-        1,
-        1,
-        1,
-    )
+    assert krippendorff_alpha([(row, who, row % 2) for row in range(9) for who in "ab"], n_bootstrap=50) == (1, 1, 1)
 
 
 @pytest.mark.slow
@@ -234,9 +216,7 @@ def test_intervals_cover_the_value_of_the_population(n, right, people):
     for figure in (krippendorff_alpha, gwet_ac1):
         true, held = float(figure(many)), 0
         for seed in range(400):
-            _figure, low, high = figure(
-                noisy(rng, n, right=right, people=people), n_bootstrap=300, random_state=seed
-            )
+            _figure, low, high = figure(noisy(rng, n, right=right, people=people), n_bootstrap=300, random_state=seed)
             held += low <= true <= high
         assert held / 400 >= 0.93
 

@@ -26,9 +26,7 @@ N, M = 6, 4
 def crowds(draw):
     """votes {(row, who): set}, candidates [set]: small crowds, some with set votes or rows without votes."""
     sets = st.sets(st.integers(0, M - 1), min_size=1)
-    votes = draw(
-        st.dictionaries(st.tuples(st.integers(0, N - 1), st.integers(0, 3)), sets, min_size=1, max_size=14)
-    )
+    votes = draw(st.dictionaries(st.tuples(st.integers(0, N - 1), st.integers(0, 3)), sets, min_size=1, max_size=14))
     return votes, draw(st.lists(sets, min_size=N, max_size=N))
 
 
@@ -144,9 +142,7 @@ def test_full_candidate_sets_equal_no_candidates(crowd):
 def test_one_annotator_alone_is_believed(rows):
     """An answer inside the candidates is the likeliest class, however often the others were named."""
     votes = [(row, "a", said) for row, (said, _) in enumerate(rows)]
-    inside = pd.DataFrame(
-        [[c in others | {said} for c in range(M)] for said, others in rows], columns=range(M)
-    )
+    inside = pd.DataFrame([[c in others | {said} for c in range(M)] for said, others in rows], columns=range(M))
     model = DawidSkene(max_iter=1).fit(votes, inside)
     assert model.label_distributions_.argmax(axis=1).tolist() == [said for said, _ in rows]
 
@@ -155,9 +151,7 @@ def test_good_people_outweigh_majority_of_guessers():
     """Three guessers against two experts: the majority is often wrong, the model is not."""
     rng = np.random.default_rng(0)
     y, _, rows, who, said = simulate(rng, people=5, overlap=5)
-    said = np.where(
-        who < 2, np.where(rng.random(len(said)) < 0.95, y[rows], said), rng.integers(4, size=len(said))
-    )
+    said = np.where(who < 2, np.where(rng.random(len(said)) < 0.95, y[rows], said), rng.integers(4, size=len(said)))
     votes = list(zip(rows.tolist(), who.tolist(), said.tolist(), strict=True))
     model = DawidSkene().fit(votes)
     right = (model.label_distributions_.argmax(axis=1) == y).mean()
@@ -191,14 +185,7 @@ def test_annotator_with_few_votes_gets_the_pooled_matrix():
 
 
 def test_set_vote_sums_over_its_members():
-    votes = [
-        (0, "a", "x"),
-        (0, "b", {"x", "y"}),
-        (1, "a", "y"),
-        (1, "b", "y"),
-        (2, "a", "z"),
-        (2, "b", ["z", "x"]),
-    ]
+    votes = [(0, "a", "x"), (0, "b", {"x", "y"}), (1, "a", "y"), (1, "b", "y"), (2, "a", "z"), (2, "b", ["z", "x"])]
     model = DawidSkene().fit(votes)
     theta = model.confusion_
     joint = model.class_masses_ * theta["a"][:, 0] * theta["b"][:, [0, 1]].sum(axis=1)
@@ -214,9 +201,7 @@ def test_posterior_of_one_row_uses_the_fitted_parameters():
     strangers = model.posterior([(0, 77, 1), (0, 78, 2)])
     np.testing.assert_allclose(strangers[0], joint / joint.sum())
     masks = np.eye(CLASSES, dtype=bool)[[1, 2]]
-    both = model.posterior_masks(
-        np.zeros(2, int), np.array([77, 78]), masks, np.ones((2, CLASSES), dtype=bool)
-    )
+    both = model.posterior_masks(np.zeros(2, int), np.array([77, 78]), masks, np.ones((2, CLASSES), dtype=bool))
     np.testing.assert_array_equal(both[0], strangers[0])
     np.testing.assert_array_equal(both[1], np.full(CLASSES, 1 / CLASSES))
     inside = pd.DataFrame([[True, True, False, False]], columns=range(CLASSES))
@@ -249,10 +234,7 @@ def test_last_vote_of_a_person_on_a_row_counts():
     free = np.ones((ROWS, CLASSES), dtype=bool)
     again = DawidSkene().fit_masks(rows, people, np.eye(CLASSES, dtype=bool)[labels], free)
     np.testing.assert_array_equal(again.label_distributions_, one.label_distributions_)
-    assert again.posterior_masks(rows, people, np.eye(CLASSES, dtype=bool)[labels], free).shape == (
-        ROWS,
-        CLASSES,
-    )
+    assert again.posterior_masks(rows, people, np.eye(CLASSES, dtype=bool)[labels], free).shape == (ROWS, CLASSES)
 
 
 def test_candidates_outvote_everyone():
@@ -318,8 +300,7 @@ def test_model_restored_from_parameters_gives_the_same_posteriors():
     strangers = np.where(people == 9, 4, people)
     for who in (people, strangers):
         np.testing.assert_array_equal(
-            again.posterior_masks(rows, who, masks, candidates),
-            fitted.posterior_masks(rows, who, masks, candidates),
+            again.posterior_masks(rows, who, masks, candidates), fitted.posterior_masks(rows, who, masks, candidates)
         )
     np.testing.assert_array_equal(again.confusion_[5], fitted.confusion_[5])
     assert not hasattr(again, "label_distributions_")

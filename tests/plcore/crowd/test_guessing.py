@@ -62,10 +62,7 @@ def test_consensus_averages_the_own_and_the_pooled_posterior():
     """This is less overconfident than each person's own matrix alone."""
     rng = np.random.default_rng(5)
     y = rng.integers(4, size=200)
-    rows, who = (
-        np.repeat(np.arange(200), 2),
-        rng.permuted(np.tile(np.arange(6), (200, 1)), axis=1)[:, :2].ravel(),
-    )
+    rows, who = (np.repeat(np.arange(200), 2), rng.permuted(np.tile(np.arange(6), (200, 1)), axis=1)[:, :2].ravel())
     said = np.where(rng.random(400) < 0.7, y[rows], rng.integers(4, size=400))
     masks, free = np.eye(4, dtype=bool)[said], np.ones((201, 4), dtype=bool)
     model = DawidSkene().fit_masks(rows, who, masks, free)
@@ -99,9 +96,7 @@ def test_evidence_is_a_supermartingale_for_honest_annotators():
         h = float(least_honest(chance))
         assert h * right + (1 - h) * wrong == pytest.approx(1)
         assert 0.99 * right + 0.01 * wrong < 1
-        assert check_guessing([chance], [chance]).evidence == pytest.approx(1), (
-            "what no one knows tells nothing"
-        )
+        assert check_guessing([chance], [chance]).evidence == pytest.approx(1), "what no one knows tells nothing"
 
 
 def test_evidence_matches_values_computed_by_hand():
@@ -115,9 +110,7 @@ def test_evidence_matches_values_computed_by_hand():
     more = check_guessing([0, 1, *[0] * 6, 1], [0.25] * 9)
     assert more.told_after == 8, "at 219, and still told though the ninth is right"
     assert more.guessing
-    assert check.sentence == (
-        "Agrees with the others on about 2 of 8 answers. Random guessing would give about 2."
-    )
+    assert check.sentence == ("Agrees with the others on about 2 of 8 answers. Random guessing would give about 2.")
     assert not check_guessing([1] * 8, [0.25] * 8).guessing
     assert math.isfinite(check_guessing([0] * 5000, [0.25] * 5000).evidence)
 
@@ -141,16 +134,8 @@ def test_probabilities_are_checked():
 def crowd(rng, kind, n=60, m=4, shares=(0.25,) * 4):
     """Votes of three honest people (0.85) and one of `kind` on all rows, the truth."""
     y = rng.choice(m, n, p=shares)
-    votes = [
-        (row, who, int(y[row] if rng.random() < 0.85 else rng.integers(m)))
-        for row in range(n)
-        for who in "abc"
-    ]
-    said = {
-        "any": rng.integers(m, size=n),
-        "first": np.zeros(n, int),
-        "commonest": np.full(n, np.argmax(shares)),
-    }
+    votes = [(row, who, int(y[row] if rng.random() < 0.85 else rng.integers(m))) for row in range(n) for who in "abc"]
+    said = {"any": rng.integers(m, size=n), "first": np.zeros(n, int), "commonest": np.full(n, np.argmax(shares))}
     return votes + [(row, "guesser", int(said[kind][row])) for row in range(n)], y
 
 
@@ -182,9 +167,7 @@ def test_known_truth_and_candidates_are_used():
     assert not checks["a"].guessing
     half = truth.copy()
     half[:30] = 0
-    assert who_is_guessing(votes, known=half)["a"].answers == 30, (
-        "rows of which nothing is known tell nothing"
-    )
+    assert who_is_guessing(votes, known=half)["a"].answers == 30, "rows of which nothing is known tell nothing"
     inside = np.zeros((60, 4), dtype=bool)
     inside[np.arange(60), y] = True
     assert who_is_guessing(votes, inside, truth)["a"].answers == 0, "one choice tells nothing"

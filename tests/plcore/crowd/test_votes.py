@@ -134,9 +134,7 @@ def test_only_votes_for_candidates_count():
     votes = [(0, "a", "x"), (0, "b", "x"), (0, "c", "y"), (1, "a", "x"), (2, "a", {"x", "z"}), (2, "b", "y")]
     inside = [{"y", "z"}, {"y"}, {"y", "z", "x"}]
     assert majority(votes, inside).tolist() == ["y", None, "y"]
-    assert majority([(0, "a", {"x", "z"}), (0, "b", "y")], [{"y", "z"}]).tolist() == [None], (
-        "z has one whole vote"
-    )
+    assert majority([(0, "a", {"x", "z"}), (0, "b", "y")], [{"y", "z"}]).tolist() == [None], "z has one whole vote"
 
 
 @given(CROWDS)

@@ -52,9 +52,7 @@ def test_fitted_model_finds_the_classes(blobs):
     assert (model.transduction_ == y).mean() > 0.85
 
 
-@pytest.mark.parametrize(
-    "learner", [PLKernelRidge("rbf", 0.1, 0.5), PLKNeighborsClassifier(), Told(0)], ids=repr
-)
+@pytest.mark.parametrize("learner", [PLKernelRidge("rbf", 0.1, 0.5), PLKNeighborsClassifier(), Told(0)], ids=repr)
 def test_fitted_model_has_the_attributes_of_the_chosen_learner(blobs, learner):
     _, candidates, y = blobs
     X = np.column_stack([y, blobs[0]])
@@ -136,8 +134,7 @@ def test_imported_sets_reach_the_folds_and_the_final_fit(blobs):
     learners = {"only": PLKernelRidge("rbf", 0.1, 1.0)}
     model = AutoPLClassifier(learners).fit(X, candidates, imported=imported)
     alone, without = (
-        clone(learners["only"]).fit(X, candidates, imported=one).label_distributions_
-        for one in (imported, None)
+        clone(learners["only"]).fit(X, candidates, imported=one).label_distributions_ for one in (imported, None)
     )
     assert not np.allclose(alone, without)
     np.testing.assert_array_equal(model.label_distributions_, alone)
@@ -163,9 +160,7 @@ def test_kernel_ridge_is_the_fallback_without_measurements(blobs):
     X, candidates, _ = blobs
     model = AutoPLClassifier(["clpl", "kernelridge"], budget=1e-9).fit(X, candidates)
     assert chosen(model)["learner"] == "kernelridge"
-    assert chosen(model)["note"].startswith(
-        "taken without a comparison; left out: the time budget of 1e-09 s"
-    )
+    assert chosen(model)["note"].startswith("taken without a comparison; left out: the time budget of 1e-09 s")
     assert isinstance(model.estimator_, PLKernelRidge)
 
 

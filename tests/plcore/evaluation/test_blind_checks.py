@@ -76,8 +76,7 @@ def test_share_without_answers_is_unknown() -> None:
 
 
 DETECTIONS = st.lists(
-    st.tuples(st.integers(0, 2), st.sampled_from([0.1, 0.5, 0.7, 0.9, 1.0]), st.sampled_from([-1, 0, 1])),
-    max_size=30,
+    st.tuples(st.integers(0, 2), st.sampled_from([0.1, 0.5, 0.7, 0.9, 1.0]), st.sampled_from([-1, 0, 1])), max_size=30
 )
 
 
@@ -101,9 +100,7 @@ def test_counts_match_counting_one_by_one(
         assert seen.low <= seen.share <= seen.high
     parts = precision_by_score(found, np.array([0, 0.5, 0.7, 1.0]), label)
     assert sum(part.scored for part in parts) == len([one for one in detections if label in (None, one[0])])
-    assert parts[-1].right == sum(
-        one[2] == 1 and one[1] >= 0.7 and label in (None, one[0]) for one in detections
-    )
+    assert parts[-1].right == sum(one[2] == 1 and one[1] >= 0.7 and label in (None, one[0]) for one in detections)
 
 
 # Shortlists: known answers, exact coverage, and the laws that hold for any shares.
@@ -216,10 +213,7 @@ def test_coverage_holds_for_confident_and_unsure_models(m, strata):
         found = MarginThresholds.fit(scores, sureness[:m], 0.1)
         unsure = m + np.flatnonzero(sureness[m:] <= np.quantile(sureness[m:], 0.2))
         everything = np.ones((len(unsure), 5), dtype=bool)
-        for into, threshold in (
-            (held, found.of(sureness[unsure])),
-            (pooled, conformal_threshold(scores, 0.1)),
-        ):
+        for into, threshold in ((held, found.of(sureness[unsure])), (pooled, conformal_threshold(scores, 0.1))):
             lists = conformal_sets(shares[unsure], everything, threshold)
             into.append(lists[np.arange(len(unsure)), truth[unsure]].mean())
     assert len(found.thresholds) == strata
@@ -239,8 +233,7 @@ def test_checks_with_equal_margins_form_one_stratum():
 def test_lists_for_a_smaller_miss_rate_contain_those_for_a_larger_one(shares, candidates, truth, a, b):
     scores = conformity_scores(shares, truth)
     narrow, wide = (
-        conformal_sets(shares, candidates, conformal_threshold(scores, miss))
-        for miss in (max(a, b), min(a, b))
+        conformal_sets(shares, candidates, conformal_threshold(scores, miss)) for miss in (max(a, b), min(a, b))
     )
     assert (narrow <= wide).all()
     assert (wide <= candidates).all()

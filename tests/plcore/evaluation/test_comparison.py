@@ -132,8 +132,7 @@ def test_setting_with_highest_kappa_represents_its_learner(blobs):
     X, candidates, _ = blobs
     [row] = compare_learners(X, candidates, ["clpl"], 3, random_state=0).to_dict("records")
     each = {
-        f"C={setting['C']}": LEARNER_ENTRIES["clpl"].make(setting, X)
-        for setting in LEARNER_ENTRIES["clpl"].settings
+        f"C={setting['C']}": LEARNER_ENTRIES["clpl"].make(setting, X) for setting in LEARNER_ENTRIES["clpl"].settings
     }
     tried = compare_learners(X, candidates, each, 3, random_state=0)
     assert row["kappa"] == tried["kappa"].max()
@@ -250,9 +249,7 @@ def test_learners_over_the_budget_are_left_out(told, clock):
     X, candidates, _ = told
     learners = {"first": Slow(clock, 2), "second": Slow(clock, 5), "third": Slow(clock, 1)}
     calls = []
-    table = compare_learners(
-        X, candidates, learners, 3, budget=12, progress=lambda done, *_: calls.append(done)
-    )
+    table = compare_learners(X, candidates, learners, 3, budget=12, progress=lambda done, *_: calls.append(done))
     assert table["seconds"].tolist() == [6, 10, 0]  # the budget is checked between fits
     assert table["note"].tolist() == ["", *["left out: the time budget of 12 s was used up"] * 2]
     assert table["kappa"].notna().tolist() == [True, False, False]
@@ -263,9 +260,7 @@ def test_learners_over_the_budget_are_left_out(told, clock):
 
 def test_budget_ends_a_fit_that_reports_progress(told, clock):
     X, candidates, _ = told
-    table = compare_learners(
-        X, candidates, {"first": Slow(clock, 2), "long": Reporting(clock, 1000)}, 3, budget=106
-    )
+    table = compare_learners(X, candidates, {"first": Slow(clock, 2), "long": Reporting(clock, 1000)}, 3, budget=106)
     assert table["seconds"].tolist() == [6, 100]
     assert table["note"][1] == "left out: the time budget of 106 s was used up"
 
@@ -323,9 +318,7 @@ def test_warnings_are_noted_once(told):
 def test_class_in_every_set_is_noted(blobs):
     X, candidates, _ = blobs
     everywhere = np.column_stack([np.ones(90, dtype=bool), candidates])
-    [row] = compare_learners(X, everywhere, {"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)}, 3).to_dict(
-        "records"
-    )
+    [row] = compare_learners(X, everywhere, {"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)}, 3).to_dict("records")
     assert row["note"].startswith("warned: More than 97% of the candidate sets have '0' among them")
 
 
@@ -364,9 +357,7 @@ def test_wrong_arguments_are_refused(told):
         compare_learners(X, candidates, [])
     with pytest.raises(ValueError, match=r"cv must be an int of at least 2. Got 1"):
         compare_learners(X, candidates, cv=1)
-    with pytest.raises(
-        ValueError, match=r"^4 rows are too few to hold out each once in 5 parts \(folds\)\.$"
-    ):
+    with pytest.raises(ValueError, match=r"^4 rows are too few to hold out each once in 5 parts \(folds\)\.$"):
         compare_learners(X[:4], candidates[:4])
     with pytest.raises(ValueError, match=r"hold out each row at most once; more often it does rows 0, 1"):
         compare_learners(X, candidates, cv=RepeatedKFold(n_splits=3))

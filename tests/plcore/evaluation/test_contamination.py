@@ -49,17 +49,13 @@ def test_bayes_model_adds_classes_by_posterior_rank():
     posterior = GaussianNB().fit(X, Y).predict_log_proba(X)
     joined = np.zeros(M)
     for row in range(N):
-        others = sorted(
-            (label for label in range(M) if label != Y[row]), key=lambda label: posterior[row, label]
-        )
+        others = sorted((label for label in range(M) if label != Y[row]), key=lambda label: posterior[row, label])
         for k, label in enumerate(others, start=1):
             joined[k] += sets[row, label]
     expected = np.minimum(1, 2 * np.arange(M) * q / M)  # the k-th in increasing posterior
     np.testing.assert_allclose(joined / N, expected, atol=0.025)
     assert sets.sum(axis=1).mean() == pytest.approx(1 + (M - 1) * q, abs=0.05)
-    np.testing.assert_array_equal(
-        sets, contaminate(Y, "bayes", 1.0, q, X=sparse.csr_matrix(X), random_state=0)
-    )
+    np.testing.assert_array_equal(sets, contaminate(Y, "bayes", 1.0, q, X=sparse.csr_matrix(X), random_state=0))
 
 
 def test_bayes_probabilities_are_capped_at_one():
@@ -165,19 +161,13 @@ def test_candidate_accuracy_refuses_invalid_input():
         (SETS, [True] * 4),
         (pd.DataFrame(SETS, columns=list("abc")), [0] * 4),
     ):
-        with pytest.raises(
-            CandidateError, match=r"holds (text|numbers|bools) such as .* but the classes are"
-        ):
+        with pytest.raises(CandidateError, match=r"holds (text|numbers|bools) such as .* but the classes are"):
             candidate_accuracy(candidates, labels)
     with pytest.raises(CandidateError, match="row 1"):
         candidate_accuracy([[1, 0], [0, 0]], [0, 0])
     with pytest.raises(ValueError, match="at least one"):
         candidate_accuracy(SETS[:0], [])
-    for weights, message in (
-        ([1, 2], "sample_weight.shape"),
-        (np.zeros(4), "non-zero"),
-        ([1, 2, 3, np.nan], "NaN"),
-    ):
+    for weights, message in (([1, 2], "sample_weight.shape"), (np.zeros(4), "non-zero"), ([1, 2, 3, np.nan], "NaN")):
         with pytest.raises(ValueError, match=message):
             candidate_accuracy(SETS, [0] * 4, sample_weight=weights)
 

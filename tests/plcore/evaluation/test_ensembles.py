@@ -55,9 +55,7 @@ class TestEveryKindOfCandidates:
             assert model.classes_.tolist() == NAMES.tolist()
             np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
             np.testing.assert_array_equal(model.predict(X), NAMES[expected.predict(X)])
-            assert (
-                model.score(X, y) == expected.score(X, candidates) == candidate_accuracy(y, model.predict(X))
-            )
+            assert model.score(X, y) == expected.score(X, candidates) == candidate_accuracy(y, model.predict(X))
         thin = made(learner).fit(X, sparse.csr_matrix(candidates))
         np.testing.assert_array_equal(thin.predict_proba(X), expected.predict_proba(X))
         np.testing.assert_allclose(expected.predict_proba(X).sum(axis=1), 1)
@@ -132,9 +130,7 @@ def test_grid_search_reaches_nested_parameters(birds):
     X, candidates, _ = birds
     sets = [set(NAMES[row]) for row in candidates]
     grid = {"a__n_neighbors": [1, 9]}
-    search = GridSearchCV(ENSEMBLES["voting"](PLKNeighborsClassifier()), grid, cv=3, error_score="raise").fit(
-        X, sets
-    )
+    search = GridSearchCV(ENSEMBLES["voting"](PLKNeighborsClassifier()), grid, cv=3, error_score="raise").fit(X, sets)
     assert search.best_score_ > 0.8
 
 

@@ -119,9 +119,7 @@ def test_curve_matches_estimates_of_single_points():
     assert all(len(part) == 0 for part in control_accuracy([], 0.5))
 
 
-@pytest.mark.parametrize(
-    ("n1", "n2", "least"), [(5, 5, 0.925), (3, 30, 0.945), (20, 30, 0.95), (40, 80, 0.95)]
-)
+@pytest.mark.parametrize(("n1", "n2", "least"), [(5, 5, 0.925), (3, 30, 0.945), (20, 30, 0.95), (40, 80, 0.95)])
 @pytest.mark.parametrize("w", [0.5, 0.7])
 def test_interval_coverage_is_at_least_its_level(n1, n2, w, least):
     """Exact coverage, by summing over all outcomes, at every pair of accuracies of a grid."""

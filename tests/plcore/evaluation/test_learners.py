@@ -12,14 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import plcore
 from plcore import AutoPLClassifier, CLPLClassifier, PLKernelRidge, PLPegasos, PLPerceptron
-from plcore.evaluation.learners import (
-    LEARNER_ENTRIES,
-    STAY,
-    LearnerEntry,
-    fit_learner,
-    last_step,
-    read_learners,
-)
+from plcore.evaluation.learners import LEARNER_ENTRIES, STAY, LearnerEntry, fit_learner, last_step, read_learners
 from plcore.loop.registry import MODEL_ENTRIES
 from plcore.sensing.base import MultiLabelClassifier
 from tests.plcore.evaluation.told import Told, Weighed

@@ -11,23 +11,8 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MinMaxScaler
 
-from plcore import (
-    ActiveLearner,
-    CandidateError,
-    Entry,
-    LearnerSettings,
-    PLKernelRidge,
-    PLKNeighborsClassifier,
-)
-from plcore.evaluation import (
-    RandomOrderLine,
-    Reach,
-    ask_oracle,
-    contaminate,
-    error_rate,
-    replay,
-    wilson_interval,
-)
+from plcore import ActiveLearner, CandidateError, Entry, LearnerSettings, PLKernelRidge, PLKNeighborsClassifier
+from plcore.evaluation import RandomOrderLine, Reach, ask_oracle, contaminate, error_rate, replay, wilson_interval
 from plcore.evaluation.random_order import RandomRuns, by_carrying_on, by_replays, first_reached
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
@@ -123,9 +108,7 @@ def test_replay_matches_a_loop_by_hand(iris, name):
 
 def test_answers_reduce_the_error_and_effects_reduce_it_most(iris):
     errors = {
-        name: replay(
-            *iris, strategy=name, learner=PLKNeighborsClassifier(3), random_state=0, ties="uniform"
-        ).errors
+        name: replay(*iris, strategy=name, learner=PLKNeighborsClassifier(3), random_state=0, ties="uniform").errors
         for name in ("random", "apl")
     }
     assert errors["apl"][0] == errors["random"][0]
@@ -242,9 +225,7 @@ def test_effect_scores_of_the_learner_can_be_a_strategy(iris):
 @pytest.mark.parametrize("name", [name for name in STRATEGY_ENTRIES if name not in STRATEGIES])
 def test_every_strategy_of_learner_can_be_replayed_by_name(iris, name):
     learner = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
-    runs = [
-        replay(*iris, strategy=name, learner=learner, budget=5, random_state=seed) for seed in (0, 0, None)
-    ]
+    runs = [replay(*iris, strategy=name, learner=learner, budget=5, random_state=seed) for seed in (0, 0, None)]
     assert len(runs[0].rows) == 5
     assert runs[0].rows.tolist() == runs[1].rows.tolist()
     with pytest.raises(ValueError, match="The learner must have"):
@@ -256,9 +237,7 @@ def test_any_learner_and_class_names_are_accepted(iris, proba):
     X, sets, y, X_test, y_test = iris
     names = np.array(["setosa", "versicolor", "virginica"])
     frame = pd.DataFrame(sets, columns=names)
-    run = replay(
-        X, frame, names[y], X_test, names[y_test], strategy="mp", learner=Refitted(proba), budget=50, every=20
-    )
+    run = replay(X, frame, names[y], X_test, names[y_test], strategy="mp", learner=Refitted(proba), budget=50, every=20)
     assert run.answers.tolist() == [0, 20, 40, 50]
     last = Refitted().fit(X, pd.DataFrame(run.candidates, columns=names))
     assert run.errors[-1] == pytest.approx(np.mean(last.predict(X_test) != names[y_test]))
@@ -323,9 +302,7 @@ def test_replay_asks_the_same_questions_as_a_live_learner(name):
         learner=PLKNeighborsClassifier(4), budget=15, every=1, ties="uniform",
     )  # fmt: skip
     assert train[run.rows].tolist() == live
-    np.testing.assert_allclose(
-        1 - run.errors, accuracy, atol=0.1
-    )  # the learner gives ties to the first class
+    np.testing.assert_allclose(1 - run.errors, accuracy, atol=0.1)  # the learner gives ties to the first class
 
 
 # The random-order baseline: from complete runs, and from short ones that are extrapolated.
@@ -350,9 +327,7 @@ def runs(
     hard = rng.random(rows)
     shift = rng.normal(0, apart, orders)
     right = hard < (true + shift[:, None])[:, :, None]
-    return RandomRuns(
-        answers, right, np.full(rows, 1 / rows), hard < now, int(answers[-1]) if given is None else given
-    )
+    return RandomRuns(answers, right, np.full(rows, 1 / rows), hard < now, int(answers[-1]) if given is None else given)
 
 
 def test_line_is_the_mean_of_runs_with_the_interval_of_a_single_run() -> None:

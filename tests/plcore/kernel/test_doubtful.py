@@ -43,9 +43,7 @@ def plain_estimate(scores, candidates, weights, temperature):
         a[i], b[i] = m / size[i] * within, m / (m - size[i]) * (1 - within)
     rates = dict.fromkeys(size, 0.05)
     for _ in range(30):
-        o = np.array(
-            [rates[k] * b[i] / (rates[k] * b[i] + (1 - rates[k]) * a[i]) for i, k in enumerate(size)]
-        )
+        o = np.array([rates[k] * b[i] / (rates[k] * b[i] + (1 - rates[k]) * a[i]) for i, k in enumerate(size)])
         mean = weights @ o / weights.sum()
         for k in rates:
             of = size == k
@@ -62,8 +60,7 @@ def test_estimate_matches_plain_loops():
     scores, weights = rng.normal(scale=0.4, size=(30, 4)), rng.integers(1, 3, 30).astype(float)
     found = estimate_outside(scores, candidates, weights, np.ones(30, dtype=bool))
     plain = {
-        one: plain_estimate(scores, candidates, weights, one)
-        for one in (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0)
+        one: plain_estimate(scores, candidates, weights, one) for one in (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0)
     }
     assert found.temperature == max(plain, key=lambda one: plain[one][1])
     np.testing.assert_allclose(found.outside, plain[found.temperature][0], rtol=1e-9)
@@ -139,9 +136,7 @@ def test_doubts_are_chosen_if_agreement_rises_without_losing_accuracy(monkeypatc
 
     assert chosen(plain=(240, 200), open=(240, 203), single=(240, 203)) is None  # 3 rows: 1.7 standard errors
     assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) == 0.0
-    assert (
-        chosen(plain=(240, 200), open=(237, 209), single=(240, 209)) == 0.8
-    )  # 3 rows fewer inside: 1.7 of them
+    assert chosen(plain=(240, 200), open=(237, 209), single=(240, 209)) == 0.8  # 3 rows fewer inside: 1.7 of them
     assert chosen(plain=(240, 200), open=(240, 209), single=(249, 209)) == 0.8
 
     # The sets must not become less probable either.
@@ -169,8 +164,7 @@ def test_held_out_likelihood_uses_the_best_temperature():
     )
     held = np.concatenate([sets[fold == k] for k in range(3)])
     plain = max(
-        np.log((softmax_rows(scores / one, held | True) * held).sum(axis=1)).sum()
-        for one in np.geomspace(0.02, 2, 300)
+        np.log((softmax_rows(scores / one, held | True) * held).sum(axis=1)).sum() for one in np.geomspace(0.02, 2, 300)
     )
     assert logs.sum() == pytest.approx(plain, abs=0.3)
 

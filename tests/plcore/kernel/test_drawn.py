@@ -139,10 +139,6 @@ def test_rows_outside_the_draw_can_have_weight_zero(few, data):
 def test_operations_that_need_all_features_are_refused(few, data):
     X, candidates, _ = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
-    for call in (
-        lambda: model.update(0, candidates[0]),
-        lambda: model.relabel(candidates),
-        model.effect_scores,
-    ):
+    for call in (lambda: model.update(0, candidates[0]), lambda: model.relabel(candidates), model.effect_scores):
         with pytest.raises(ValueError, match=r"Got 400 rows\. Fix: refit\."):
             call()

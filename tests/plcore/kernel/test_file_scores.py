@@ -105,17 +105,13 @@ def test_ten_checks_choose_the_rule():
     few = slice(0, FEWEST_CHECKS - 1)
     assert weigh(own, prior, pool, (own[few], prior[few], truth[few])).rule is ScoreRule.POOL
     level = np.zeros(12, dtype=int)
-    assert (
-        weigh(own, prior, pool, (own, prior, level)).rule is ScoreRule.POOL
-    )  # as right as the rounds: it stays
+    assert weigh(own, prior, pool, (own, prior, level)).rule is ScoreRule.POOL  # as right as the rounds: it stays
 
 
 def test_checks_are_rows_outside_training(overlapping):
     X, candidates, y = overlapping
     weights = scores_of(y, 4.0)
-    model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(
-        X[40:], candidates[40:], candidate_weights=weights[40:]
-    )
+    model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X[40:], candidates[40:], candidate_weights=weights[40:])
     weighed = model.weigh_scores((X[:40], candidates[:40], weights[:40], y[:40]))
     alone = int((np.where(candidates, weights, 0)[:40].argmax(axis=1) == y[:40]).sum())
     assert weighed.right[ScoreRule.SCORES] == alone

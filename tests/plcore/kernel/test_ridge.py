@@ -67,9 +67,9 @@ class TestAnswers:
         model = PLKernelRidge().fit(X[train], candidates[train])
         assert model.score(X[test], y[test]) > 0.97
         assert (model.transduction_ == y[train]).mean() > 0.98
-        assert model.score(X[test], y[test]) > PLKNeighborsClassifier().fit(
-            X[train], candidates[train]
-        ).score(X[test], y[test])
+        assert model.score(X[test], y[test]) > PLKNeighborsClassifier().fit(X[train], candidates[train]).score(
+            X[test], y[test]
+        )
 
     def test_feature_scale_matters_only_without_scaling(self, separable):
         X, candidates, _ = separable
@@ -136,9 +136,7 @@ def orders(rows: int, count: int) -> list[np.ndarray]:
 class TestChoice:
     def test_fits_are_reproducible(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
-        models = [
-            PLKernelRidge(random_state=seed).fit(X, candidates) for seed in (0, 0, np.random.RandomState(0))
-        ]
+        models = [PLKernelRidge(random_state=seed).fit(X, candidates) for seed in (0, 0, np.random.RandomState(0))]
         assert len({(m.kernel_, m.alpha_, m.class_mass_, m.candidate_accuracy_) for m in models}) == 1
         for model in models[1:]:
             np.testing.assert_array_equal(model.label_distributions_, models[0].label_distributions_)
@@ -227,15 +225,10 @@ class TestChoice:
         among = own[truth] | own[random.permutation(truth)] | own[random.permutation(truth)]
         pairs = own[truth] | own[(truth + 1) % 8]
         assert choice.uneven(among)
-        assert choice.uneven(np.hstack([among, np.zeros((600, 3), dtype=bool)])), (
-            "classes of no row count for nothing"
-        )
+        assert choice.uneven(np.hstack([among, np.zeros((600, 3), dtype=bool)])), "classes of no row count for nothing"
         assert not choice.uneven(among[:20]), "few rows show nothing"
         assert not choice.uneven(pairs)
-        for evenly in (
-            own[truth] | (random.random((600, 8)) < 0.3),
-            contaminate(truth, "size", r=2, random_state=0),
-        ):
+        for evenly in (own[truth] | (random.random((600, 8)) < 0.3), contaminate(truth, "size", r=2, random_state=0)):
             assert not choice.uneven(evenly)
 
     def test_rounds_are_softer_if_false_candidates_are_truths_of_other_rows(self, monkeypatch):
@@ -352,9 +345,7 @@ class TestWeights:
         weighted = PLKernelRidge(kernel, 0.1, mass).fit(X, candidates, sample_weight=weights)
         repeated = PLKernelRidge(kernel, 0.1, mass).fit(X[rows], candidates[rows])
         np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
-        np.testing.assert_allclose(
-            weighted.label_distributions_[rows], repeated.label_distributions_, atol=1e-4
-        )
+        np.testing.assert_allclose(weighted.label_distributions_[rows], repeated.label_distributions_, atol=1e-4)
         assert weighted.candidate_accuracy_ == pytest.approx(repeated.candidate_accuracy_)
 
     def test_candidate_weights_are_scaled_per_row_and_set_the_start(self, digits):
@@ -362,9 +353,7 @@ class TestWeights:
         scores = np.where(np.eye(10, dtype=bool)[y], 6.0, 1.0)
         even = PLKernelRidge(**SET).fit(X, candidates)
         told = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=scores)
-        rescaled = PLKernelRidge(**SET).fit(
-            X, candidates, candidate_weights=scores * np.arange(1, 201)[:, None]
-        )
+        rescaled = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=scores * np.arange(1, 201)[:, None])
         np.testing.assert_allclose(rescaled.label_distributions_, told.label_distributions_, atol=1e-9)
         assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean()
         ones = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=np.ones((200, 10)))
@@ -495,9 +484,7 @@ class TestManyRows:
         model = PLKernelRidge("linear", 0.1, 0.5, n_components=10).fit(np.zeros((200, 40)), candidates)
         assert len(model._features.points) == 0
         scores = model.decision_function(np.zeros((3, 40)))
-        np.testing.assert_allclose(
-            scores, np.tile(model.label_distributions_.mean(axis=0), (3, 1)), atol=1e-6
-        )
+        np.testing.assert_allclose(scores, np.tile(model.label_distributions_.mean(axis=0), (3, 1)), atol=1e-6)
         assert capfd.readouterr() == ("", "")
 
     def test_many_sparse_or_equal_rows_are_accepted(self, digits, many):

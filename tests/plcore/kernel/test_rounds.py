@@ -19,13 +19,7 @@ from plcore.evaluation import contaminate
 from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds, probability_temperature
 from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother
-from plcore.kernel.soft_labels import (
-    SoftLabelClassifier,
-    fit_scaler,
-    frequent_classes,
-    scaled,
-    softmax_inside,
-)
+from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler, frequent_classes, scaled, softmax_inside
 from plcore.labels.weights import ClassMasses, prior_labels
 from tests.plcore.random_sets import some_sets
 
@@ -108,12 +102,8 @@ class TestFactor:
         weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
         whole, factored = Smoother(X, weights), FactoredSmoother(form(X), weights, alpha)
         ridge = whole.ridge(alpha)
-        np.testing.assert_allclose(
-            factored.ridge().left_out_scores(Q), ridge.left_out_scores(Q), rtol=1e-8, atol=1e-9
-        )
-        for found, expected in zip(
-            factored.weights_of(factored.ridge(), Q), whole.weights_of(ridge, Q), strict=True
-        ):
+        np.testing.assert_allclose(factored.ridge().left_out_scores(Q), ridge.left_out_scores(Q), rtol=1e-8, atol=1e-9)
+        for found, expected in zip(factored.weights_of(factored.ridge(), Q), whole.weights_of(ridge, Q), strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-9)
         new = X[:7] + 1
         np.testing.assert_allclose(
@@ -165,9 +155,7 @@ class TestFactor:
             monkeypatch.setattr(smoother, "_exact", False)
             off = np.abs(smoother.turn(Z, np.float32) - exact.rows).max()
             assert (off > 1e-5) == double
-            np.testing.assert_allclose(
-                smoother.ridge().left_out_scores(Q), exact.ridge().left_out_scores(Q), atol=1e-4
-            )
+            np.testing.assert_allclose(smoother.ridge().left_out_scores(Q), exact.ridge().left_out_scores(Q), atol=1e-4)
 
     def test_nearly_dependent_point_is_left_out(self):
         """Its penalty would drown in the rounding of the normal equations."""
@@ -324,9 +312,7 @@ class TestMasses:
     def test_rows_of_weight_zero_do_not_count_for_masses(self):
         candidates = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=bool)
         masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 1.0, 0.0]))
-        np.testing.assert_array_equal(
-            masses.weights, [0, 1, 0]
-        )  # two classes are left, and row 0 may be both
+        np.testing.assert_array_equal(masses.weights, [0, 1, 0])  # two classes are left, and row 0 may be both
         np.testing.assert_array_equal(masses.targets, [1, 0, 0])
 
     def test_all_rows_can_have_all_candidates(self):
@@ -337,9 +323,7 @@ class TestMasses:
     def test_class_in_nearly_every_set_is_frequent(self):
         candidates = np.eye(5, dtype=bool)[np.arange(100) % 5]
         assert not frequent_classes(candidates).any()
-        assert not frequent_classes(
-            np.eye(2, dtype=bool)[np.zeros(50, dtype=int)]
-        ).any()  # exact labels do not count
+        assert not frequent_classes(np.eye(2, dtype=bool)[np.zeros(50, dtype=int)]).any()  # exact labels do not count
         candidates[:, 0] = True
         assert frequent_classes(candidates).tolist() == [True, False, False, False, False]
         assert not frequent_classes(np.ones((9, 3), dtype=bool)).any()
@@ -554,9 +538,7 @@ def test_auto_scaling_applies_to_dense_rows_only():
     thin = sparse.csr_matrix(X)
     assert fit_scaler("auto", thin, weights) is None
     assert scaled(None, thin) is thin
-    np.testing.assert_array_equal(
-        scaled(standard, thin), standard.transform(X)
-    )  # scaled as dense rows were in the fit
+    np.testing.assert_array_equal(scaled(standard, thin), standard.transform(X))  # scaled as dense rows were in the fit
 
 
 class TestProbabilities:

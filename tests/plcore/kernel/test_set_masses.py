@@ -12,14 +12,7 @@ from sklearn.datasets import load_digits
 
 from plcore import PLKernelRidge
 from plcore.kernel.rounds import Rounds
-from plcore.labels.set_masses import (
-    SetMasses,
-    as_rows,
-    read_sources,
-    show_in_sets,
-    sources_by_set,
-    take_whole,
-)
+from plcore.labels.set_masses import SetMasses, as_rows, read_sources, show_in_sets, sources_by_set, take_whole
 from plcore.labels.weights import prior_labels
 
 GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}
@@ -34,9 +27,7 @@ def plain_pull(labels, sources, imported, candidates, weights, power):
         if n <= 1:
             continue
         m = labels.shape[1]
-        answers = [
-            sum(weights[i] for i in rows if candidates[i].sum() == 1 and candidates[i, c]) for c in range(m)
-        ]
+        answers = [sum(weights[i] for i in rows if candidates[i].sum() == 1 and candidates[i, c]) for c in range(m)]
         a = sum(answers)
         shares = [sum(weights[i] * imported[i, c] for i in rows) / n for c in range(m)]
         target = [answers[c] + (n - a) * (4 * shares[c] + answers[c]) / (4 + a) for c in range(m)]
@@ -58,9 +49,7 @@ def scenes(draw):
     imported[np.arange(n), rng.integers(m, size=n)] = True
     candidates = imported.copy()
     answered = rng.random(n) < 0.3
-    candidates[answered] = np.eye(m, dtype=bool)[
-        [rng.choice(np.flatnonzero(one)) for one in imported[answered]]
-    ]
+    candidates[answered] = np.eye(m, dtype=bool)[[rng.choice(np.flatnonzero(one)) for one in imported[answered]]]
     soft = rng.random((n, m)) * candidates + 1e-3 * candidates
     weights = draw(st.sampled_from([np.ones(n), rng.integers(0, 3, size=n).astype(float)]))
     return rng.integers(4, size=n), imported, candidates, weights, soft / soft.sum(axis=1, keepdims=True)

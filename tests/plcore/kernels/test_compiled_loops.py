@@ -114,9 +114,7 @@ def test_smoothed_losses_match_plain_numpy(with_prior, all_others, mu, m):
     given = prior if with_prior else np.zeros((0, 0))
     store = np.empty((n, m + 1))
     slopes, whole = room(n, m)
-    sums = smooth_rows(
-        scores.copy(), *lists(candidates), labels, weights, all_others, mu, given, store, *slopes
-    )
+    sums = smooth_rows(scores.copy(), *lists(candidates), labels, weights, all_others, mu, given, store, *slopes)
     slope = whole()
     smooth = hinge = linear = 0.0
     for i in range(n):

@@ -83,9 +83,7 @@ def test_kernel_files_are_found_in_any_folder(tmp_path: Path, folder: str) -> No
         (package / part / "__init__.py").write_text("")
     shutil.copy(ROOT / "plcore" / "kernels" / "compiled.py", package / folder / "marked.py")
     dotted = ".".join(("package", *filter(None, folder.split("/")), "marked"))
-    calling = (
-        f"from {dotted} import kernel\nfrom package.beside.called import a\n@kernel\ndef b(): return a()\n"
-    )
+    calling = f"from {dotted} import kernel\nfrom package.beside.called import a\n@kernel\ndef b(): return a()\n"
     (package / "calling.py").write_text(calling)
     run = "from package.calling import b; print(b(), sum(b.stats.cache_hits.values()))"
 

@@ -50,12 +50,7 @@ def test_frame_columns_are_classes_in_their_order(dtype):
 
 
 def test_exact_labels_have_one_candidate_each():
-    for y in (
-        ["b", "a", "b"],
-        np.array(["b", "a", "b"]),
-        pd.Series(["b", "a", "b"]),
-        pd.Categorical(["b", "a", "b"]),
-    ):
+    for y in (["b", "a", "b"], np.array(["b", "a", "b"]), pd.Series(["b", "a", "b"]), pd.Categorical(["b", "a", "b"])):
         assert not is_candidate_matrix(y)
         candidates, classes = check_candidates(y)
         assert classes.tolist() == ["a", "b"]
@@ -144,11 +139,7 @@ def test_invalid_shapes_are_refused(y, message):
     [
         (pd.DataFrame(SETS).assign(x="a").columns[:3], [0, 1, 2], "i"),  # numbers, in an index of objects
         (pd.Index([0, "a", 2.5]), [0, "a", 2.5], "O"),
-        (
-            pd.to_datetime(["2020", "2021", "2022"]),
-            list(pd.to_datetime(["2020", "2021", "2022"]).to_numpy()),
-            "M",
-        ),
+        (pd.to_datetime(["2020", "2021", "2022"]), list(pd.to_datetime(["2020", "2021", "2022"]).to_numpy()), "M"),
         (pd.MultiIndex.from_tuples([("a", 1), ("b", 2), ("a", 2)]), [("a", 1), ("b", 2), ("a", 2)], "O"),
     ],
 )
@@ -239,9 +230,7 @@ def test_result_is_a_copy(form):
 
 def test_input_without_cells_or_names_is_refused():
     records = np.array([(True, False), (False, True)], dtype=[("a", bool), ("b", bool)])
-    with pytest.raises(
-        CandidateError, match=r"records with the fields \('a', 'b'\). Fix: pass pandas.DataFrame"
-    ):
+    with pytest.raises(CandidateError, match=r"records with the fields \('a', 'b'\). Fix: pass pandas.DataFrame"):
         check_candidates(records)
     assert check_candidates(pd.DataFrame(records))[1].tolist() == ["a", "b"]
     for missing in (None, np.nan):
@@ -300,9 +289,7 @@ def test_names_of_columns_must_be_classes_in_their_order():
     weights = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=CLASSES)
     np.testing.assert_array_equal(check_candidate_weights(weights, (2, 2), CLASSES), weights)
     for wrong in (weights[["owl", "emu"]], weights.set_axis([0, 1], axis=1)):
-        with pytest.raises(
-            CandidateError, match="columns of candidate_weights must be the classes, in their order"
-        ):
+        with pytest.raises(CandidateError, match="columns of candidate_weights must be the classes, in their order"):
             check_candidate_weights(wrong, (2, 2), CLASSES)
 
 
@@ -321,9 +308,7 @@ def test_candidate_added_by_an_answer_gets_the_largest_weight():
     now = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
     after = weights_after_answers(weights, now)
     np.testing.assert_array_equal(after, [[3, 1, 0], [3, 1, 3], [3, 1, 3], [0, 0, 0]])
-    np.testing.assert_allclose(
-        prior_labels(now, after), [[0.75, 0.25, 0], [0, 0.25, 0.75], [0, 0, 1], [0.5, 0.5, 0]]
-    )
+    np.testing.assert_allclose(prior_labels(now, after), [[0.75, 0.25, 0], [0, 0.25, 0.75], [0, 0, 1], [0.5, 0.5, 0]])
 
 
 @given(seed=st.integers(0, 10**6))
@@ -337,9 +322,7 @@ def test_imported_weights_are_kept_after_answers(seed):
     np.testing.assert_array_equal(after[weights > 0], weights[weights > 0])
     assert (after[now] > 0).all()
     assert (after[~now] == weights[~now]).all()
-    np.testing.assert_array_equal(
-        prior_labels(now[now.any(axis=1)], after[now.any(axis=1)]) > 0, now[now.any(axis=1)]
-    )
+    np.testing.assert_array_equal(prior_labels(now[now.any(axis=1)], after[now.any(axis=1)]) > 0, now[now.any(axis=1)])
 
 
 def test_update_uses_the_weights_of_fit_even_if_their_array_changed():

@@ -136,9 +136,7 @@ def test_missing_value_names_its_column(data):
 def test_infinity_is_reported_as_infinity(value, data):
     X, candidates = data
     X[2, 0] = value
-    with pytest.raises(
-        ValueError, match=r"contains infinity in 1 cell, the first in row 2, column 0 .*Fix: write"
-    ):
+    with pytest.raises(ValueError, match=r"contains infinity in 1 cell, the first in row 2, column 0 .*Fix: write"):
         PLSVC().fit(X, candidates)
 
 

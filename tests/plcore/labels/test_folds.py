@@ -62,9 +62,7 @@ def test_order_is_seeded(candidates):
     X = np.zeros((len(candidates), 1))
 
     def tests(**parameters):
-        return np.concatenate(
-            [test for _, test in PartialKFold(3, **parameters).split(X, candidates)]
-        ).tolist()
+        return np.concatenate([test for _, test in PartialKFold(3, **parameters).split(X, candidates)]).tolist()
 
     assert tests(random_state=0) == tests(random_state=0)
     assert tests(random_state=0) != tests(random_state=1)
@@ -74,9 +72,7 @@ def test_order_is_seeded(candidates):
 def test_every_form_of_candidates_gives_equal_folds(candidates):
     X = np.zeros((len(candidates), 1))
     forms = (candidates, candidates.astype(int), pd.DataFrame(candidates), sparse.csr_matrix(candidates))
-    first, *others = [
-        [test.tolist() for _, test in PartialKFold(4, random_state=0).split(X, y)] for y in forms
-    ]
+    first, *others = [[test.tolist() for _, test in PartialKFold(4, random_state=0).split(X, y)] for y in forms]
     assert all(other == first for other in others)
 
 

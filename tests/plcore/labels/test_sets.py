@@ -130,11 +130,7 @@ def test_continuous_names_are_refused_and_many_names_do_not_warn():
     np.testing.assert_array_equal(candidates, np.eye(50))
 
 
-@given(
-    st.lists(
-        st.sets(st.sampled_from(["a", "b", "c", "d", "é", "10", "9"]), min_size=1), min_size=1, max_size=30
-    )
-)
+@given(st.lists(st.sets(st.sampled_from(["a", "b", "c", "d", "é", "10", "9"]), min_size=1), min_size=1, max_size=30))
 def test_sets_round_trip_through_a_matrix(sets):
     candidates, classes = check_candidates(sets)
     assert [set(classes[row].tolist()) for row in candidates] == sets
@@ -150,9 +146,7 @@ def test_sets_round_trip_through_a_matrix(sets):
 def test_accuracy_uses_names(y):
     assert candidate_accuracy(y, ["robin", "emu", "emu"]) == pytest.approx(2 / 3)
     assert candidate_accuracy(y, ["robin", "emu", "owl"], sample_weight=[1, 1, 2]) == 0.25
-    assert candidate_accuracy(y, ["robin", "emu", "emu"], ["wren", "emu", "robin", "owl"]) == pytest.approx(
-        2 / 3
-    )
+    assert candidate_accuracy(y, ["robin", "emu", "emu"], ["wren", "emu", "robin", "owl"]) == pytest.approx(2 / 3)
     with pytest.raises(CandidateError, match="Got 'wren' in rows 0, 1"):
         candidate_accuracy(y, ["robin"] * 3, ["emu", "robin"])
     with pytest.raises(CandidateError, match="y_pred holds numbers such as 0, but the classes are text"):

@@ -41,9 +41,7 @@ def test_draws_of_candidate_tables_stay_after_additions(
 ) -> None:
     edges = list(accumulate(sizes))
     settings = LearnerSettings(test_share=test, control_share=control, truth_role=role)
-    pools = [
-        OneLabelPool(known_rows(n, every), settings, additions(edges[: k + 1])) for k, n in enumerate(edges)
-    ]
+    pools = [OneLabelPool(known_rows(n, every), settings, additions(edges[: k + 1])) for k, n in enumerate(edges)]
     for before, after in pairwise(pools):
         n = len(before.test_rows)
         np.testing.assert_array_equal(after.test_rows[:n], before.test_rows)
@@ -68,8 +66,7 @@ def test_draws_of_label_vectors_stay_after_additions(
     settings = LabelVectorSettings(test_share=test, control_share=control, question=question)
     X = np.zeros((edges[-1], 1))
     pools = [
-        LabelVectorPool(FakeVectors(X[:n], cells[:n]), settings, additions(edges[: k + 1]))
-        for k, n in enumerate(edges)
+        LabelVectorPool(FakeVectors(X[:n], cells[:n]), settings, additions(edges[: k + 1])) for k, n in enumerate(edges)
     ]
     for before, after in pairwise(pools):
         n = len(before.test_rows)

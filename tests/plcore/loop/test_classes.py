@@ -272,9 +272,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
 )
 def test_answers_keep_their_meaning(steps: list[tuple[object, ...]], left: str) -> None:
     log = logged(*steps)
-    assert (
-        left_after(log, next(entry.row for entry in log if entry.row >= 0) if len(steps) > 1 else 0) == left
-    )
+    assert left_after(log, next(entry.row for entry in log if entry.row >= 0) if len(steps) > 1 else 0) == left
 
 
 def test_new_answers_use_the_current_classes() -> None:

@@ -24,11 +24,7 @@ ENTRIES = st.lists(
 
 
 def told(log: EntryLog, last: int) -> tuple[object, ...]:
-    return (
-        [list(log.of_row(row)) for row in range(6)],
-        [log.get(seq) for seq in range(last + 3)],
-        log.withdrawn,
-    )
+    return ([list(log.of_row(row)) for row in range(6)], [log.get(seq) for seq in range(last + 3)], log.withdrawn)
 
 
 @given(ENTRIES, ENTRIES, st.sets(st.integers(1, 20)))

@@ -220,9 +220,7 @@ def test_automatic_strategy_is_the_one_of_the_model():
 def test_only_random_strategies_depend_on_the_seed():
     table, _ = blobs(n=80, truth="none")
     for name, entry in STRATEGY_ENTRIES.items():
-        first = [
-            ActiveLearner(table, LearnerSettings(strategy=name, seed=seed)).ranking()[0] for seed in (0, 1)
-        ]
+        first = [ActiveLearner(table, LearnerSettings(strategy=name, seed=seed)).ranking()[0] for seed in (0, 1)]
         assert np.array_equal(*first) != entry.draws, name
 
 

@@ -30,10 +30,7 @@ def test_disabled_rules_give_no_verdict():
 def test_settled_at_100_percent_requires_a_proof():
     rules = StopRules(1.0, None)
     assert verdicts(rules, [0.9], [1.0])["settled"][0] is False
-    assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (
-        True,
-        "No answer can change a prediction any more.",
-    )
+    assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (True, "No answer can change a prediction any more.")
     shown = verdicts(rules, [0.9], [0.9999])["settled"][1]
     assert shown == "99.9% of the predictions are settled; the rule waits for 100%."
 
@@ -64,9 +61,7 @@ def test_verdict_on_label_vectors_mentions_labels():
     f1, settled = np.array([0.2, 0.6, 0.605]), np.array([0.1, 0.5, 0.912])
 
     def said(given, measured, **more):
-        found = judge(
-            rules, answers, f1, settled, done=False, measured=measured, given=given, terms=LABELS, **more
-        )
+        found = judge(rules, answers, f1, settled, done=False, measured=measured, given=given, terms=LABELS, **more)
         return {one.rule: (one.reached, one.words) for one in found}
 
     assert said(49, 40) == {
@@ -88,9 +83,7 @@ def test_flat_rule_uses_the_latest_answers_only():
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91, 0.9])["flat"][0] is True
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91])["flat"][0] is False  # the start is in the window
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.889, 0.9])["flat"][0] is False
-    assert verdicts(rules, [0.9, 0.9, 0.9]) == {
-        "flat": (False, "The rule looks at the latest 3 answers; 2 are given.")
-    }
+    assert verdicts(rules, [0.9, 0.9, 0.9]) == {"flat": (False, "The rule looks at the latest 3 answers; 2 are given.")}
     reached, words = verdicts(rules, [0.5, 0.9, 0.9, 0.895, 0.9])["flat"]
     assert reached
     assert words == "Accuracy moved by 0.5 points over the latest 3 answers; the rule allows 1 point."
@@ -101,9 +94,7 @@ def test_flat_rule_starts_at_the_point_before_the_window():
     rules = StopRules(None, 0.01, 20)
     assert verdicts(rules, [0.5, 0.8, 0.9], answers=[0, 10, 40])["flat"][0] is False
     assert verdicts(rules, [0.5, 0.9, 0.9], answers=[0, 10, 40])["flat"][0] is True
-    assert (
-        verdicts(rules, [0.9, 0.9], answers=[35, 40])["flat"][0] is False
-    )  # the window is older than the curve
+    assert verdicts(rules, [0.9, 0.9], answers=[35, 40])["flat"][0] is False  # the window is older than the curve
 
 
 def test_flat_rule_needs_enough_rows_and_known_accuracy():
@@ -222,14 +213,7 @@ def test_unmeasured_model_is_replaced_if_another_was_measured():
     assert compared(b=(0.8, 0.7)).of("gone") == ModelFigures("gone")
 
 
-@given(
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(-0.2, 1),
-    st.floats(-0.2, 1),
-    st.integers(1, 10_000),
-    st.data(),
-)
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(-0.2, 1), st.floats(-0.2, 1), st.integers(1, 10_000), st.data())
 def test_choosing_twice_equals_choosing_once(first, second, kappa, other, rows, data):
     """For any figures the best model is kept, so a second choice changes nothing."""
     checks = data.draw(st.sampled_from([0, 20]))
@@ -263,6 +247,4 @@ def test_lines_and_json_use_the_same_names():
     told = dict(zip(names, figures, strict=True))
     own = found.to_json()["figures"][0]
     assert (told["kappa"], told["accuracy"], told["note"]) == ("0.250", "0.750", "best")
-    assert all(
-        float(told[name]) == own[name] for name in ("kappa", "consistency", "accuracy") if name in told
-    )
+    assert all(float(told[name]) == own[name] for name in ("kappa", "consistency", "accuracy") if name in told)

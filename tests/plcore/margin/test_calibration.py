@@ -114,9 +114,7 @@ def test_sample_and_candidate_weights_are_split_with_their_rows(data):
 
 def test_scikit_learn_uses_the_probabilities(data):
     X, _, y = data
-    votes = VotingClassifier(
-        [("a", PLSVC(probability=True)), ("b", CLPLClassifier(probability=True))], voting="soft"
-    )
+    votes = VotingClassifier([("a", PLSVC(probability=True)), ("b", CLPLClassifier(probability=True))], voting="soft")
     assert votes.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.6
     outer = CalibratedClassifierCV(PLSVC(), cv=3, ensemble=False).fit(X[:400], y[:400])
     np.testing.assert_allclose(outer.predict_proba(X[400:]).sum(axis=1), 1)
@@ -128,9 +126,7 @@ FAILURES = {f"check_sample_weight_equivalence_on_{kind}_data": REASON for kind i
 
 @parametrize_with_checks([CLPLClassifier(probability=True)], expected_failed_checks=lambda _: FAILURES)
 def test_learners_with_probabilities_pass_scikit_learn_checks(estimator, check):
-    if (
-        getattr(check, "func", check).__name__ != "check_array_api_input"
-    ):  # a check that would only skip itself
+    if getattr(check, "func", check).__name__ != "check_array_api_input":  # a check that would only skip itself
         check(estimator)
 
 

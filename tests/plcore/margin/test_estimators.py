@@ -75,9 +75,7 @@ def test_reported_objective_matches_the_coefficients(learner, data):
     np.testing.assert_allclose(model.objective_.min(), F, rtol=1e-9)
 
 
-@learners(
-    [PLSVC(), PLSVC(solver="pegasos"), LMPlaneClassifier(), LMPlaneClassifier(solver="mm"), M3PLClassifier()]
-)
+@learners([PLSVC(), PLSVC(solver="pegasos"), LMPlaneClassifier(), LMPlaneClassifier(solver="mm"), M3PLClassifier()])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_polynomial_of_degree_one_is_linear(learner, fit_intercept, data):
     X, candidates, _ = data
@@ -100,17 +98,13 @@ def test_kernel_learner_matches_linear_learner_on_explicit_features(learner, dat
     X, candidates, _ = data
     monomials = PolynomialFeatures(2).fit(X)
     # (x.x' + 1)^2: squares and the constant have weight 1, all others sqrt(2).
-    factor = np.where(
-        (monomials.powers_.max(axis=1) == 2) | (monomials.powers_.sum(axis=1) == 0), 1, np.sqrt(2)
-    )
+    factor = np.where((monomials.powers_.max(axis=1) == 2) | (monomials.powers_.sum(axis=1) == 0), 1, np.sqrt(2))
     explicit = monomials.transform(X) * factor
     linear = clone(learner).set_params(fit_intercept=False).fit(explicit, candidates)
     kernel = clone(learner).set_params(kernel="poly", degree=2).fit(X, candidates)
     assert len(kernel.support_) == explicit.shape[1]
     np.testing.assert_allclose(kernel.objective_[-1], linear.objective_[-1], rtol=1e-6)
-    np.testing.assert_allclose(
-        kernel.decision_function(X[::7]), linear.decision_function(explicit[::7]), atol=1e-2
-    )
+    np.testing.assert_allclose(kernel.decision_function(X[::7]), linear.decision_function(explicit[::7]), atol=1e-2)
 
 
 def test_feature_map_reproduces_the_kernel(data):
@@ -152,17 +146,13 @@ def test_sparse_equals_dense(learner, data):
     dense = clone(learner).fit(X, candidates)
     thin = clone(learner).fit(sparse.csr_matrix(X), candidates)
     np.testing.assert_allclose(
-        thin.objective_.min(),
-        dense.objective_.min(),
-        rtol=5e-2 if learner.__class__ is M3PLClassifier else 5e-3,
+        thin.objective_.min(), dense.objective_.min(), rtol=5e-2 if learner.__class__ is M3PLClassifier else 5e-3
     )
     agree = thin.predict(sparse.csr_matrix(X)) == dense.predict(X)
     assert agree.mean() > 0.97
 
 
-@learners(
-    [PLSVC(tol=1e-6), CLPLClassifier(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-6), LMPlaneClassifier()]
-)
+@learners([PLSVC(tol=1e-6), CLPLClassifier(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-6), LMPlaneClassifier()])
 def test_weight_of_two_equals_the_row_twice(learner, data):
     X, candidates, _ = data
     weights = np.random.default_rng(0).integers(0, 3, size=150)
@@ -299,9 +289,9 @@ def test_all_zero_weights_are_refused(data):
 def test_grid_search_needs_no_clean_labels(data):
     X, candidates, y = data
     pipeline = make_pipeline(StandardScaler(), PLSVC())
-    search = GridSearchCV(
-        pipeline, {"plsvc__C": [1e-3, 1.0, 100.0]}, cv=KFold(3, shuffle=True, random_state=0)
-    ).fit(X, candidates)
+    search = GridSearchCV(pipeline, {"plsvc__C": [1e-3, 1.0, 100.0]}, cv=KFold(3, shuffle=True, random_state=0)).fit(
+        X, candidates
+    )
     assert search.best_params_["plsvc__C"] > 1e-3
     assert (search.predict(X) == y).mean() > 0.9
 
@@ -328,9 +318,7 @@ def test_initial_planes_decide_the_accuracy_on_lost(data_folder):
     found = {"ridge": [], "zero": []}
     for train, test in list(KFold(10, shuffle=True, random_state=0).split(X))[:2]:
         for init, accuracy in found.items():
-            model = make_pipeline(StandardScaler(), LMPlaneClassifier(init=init)).fit(
-                X[train], candidates[train]
-            )
+            model = make_pipeline(StandardScaler(), LMPlaneClassifier(init=init)).fit(X[train], candidates[train])
             accuracy.append((model.predict(X[test]) == y[test]).mean())
     assert np.mean(found["ridge"]) > 0.74
     assert np.mean(found["ridge"]) > np.mean(found["zero"]) + 0.05
@@ -412,9 +400,7 @@ def test_candidate_weights_shift_the_labels_of_lm_plane(solver, init, data):
     weights = np.where(np.eye(3, dtype=bool)[y], 10.0, 0.1)
     model = LMPlaneClassifier(solver=solver, init=init)
     even = clone(model).fit(X, candidates, candidate_weights=np.full((150, 3), 7.0))
-    np.testing.assert_array_equal(
-        even.decision_function(X), clone(model).fit(X, candidates).decision_function(X)
-    )
+    np.testing.assert_array_equal(even.decision_function(X), clone(model).fit(X, candidates).decision_function(X))
     right = clone(model).fit(X, candidates, candidate_weights=weights)
     assert (right.transduction_ == y).mean() > max(0.9, (even.transduction_ == y).mean())
     # y = arg max of s + log q, by hand; and F is that of these labels.
@@ -426,9 +412,7 @@ def test_candidate_weights_shift_the_labels_of_lm_plane(solver, init, data):
     F = ((right.coef_**2).sum() + (right.intercept_**2).sum()) / 2 + 10 * losses.mean()
     np.testing.assert_allclose(right.objective_.min(), F, rtol=1e-9)
     with pytest.raises(CandidateError, match="row 4 "):
-        model.fit(
-            X, candidates, candidate_weights=np.where(np.arange(150) == 4, -1.0, 1.0)[:, None] * weights
-        )
+        model.fit(X, candidates, candidate_weights=np.where(np.arange(150) == 4, -1.0, 1.0)[:, None] * weights)
 
 
 def test_candidate_of_weight_zero_is_removed(data):
@@ -444,9 +428,7 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize(
-    "learner",
-    [PLSVC(warm_start=True), PLSVC(kernel="rbf", warm_start=True), M3PLClassifier(warm_start=True)],
-    ids=repr,
+    "learner", [PLSVC(warm_start=True), PLSVC(kernel="rbf", warm_start=True), M3PLClassifier(warm_start=True)], ids=repr
 )
 def test_stopped_fit_keeps_the_previous_model(learner, data):
     X, candidates, _ = data

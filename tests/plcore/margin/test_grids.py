@@ -60,16 +60,12 @@ def test_grids_of_online_learners_work(learner, data):
 
 def test_grid_search_scores_by_candidate_consistency(data):
     X, candidates, y = data
-    grid = {
-        f"lmplaneclassifier__{name}": values for name, values in PARAMETER_GRIDS["LMPlaneClassifier"].items()
-    }
+    grid = {f"lmplaneclassifier__{name}": values for name, values in PARAMETER_GRIDS["LMPlaneClassifier"].items()}
     model = make_pipeline(StandardScaler(), LMPlaneClassifier(max_iter=10))
     search = GridSearchCV(model, grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, candidates)
     # Scores are shares of predictions inside the candidates of held-out rows: no truth is used.
     train, test = next(KFold(5, shuffle=True, random_state=0).split(X))
-    first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=10)).fit(
-        X[train], candidates[train]
-    )
+    first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=10)).fit(X[train], candidates[train])
     inside = candidates[test, first.predict(X[test])].mean()
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(inside)
     assert search.best_params_["lmplaneclassifier__C"] in PARAMETER_GRIDS["LMPlaneClassifier"]["C"]
@@ -107,7 +103,5 @@ def test_precise_folds_test_each_precise_row_once(data, partial):
 
 def test_too_few_precise_rows_name_the_fix():
     candidates = np.array([[True, True], [True, False], [True, True]])
-    with pytest.raises(
-        ValueError, match=r"2 folds need at least 2 rows with one candidate\. Got 1 of 3 .*KFold\(5"
-    ):
+    with pytest.raises(ValueError, match=r"2 folds need at least 2 rows with one candidate\. Got 1 of 3 .*KFold\(5"):
         precise_folds(candidates)

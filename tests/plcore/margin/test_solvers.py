@@ -151,10 +151,7 @@ def test_two_separable_classes_match_a_solution_by_hand(all_others):
     # Rows -1 and 1: W = (-1/2, 1/2) has margins of exactly 1, and F = 1/4.
     X = np.array([[-1.0], [1.0]])
     problem = problem_of(X, np.eye(2, dtype=bool), 100.0, all_others)
-    for found in (
-        majorise(problem, ridge(problem), 1e-9, 50),
-        cutting_planes(problem, ridge(problem), 1e-7, 500),
-    ):
+    for found in (majorise(problem, ridge(problem), 1e-9, 50), cutting_planes(problem, ridge(problem), 1e-7, 500)):
         np.testing.assert_allclose(found.W, [[-0.5], [0.5]], atol=1e-4)
         np.testing.assert_allclose(problem.objective(found.W), 0.25, atol=1e-6)
         assert found.converged
@@ -183,9 +180,7 @@ def test_majorisation_never_raises_the_objective(C, all_others):
         problem = problem_of(X, candidates, C, all_others)
         found = majorise(problem, ridge(problem), 1e-4, 100)
         assert (np.diff(found.objective) <= 0).all()
-        np.testing.assert_allclose(
-            found.objective[-1], plain_objective(X, candidates, C, found.W, all_others)
-        )
+        np.testing.assert_allclose(found.objective[-1], plain_objective(X, candidates, C, found.W, all_others))
 
 
 def test_metric_is_reused_while_it_is_a_good_approximation():

@@ -115,9 +115,7 @@ def test_label_column_warns_and_is_read_as_labels():
     assert model.predict(LINE).tolist() == y.ravel().tolist()
 
 
-@pytest.mark.parametrize(
-    "stored", [sparse.csr_matrix, sparse.csr_array, lambda y: y.astype(int), lambda y: y.tolist()]
-)
+@pytest.mark.parametrize("stored", [sparse.csr_matrix, sparse.csr_array, lambda y: y.astype(int), lambda y: y.tolist()])
 def test_every_form_of_candidates_gives_the_same_model(stored):
     expected = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, SETS)
     found = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, stored(SETS))
@@ -171,13 +169,7 @@ def test_grid_search_needs_no_exact_labels():
     X, sets = X[order], sets[order]
     frame = pd.DataFrame(sets, columns=list("abc"))
     scores = set()
-    for labels in (
-        sets,
-        sets.astype(int),
-        frame,
-        sparse.csr_matrix(sets),
-        sparse.csr_array(sets.astype(int)),
-    ):
+    for labels in (sets, sets.astype(int), frame, sparse.csr_matrix(sets), sparse.csr_array(sets.astype(int))):
         search = GridSearchCV(PLKNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=3).fit(X, labels)
         assert search.best_params_ == {"n_neighbors": 9}
         scores.add(search.best_score_)

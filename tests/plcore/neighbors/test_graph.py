@@ -61,12 +61,7 @@ def test_batch_size_changes_nothing(kind, monkeypatch):
         alone = graph.own_neighbors(np.array([row]))
         for whole, part in zip(together, alone, strict=True):
             np.testing.assert_array_equal(whole[row], part[0])
-    for name, length in (
-        ("blocks.ROWS", 70),
-        ("blocks.BATCH", 30),
-        ("blocks.QUERIES", 7),
-        ("tree.BLOCK_CELLS", 50),
-    ):
+    for name, length in (("blocks.ROWS", 70), ("blocks.BATCH", 30), ("blocks.QUERIES", 7), ("tree.BLOCK_CELLS", 50)):
         monkeypatch.setattr(f"plcore.neighbors.search.{name}", length)
     for whole, part in zip(together, graph.own_neighbors(), strict=True):
         np.testing.assert_array_equal(whole, part)
@@ -114,9 +109,7 @@ def test_scaling_is_fitted_on_the_training_rows(scaling, scaler, stored):
     scaled = scaler.fit_transform(stored(X))
     plain = NeighborGraph(scaled, 4, "linear", None)
     for found, expected in zip(
-        graph.neighbors_of(stored(queries)),
-        plain.neighbors_of(scaler.transform(stored(queries))),
-        strict=True,
+        graph.neighbors_of(stored(queries)), plain.neighbors_of(scaler.transform(stored(queries))), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
     if stored is not np.asarray:
@@ -155,9 +148,7 @@ def test_search_reports_progress_and_can_be_stopped(search, width, stored, monke
     for module in (blocks, cells, tree, postings):
         monkeypatch.setattr(module, "BATCH", 100)
     monkeypatch.setattr(postings, "BLOCK_ROWS", 64)
-    X = np.random.default_rng(6).normal(size=(500, width)) * (
-        np.random.default_rng(7).random((500, width)) < 0.6
-    )
+    X = np.random.default_rng(6).normal(size=(500, width)) * (np.random.default_rng(7).random((500, width)) < 0.6)
     graph, told = NeighborGraph(stored(X), 5, "linear", None, search), []
     for found, right in zip(graph.own_neighbors(tell=told.append), graph.own_neighbors(), strict=True):
         np.testing.assert_array_equal(found, right)

@@ -99,18 +99,12 @@ def test_votes_match_plain_loop():
     bits = scale_bits(7, 5, rows.max())
     assert bits == 18
     scales = [
-        [
-            round(rows[i] * (weights[i, c] / weights[i][sets[i]].max()) * 2**18) if sets[i, c] else 0
-            for c in range(5)
-        ]
+        [round(rows[i] * (weights[i, c] / weights[i][sets[i]].max()) * 2**18) if sets[i, c] else 0 for c in range(5)]
         for i in range(60)
     ]
     neighbors, near = model._graph.neighbors_of(X[:6] + 0.1)
     for row in range(6):
-        votes = [
-            sum(int(w) * scales[i][c] for i, w in zip(neighbors[row], near[row], strict=True))
-            for c in range(5)
-        ]
+        votes = [sum(int(w) * scales[i][c] for i, w in zip(neighbors[row], near[row], strict=True)) for c in range(5)]
         np.testing.assert_allclose(
             model.predict_proba(X[row : row + 1] + 0.1)[0], np.array(votes) / sum(votes), rtol=1e-5
         )
@@ -253,9 +247,7 @@ def test_class_masses_affect_only_training_rows():
     masses = ClassMasses.of(prior_labels(sets), np.ones(120))
     for power in (0.5, 1.0):
         model = fitted(X, sets, 10, class_mass=power)
-        np.testing.assert_array_equal(
-            model.label_distributions_, masses.pull(plain.label_distributions_, power)
-        )
+        np.testing.assert_array_equal(model.label_distributions_, masses.pull(plain.label_distributions_, power))
         np.testing.assert_array_equal(model.transduction_, model.label_distributions_.argmax(axis=1))
         np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
         assert (model.label_distributions_[~sets] == 0).all()

@@ -26,9 +26,7 @@ def learn(X, candidates, loss, eta0=1.0, alpha=None, decay_always=False, weights
     path, met, mistakes = [W], [], []
     weights = np.ones(len(X)) if weights is None else weights
     for t, (x, row, weight) in enumerate(zip(X, candidates, weights, strict=True), start=1):
-        scores = (W * x).sum(
-            axis=1
-        )  # BLAS may round W @ x differently for equal rows of W, and so decide ties
+        scores = (W * x).sum(axis=1)  # BLAS may round W @ x differently for equal rows of W, and so decide ties
         found, tau, mistaken = losses(scores, row, loss)
         met.append(found)
         mistakes.append(mistaken)

@@ -16,12 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from plcore import CandidateError, PLPegasos, PLPerceptron
 from plcore.evaluation import contaminate
 
-LEARNERS = [
-    PLPerceptron(),
-    PLPerceptron("max", average=True),
-    PLPegasos(alpha=0.01),
-    PLPegasos("max", alpha=0.01),
-]
+LEARNERS = [PLPerceptron(), PLPerceptron("max", average=True), PLPegasos(alpha=0.01), PLPegasos("max", alpha=0.01)]
 learners = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 
@@ -206,9 +201,7 @@ class TestBadInput:
     def test_invalid_parameters_are_refused(self, learner, name, data):
         X, candidates, _ = data
         for learn in (learner.fit, learner.partial_fit, learner.predict_then_learn):
-            with pytest.raises(
-                ValueError, match=f"The '{name}' parameter of {type(learner).__name__} must be"
-            ):
+            with pytest.raises(ValueError, match=f"The '{name}' parameter of {type(learner).__name__} must be"):
                 learn(X, candidates)
 
     @learners

@@ -78,9 +78,7 @@ def test_validation_can_continue_with_the_estimator_itself(data):
     np.testing.assert_array_equal(found.predictions, other.predict_then_learn(X[100:], candidates[100:]))
     assert model.rounds_ == 150
     assert found.ambiguous_error[-1] < 0.3
-    again = progressive_validation(
-        model, X[:3], [3, 3, 3], copy=False
-    )  # its classes, not those of three labels
+    again = progressive_validation(model, X[:3], [3, 3, 3], copy=False)  # its classes, not those of three labels
     assert again.predictions.shape == (3,)
     fresh = PLPerceptron()
     assert progressive_validation(fresh, X, candidates, copy=False).predictions[0] == 0
@@ -118,9 +116,7 @@ class TestStream:
         X, _, y = data
         model = PLPegasos(alpha=0.01)
         assert learn_stream(model, [(X[:9].tolist(), y[:9]), (X[9:], y[9:])], classes=range(4)) == 150
-        np.testing.assert_array_equal(
-            model.coef_, PLPegasos(alpha=0.01).partial_fit(X, y, classes=range(4)).coef_
-        )
+        np.testing.assert_array_equal(model.coef_, PLPegasos(alpha=0.01).partial_fit(X, y, classes=range(4)).coef_)
         assert learn_stream(model, []) == 0
 
     def test_error_names_the_chunk(self, data):
@@ -129,9 +125,7 @@ class TestStream:
         bad = np.where(np.arange(6) == 2, np.nan, X[50:100])
         with pytest.raises(ValueError, match="contains NaN") as caught:
             learn_stream(model, [(X[:50], candidates[:50]), (bad, candidates[50:100])])
-        assert caught.value.__notes__ == [
-            "In chunk 2 of the stream, which begins with its row 50 (counted from 0)."
-        ]
+        assert caught.value.__notes__ == ["In chunk 2 of the stream, which begins with its row 50 (counted from 0)."]
         assert model.rounds_ == 50
 
         def stop(rows, chunks):

@@ -131,11 +131,7 @@ def test_theorem_3_bounds_the_regret_on_satimage(alpha, decay_always, data_folde
         return alpha / 2 * (W**2).sum() + smoothing * loss.mean(), (alpha * W + slope.T @ X / T).ravel()
 
     found = minimize(
-        objective,
-        np.zeros(m * X.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 2000, "gtol": 1e-7},
+        objective, np.zeros(m * X.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "gtol": 1e-7}
     )
     assert np.abs(found.jac).max() < 1e-4
     least = found.fun - smoothing * np.log(m)  # no W is below

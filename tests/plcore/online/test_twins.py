@@ -66,9 +66,7 @@ def assert_weights(model, path, average):
     thin=st.booleans(),
     cuts=st.lists(st.integers(1, 59), max_size=5),
 )
-def test_learner_matches_the_plain_implementation(
-    learner, seed, d, m, scale, fit_intercept, average, thin, cuts
-):
+def test_learner_matches_the_plain_implementation(learner, seed, d, m, scale, fit_intercept, average, thin, cuts):
     X, candidates = stream(seed, d=d, m=m, scale=scale)
     if thin:
         # Not the first column: rows of the intercept alone have margins of exactly 1, which rounding decides.
@@ -124,10 +122,7 @@ def test_predict_then_learn_equals_predict_and_partial_fit(learner, average, thi
             expected.append(single.predict(X[[row]])[0])
         single.partial_fit(X[[row]], candidates[[row]])
     model = fresh(learner, average=average)
-    found = [
-        *model.predict_then_learn(X[:7], candidates[:7]),
-        *model.predict_then_learn(X[7:], candidates[7:]),
-    ]
+    found = [*model.predict_then_learn(X[:7], candidates[:7]), *model.predict_then_learn(X[7:], candidates[7:])]
     assert found == expected
     np.testing.assert_array_equal(model.coef_, single.coef_)
 
@@ -351,8 +346,7 @@ class TestAuto:
         assert model.alpha_ == first
         assert PLPegasos().set_state(model.get_state()).alpha_ == first
         np.testing.assert_array_equal(
-            model.coef_,
-            PLPegasos(alpha=first).partial_fit(np.vstack([X[:10], 100 * X[10:]]), candidates).coef_,
+            model.coef_, PLPegasos(alpha=first).partial_fit(np.vstack([X[:10], 100 * X[10:]]), candidates).coef_
         )
 
     @pytest.mark.parametrize("loss", ["average", "max"])

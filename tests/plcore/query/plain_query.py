@@ -36,9 +36,7 @@ def largest_other(scores):
         return np.full_like(scores, NOTHING)
     ordered = np.partition(scores, scores.shape[1] - 2, axis=1)
     first, second = ordered[:, -1:], ordered[:, -2:-1]
-    return np.where(
-        scores == first, second, first
-    )  # of two equal maxima each has the other as its competitor
+    return np.where(scores == first, second, first)  # of two equal maxima each has the other as its competitor
 
 
 def label_sets(sets, weights):
@@ -212,14 +210,10 @@ def _place(masks, weights, free, loads, limit, selection, budget):
     # 3) Depth first: the heaviest voter, on the least demanded label first.
     voter, rest = free[0], free[1:]
     tried = set()
-    for label in sorted(
-        labels_of(masks[voter]), key=lambda label: (loads.get(label, 0) + demand[label], label)
-    ):
+    for label in sorted(labels_of(masks[voter]), key=lambda label: (loads.get(label, 0) + demand[label], label)):
         load = loads.get(label, 0)
         kind = (load, tuple(other for other in rest if masks[other] >> label & 1))
-        if (
-            load + weights[voter] > limit or kind in tried
-        ):  # the same load and the same voters: the same outcome
+        if load + weights[voter] > limit or kind in tried:  # the same load and the same voters: the same outcome
             continue
         tried.add(kind)
         budget[0] -= 1

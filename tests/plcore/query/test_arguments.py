@@ -64,15 +64,8 @@ def test_unknown_options_are_refused(name, value):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_candidates_can_be_a_frame_sparse_or_integers(function):
     expected = function([[0, 1, 2], [2, 1, 0]], [[3, 2, 2], [1, 1, 1]], SETS)
-    for same in (
-        SETS.astype(int),
-        pd.DataFrame(SETS, columns=list("abc")),
-        sparse.csr_matrix(SETS),
-        SETS.tolist(),
-    ):
-        np.testing.assert_array_equal(
-            function([[0, 1, 2], [2, 1, 0]], [[3, 2, 2], [1, 1, 1]], same), expected
-        )
+    for same in (SETS.astype(int), pd.DataFrame(SETS, columns=list("abc")), sparse.csr_matrix(SETS), SETS.tolist()):
+        np.testing.assert_array_equal(function([[0, 1, 2], [2, 1, 0]], [[3, 2, 2], [1, 1, 1]], same), expected)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -32,9 +32,7 @@ def plain_batch(ranker, n, among, claimed, damping):
     counted = ranker._counted
     share = np.rint(weights * 2.0**40 / np.maximum(weights.sum(axis=1, keepdims=True), 1)).astype(np.int64)
     claims = np.zeros(len(neighbors), dtype=int)
-    left = [
-        row for row in np.flatnonzero(among & (ranker.candidates_.sum(axis=1) >= 2)) if row not in claimed
-    ]
+    left = [row for row in np.flatnonzero(among & (ranker.candidates_.sum(axis=1) >= 2)) if row not in claimed]
     picks = []
     for turn in range(len(claimed) + min(n, len(left))):
         if turn < len(claimed):
@@ -120,9 +118,7 @@ def test_explanations_list_what_each_answer_changes(rule):
         assert (brief.score, brief.changes, brief.targets) == (why.score, why.changes, why.targets)
 
 
-@given(
-    st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5), st.booleans()
-)
+@given(st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5), st.booleans())
 def test_question_order_matches_sorting(seed, n, most, by_number):
     rng = np.random.default_rng(seed)
     keys, ties = rng.integers(-1, most, size=n), np.arange(n) if by_number else rng.permutation(n)
@@ -155,9 +151,7 @@ def test_next_question_is_correct_after_answers_and_undo(rule, random_state):
             done.append((row, ranker.candidates_[row].copy()))
             ranker.update(row, rng.random(4) < 0.3)
         fresh = EffectRanker(rule, 4, random_state=random_state)
-        fresh.fit_graph(
-            ranker.votes_.neighbors, ranker.votes_.weights, np.ones((300, 4), dtype=bool), np.arange(300)
-        )
+        fresh.fit_graph(ranker.votes_.neighbors, ranker.votes_.weights, np.ones((300, 4), dtype=bool), np.arange(300))
         for row in range(300):
             fresh.update(row, ranker.candidates_[row])
         np.testing.assert_array_equal(fresh.scores_, ranker.scores_)
@@ -240,9 +234,7 @@ def lost_in_full(ranker, claimed, power):
     """(n,) the same by a loop over all targets."""
     rule, counted = ranker._rule, ranker._counted
     weights = rule.weights.astype(float)
-    shares = np.rint(weights * float(SHARE_UNIT) / np.maximum(weights.sum(axis=1, keepdims=True), 1)).astype(
-        np.int64
-    )
+    shares = np.rint(weights * float(SHARE_UNIT) / np.maximum(weights.sum(axis=1, keepdims=True), 1)).astype(np.int64)
     lost = np.zeros(len(ranker.candidates_), dtype=np.int64)
     for target, near in enumerate(rule.neighbors):
         times = int((np.isin(near, claimed) & counted[target]).sum())

@@ -130,9 +130,7 @@ def test_answers_only_narrow_possible_and_grow_necessary_labels():
     rng = np.random.default_rng(4)
     for _ in range(600):
         neighbors, weights, candidates = brute_force.random_graph(rng)
-        weights[:, 0] += (
-            1  # targets without any weight decide nothing, and answers only hide labels from them
-        )
+        weights[:, 0] += 1  # targets without any weight decide nothing, and answers only hide labels from them
         row = int(rng.integers(len(candidates)))
         answered = candidates.copy()
         answered[row] = False
@@ -174,9 +172,7 @@ def test_apl_and_pl_effects_can_differ():
 NEIGHBORS = np.array([[0, 2, 1], [1, 2, 0], [5, 3, 4], [5, 3, 4], [3, 4, 5]])  # Table 1
 WEIGHTS = np.array([[0.9, 0.8, 0.7], [0.8, 0.8, 0.4], [0.8, 0.8, 0.4], [0.7, 0.7, 0.7], [0.8, 0.8, 0.4]])
 TENTHS = np.rint(WEIGHTS * 10).astype(int)
-CANDIDATES = np.array(
-    [[0, 1, 1], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0], [1, 0, 0]], dtype=bool
-)  # Figure 1
+CANDIDATES = np.array([[0, 1, 1], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0], [1, 0, 0]], dtype=bool)  # Figure 1
 
 
 def scores_of(targets, rule, decision="set"):
@@ -184,12 +180,7 @@ def scores_of(targets, rule, decision="set"):
 
 
 def test_table_2_mw_scores_match():
-    expected = {
-        0: [0.375, 0.7 / 2.4, 0.8 / 2.4, 0],
-        1: [0.2, 0.4, 0.4, 0],
-        2: [0, 0, 0, 0.4],
-        3: [0, 0, 0, 1 / 3],
-    }
+    expected = {0: [0.375, 0.7 / 2.4, 0.8 / 2.4, 0], 1: [0.2, 0.4, 0.4, 0], 2: [0, 0, 0, 0.4], 3: [0, 0, 0, 1 / 3]}
     for target, scores in expected.items():
         found = scores_of([target], "mw")
         assert found[:4] == pytest.approx(scores, abs=1e-11)
@@ -214,10 +205,7 @@ def test_example_2_sets_match(weights):
     for exact in (True, False):
         possible = possible_labels(NEIGHBORS, weights, CANDIDATES, exact=exact)
         assert possible[2:].tolist() == [first] * 3
-    assert possible_labels(NEIGHBORS, weights, CANDIDATES, exact=False)[:2].tolist() == [
-        everything,
-        everything,
-    ]
+    assert possible_labels(NEIGHBORS, weights, CANDIDATES, exact=False)[:2].tolist() == [everything, everything]
     third = [False, False, True]
     assert winners(NEIGHBORS, weights, CANDIDATES).tolist() == [third, third, first, first, first]
 
@@ -230,11 +218,7 @@ def test_example_2_sets_match(weights):
         ("apl", "set", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
         ("pl", "set", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
         ("apl", "incumbent", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
-        (
-            "pl",
-            "incumbent",
-            [0.375, 0.4, 0.73333333, 0, 0, 0],
-        ),  # Table 5, with the misprint (t2, x1) corrected
+        ("pl", "incumbent", [0.375, 0.4, 0.73333333, 0, 0, 0]),  # Table 5, with the misprint (t2, x1) corrected
     ],
 )
 def test_totals_of_tables_4_and_5_match(weights, rule, decision, totals):

@@ -72,9 +72,7 @@ def rows(draw, least=1):
 @given(rows(), st.sampled_from(CRITERIA))
 def test_gains_match_brute_force_over_all_truths(row, criterion):
     p, groups = row
-    found = row_questions(
-        p > 0, p, alike, groups=groups, criterion=criterion, changed=changed, n_likeliest=N_CLASSES
-    )
+    found = row_questions(p > 0, p, alike, groups=groups, criterion=criterion, changed=changed, n_likeliest=N_CLASSES)
     for question in found:
         assert question.gain == pytest.approx(gain_by_truths(criterion, p, question), abs=1e-12)
         assert question.shown == (len(question.about) or (p > 0).sum())
@@ -97,9 +95,7 @@ def test_edc_formula_holds_only_with_probabilities_inside_the_candidates(row):
         assert question.gain <= own.sum() - 1 + 1e-12  # no question is more informative than "which"
     everything = np.ones(N_CLASSES, dtype=bool)
     assert edc(everything, p.sum()) == pytest.approx(0.0)
-    assert edc(everything, 0.8 * p.sum()) == pytest.approx(
-        0.2 * own.sum()
-    )  # probabilities outside the candidates
+    assert edc(everything, 0.8 * p.sum()) == pytest.approx(0.2 * own.sum())  # probabilities outside the candidates
     which = row_questions(own, p, alike)[0]
     assert which.gain == own.sum() - 1  # independent of p, so not the formula for yes or no
 
@@ -163,9 +159,7 @@ def test_confident_model_asks_yes_or_no_and_uncertain_model_asks_which():
     torn = row_questions(own, [0.24, 0.2, 0.2, 0.18, 0.18], prior_seconds)
     assert (cheapest_question(sure).form, cheapest_question(sure).about) == ("is", (0,))
     assert cheapest_question(torn).form == "which"
-    dear = row_questions(
-        own, [0.9, 0.04, 0.03, 0.02, 0.01], lambda forms, shown: [1] + [3] * (len(forms) - 1)
-    )
+    dear = row_questions(own, [0.9, 0.04, 0.03, 0.02, 0.01], lambda forms, shown: [1] + [3] * (len(forms) - 1))
     assert cheapest_question(dear).form == "which"
 
 
@@ -179,9 +173,7 @@ def test_group_is_asked_if_it_splits_the_candidates_best():
 
 def test_ties_go_to_the_first_question_despite_rounding():
     two = row_questions([True, True], [1 / 3, 2 / 3], alike, criterion="entropy")
-    assert (
-        len({round(one.gain, 12) for one in two}) == 1
-    )  # two candidates: all three questions are equally informative
+    assert len({round(one.gain, 12) for one in two}) == 1  # two candidates: all three questions are equally informative
     assert cheapest_question(two).form == "which"
     settled = row_questions(np.ones(3, bool), [1, 0, 0], prior_seconds, criterion="error")
     assert cheapest_question(settled).form == "which"
@@ -266,14 +258,10 @@ def test_fit_matches_scikit_learn_ridge_around_the_prior():
     penalties = np.append(prior.penalties, [prior.noise**2 / prior.person**2] * 3)
     start = np.append(prior.common, [0, 0, 0])
     # Ridge has one penalty and no prior mean: scale the columns and subtract the prior first.
-    scaled = Ridge(alpha=1.0, fit_intercept=False, tol=1e-12).fit(
-        X / np.sqrt(penalties), np.log(seconds) - X @ start
-    )
+    scaled = Ridge(alpha=1.0, fit_intercept=False, tol=1e-12).fit(X / np.sqrt(penalties), np.log(seconds) - X @ start)
     found = start + scaled.coef_ / np.sqrt(penalties)
     model = SecondsModel().fit(seconds, people, forms, shown)
-    np.testing.assert_allclose(
-        [model.mean_, *[*model.forms_.values()][1:], model.slope_], found[:4], rtol=1e-9
-    )
+    np.testing.assert_allclose([model.mean_, *[*model.forms_.values()][1:], model.slope_], found[:4], rtol=1e-9)
     np.testing.assert_allclose([model.people_[one] for one in PEOPLE], found[4:], rtol=1e-9)
     left = np.log(seconds) - X @ found
     assert model.noise_ == pytest.approx(np.sqrt((left @ left + 20 * 0.36) / 60))
@@ -285,9 +273,7 @@ def test_new_annotator_starts_average_and_adapts_slowly():
     assert of_all.expected("Dee", "is", 1) == of_all.expected(None, "is", 1)
     ratios = []
     for n in (1, 10, 1000):
-        fast = np.full(
-            n, of_all.expected(None, "which", 5) / 4
-        )  # an annotator who takes a quarter of the time
+        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # an annotator who takes a quarter of the time
         model = SecondsModel().fit(
             [*seconds, *fast], [*people, *["Dee"] * n], [*forms, *["which"] * n], [*shown, *[5] * n]
         )
@@ -319,9 +305,7 @@ def test_order_of_answers_does_not_matter(seed, n):
     seconds, people, forms, shown = answers(n, seed)
     order = np.random.default_rng(seed).permutation(n)
     model = SecondsModel().fit(seconds, people, forms, shown)
-    mixed = SecondsModel().fit(
-        seconds[order], [people[i] for i in order], [forms[i] for i in order], shown[order]
-    )
+    mixed = SecondsModel().fit(seconds[order], [people[i] for i in order], [forms[i] for i in order], shown[order])
     kinds, numbers = ["which", "which", "is", "group"], [2, 9, 1, 4]
     for one in (*PEOPLE, None):
         expected = model.expected(one, kinds, numbers)

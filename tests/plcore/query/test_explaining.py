@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from plcore.query import (
-    KNOWN,
-    RIGHT,
-    SURE,
-    cosine_similarities,
-    nearest_rows,
-    speaks_for,
-    sure_from,
-    sure_rows,
-)
+from plcore.query import KNOWN, RIGHT, SURE, cosine_similarities, nearest_rows, speaks_for, sure_from, sure_rows
 from plcore.query.alike import AT_LEAST, DOUBT
 from plcore.query.explanation import label_moments, most_telling, telling_scores
 

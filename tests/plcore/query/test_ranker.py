@@ -114,9 +114,7 @@ def test_fixed_targets_do_not_change_with_answers(case, rule):
     neighbors, weights = NeighborGraph(X, k, "linear", "minmax").own_neighbors(first)
     for row in rows:
         ranker.update(row, some_sets(rng, 1, m)[0])
-        np.testing.assert_array_equal(
-            ranker.scores_, effect_scores(neighbors, weights, ranker.candidates_, rule=rule)
-        )
+        np.testing.assert_array_equal(ranker.scores_, effect_scores(neighbors, weights, ranker.candidates_, rule=rule))
 
 
 def test_excluded_row_casts_no_vote():
@@ -350,9 +348,7 @@ def test_scores_and_order_in_parts_match_the_ranker_bit_for_bit(
     mine = by_row(tmp_path, found.names)
     neighbors = np.hstack([np.arange(N)[:, None], mine["neighbors"]])
     distances = np.hstack([np.zeros((N, 1)), np.sqrt(mine["squared"])])
-    ranker = EffectRanker("apl", K + 1).fit_graph(
-        neighbors, neighbor_weights(distances, weights), sets, np.arange(N)
-    )
+    ranker = EffectRanker("apl", K + 1).fit_graph(neighbors, neighbor_weights(distances, weights), sets, np.arange(N))
     np.testing.assert_array_equal(first, ranker.top())
     np.testing.assert_array_equal(scores, ranker.scores_[first])
     assert scores[0] > 0

@@ -174,10 +174,7 @@ def test_random_order_is_a_fixed_permutation():
     unclear = set(np.flatnonzero(sets.sum(axis=1) >= 2).tolist())
     assert strategy.next(60).tolist() == [row for row in whole if row in unclear]
     assert whole != sorted(whole)
-    assert (
-        RandomOrder().fit(X, sets).next(60).tolist()
-        == RandomOrder(random_state=0).fit(X, sets).next(60).tolist()
-    )
+    assert RandomOrder().fit(X, sets).next(60).tolist() == RandomOrder(random_state=0).fit(X, sets).next(60).tolist()
     first = [int(RandomOrder(random_state=seed).fit(X[:4], np.ones((4, 2))).next()[0]) for seed in range(400)]
     assert np.bincount(first).min() > 70  # each about 100 times
 
@@ -258,9 +255,7 @@ def test_make_strategy_passes_options_on():
     )  # fmt: skip
     assert isinstance(ranker, EffectRanker)
     assert vars(ranker) == vars(
-        EffectRanker(
-            "pl", 4, "fixed", "incumbent", weights="uniform", scaling=None, random_state=1, max_nodes=9
-        )
+        EffectRanker("pl", 4, "fixed", "incumbent", weights="uniform", scaling=None, random_state=1, max_nodes=9)
     )
     assert isinstance(make_strategy("random"), RandomOrder)
     assert isinstance(make_strategy("mp"), LargestSet)
@@ -303,9 +298,7 @@ def says(**what):
 
 def test_learner_shares_are_normalised_inside_candidates():
     shares = learner_shares(says(predict_proba=PROBA), X, SETS)
-    np.testing.assert_allclose(
-        shares, [[5 / 8, 3 / 8, 0], [0, 1, 0], [0.1, 0.1, 0.8], [0.5, 0, 0.5], [0, 0.5, 0.5]]
-    )
+    np.testing.assert_allclose(shares, [[5 / 8, 3 / 8, 0], [0, 1, 0], [0.1, 0.1, 0.8], [0.5, 0, 0.5], [0, 0.5, 0.5]])
     scores = np.log(np.maximum(PROBA, 1e-300))
     np.testing.assert_allclose(learner_shares(says(decision_function=scores), X, SETS)[:4], shares[:4])
     two = learner_shares(says(decision_function=[0.0, 3.0, -1.0, 2.0, 2.0]), X, SETS[:, :2] | [[0, 1]])
@@ -445,9 +438,7 @@ def test_gains_match_the_plain_version(seed, k):
 
 def test_nearness_matches_known_distances():
     far = np.array([[0, 1, 2, 3.0], [0, 0, 0, 0], [0, 0, 0, 4]])
-    weights = np.rint((1 - far / np.maximum(far.sum(axis=1, keepdims=True), 1)) * WEIGHT_UNIT).astype(
-        np.int64
-    )
+    weights = np.rint((1 - far / np.maximum(far.sum(axis=1, keepdims=True), 1)) * WEIGHT_UNIT).astype(np.int64)
     near = nearness(weights) / WEIGHT_UNIT
     np.testing.assert_allclose(near[0], np.exp([0, -1 / 8, -1 / 2, -9 / 8]), atol=1e-6)
     assert near[1].tolist() == [1, 1, 1, 1]  # the same row four times

@@ -22,9 +22,7 @@ def graph_of(rng, n, m, k, n_targets, share, unit):
     sets = some_sets(rng, n, m, share)
     neighbors = np.argsort(rng.random((n_targets, n)), axis=1)[:, :k]
     weights = (
-        rng.integers(0, 4, size=neighbors.shape) * unit
-        if unit
-        else rng.integers(2**23, 2**24, size=neighbors.shape)
+        rng.integers(0, 4, size=neighbors.shape) * unit if unit else rng.integers(2**23, 2**24, size=neighbors.shape)
     )
     return neighbors, weights, sets
 

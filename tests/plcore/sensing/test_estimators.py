@@ -62,9 +62,7 @@ class TestContract:
         np.testing.assert_array_equal(model.predict(X), decision > 0)
         np.testing.assert_array_equal(model.top_labels(X, 1)[:, 0], decision.argmax(axis=1))
         assert model.top_labels(X, 3).shape == (120, 3)
-        assert (
-            precision_at(Y, decision, 1) > 0.85 * Y.any(axis=1).mean()
-        )  # rows without a yes cannot be right
+        assert precision_at(Y, decision, 1) > 0.85 * Y.any(axis=1).mean()  # rows without a yes cannot be right
         assert model.score(X, Y) == precision_at(Y, decision, 1)
         for wrong in (0, 6, 1.5, "2", None, True):
             with pytest.raises(ValueError, match=r"t must be an int from 1 to the 5 labels\. Got"):
@@ -84,9 +82,7 @@ class TestContract:
         X, _, cells = problem
         dense = clone(estimator).fit(X, cells)
         thin = clone(estimator).fit(sparse.csr_matrix(X), cells)
-        np.testing.assert_allclose(
-            thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-3
-        )
+        np.testing.assert_allclose(thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-3)
 
     def test_fit_is_reproducible_and_leaves_input_unchanged(self, estimator, problem):
         X, _, cells = problem
@@ -166,9 +162,7 @@ class TestContract:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         model = clone(estimator).fit(X, names)
         np.testing.assert_array_equal(model.transduction_, names)
-        np.testing.assert_array_equal(
-            model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)]
-        )
+        np.testing.assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
         assert model.score(X, names) > 0.8
 
     def test_grid_search_accepts_unknown_cells(self, estimator, problem):
@@ -316,10 +310,7 @@ class TestRecovery:
         y = np.zeros((3, 50))
         y[:, [3, 17, 40]] = 1
         gamma, mean, variance, _ = recover_fast(
-            Projection(Phi),
-            y @ Phi.T + 0.03 * rng.normal(size=(3, 20)),
-            np.ones((3, 50), bool),
-            np.full(3, 1e-3),
+            Projection(Phi), y @ Phi.T + 0.03 * rng.normal(size=(3, 20)), np.ones((3, 50), bool), np.full(3, 1e-3)
         )
         on = gamma > 0
         np.testing.assert_allclose(gamma[on], (variance + mean**2)[on], rtol=0.1)
@@ -364,9 +355,7 @@ class TestMetrics:
     def test_precision_uses_known_cells_only(self):
         y = [[1, 0, -1], [0, 1, 1], [-1, -1, -1]]
         scores = [[0.2, 0.1, 0.9], [0.9, 0.5, 0.4], [1, 1, 1]]
-        assert (
-            precision_at(y, scores, 1) == 0.5
-        )  # row 0: label 0, a yes; row 1: label 0, a no; row 2 has none
+        assert precision_at(y, scores, 1) == 0.5  # row 0: label 0, a yes; row 1: label 0, a no; row 2 has none
         assert precision_at(y, scores, 2) == 0.5
         assert precision_at(y, scores, 3) == pytest.approx((1 / 2 + 2 / 3) / 2)
         assert precision_at(y, scores, 1, sample_weight=[3, 1, 9]) == 0.75

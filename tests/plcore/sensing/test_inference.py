@@ -126,9 +126,7 @@ def test_woodbury_equals_direct_inverse(seed, c, K, L):
         S = np.linalg.inv(np.diag(1 / g[u]) + Phi[:, u].T @ Phi[:, u] / noise[i])
         T = np.linalg.inv(np.diag(1 / g[u]) + Phi[:, u].T @ Phi[:, u] / (3 * noise[i]))
         np.testing.assert_allclose(found.mean[i, u], S @ Phi[:, u].T @ residual[i] / noise[i], atol=1e-10)
-        np.testing.assert_allclose(
-            wider.mean[i, u], T @ Phi[:, u].T @ residual[i] / (3 * noise[i]), atol=1e-10
-        )
+        np.testing.assert_allclose(wider.mean[i, u], T @ Phi[:, u].T @ residual[i] / (3 * noise[i]), atol=1e-10)
         np.testing.assert_allclose(found.variance[i, u], S.diagonal(), atol=1e-10)
         assert not found.mean[i, ~u].any()
         assert not found.variance[i, ~u].any()
@@ -228,9 +226,7 @@ def test_noise_search_finds_the_best_likelihood_of_a_grid(shape):
         covariance = prior * gram + noise * np.eye(n)
         return -0.5 * (8 * np.linalg.slogdet(covariance)[1] + np.trace(T.T @ np.linalg.solve(covariance, T)))
 
-    best = max(
-        evidence(noise, prior) for noise in np.geomspace(0.1, 20, 40) for prior in np.geomspace(0.01, 5, 40)
-    )
+    best = max(evidence(noise, prior) for noise in np.geomspace(0.1, 20, 40) for prior in np.geomspace(0.01, 5, 40))
     assert evidence(found.total, found.prior) >= best - 1e-6
     assert found.regression + found.projection == pytest.approx(found.total)
     fixed = find_noise(kernel, X, T, 0.5, 2.0, None, rng)

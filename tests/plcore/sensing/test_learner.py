@@ -54,11 +54,7 @@ def test_answers_equal_a_full_fit_if_unknown_cells_count_as_no(shape, make):
     learner = SensingLearner(model).fit(make(X), cells)
     new = make(np.random.default_rng(3).normal(size=(5, shape[1])))
     done = answers(Y, cells, 30)
-    for row, label, value in [
-        *done,
-        *((i, j, None) for i, j, _ in done[:8]),
-        *((i, j, 1) for i, j, _ in done[:3]),
-    ]:
+    for row, label, value in [*done, *((i, j, None) for i, j, _ in done[:8]), *((i, j, 1) for i, j, _ in done[:3])]:
         learner.answer(row, label, value)
         cells[row, label] = -1 if value is None else value
     fresh = BMLCSClassifier(missing="zero", **FIXED).fit(X, cells)
@@ -206,9 +202,7 @@ def test_learner_works_without_known_cells():
     np.testing.assert_array_equal(learner.label_mean_, fresh.label_mean_)
 
 
-@pytest.mark.parametrize(
-    "case", ["some known", "rows without any", "nothing known", "more features than rows"]
-)
+@pytest.mark.parametrize("case", ["some known", "rows without any", "nothing known", "more features than rows"])
 @pytest.mark.parametrize("missing", ["block", "zero"])
 def test_means_only_fit_matches_a_full_fit(case, missing):
     X, _, cells = table(d=60) if case == "more features than rows" else table()

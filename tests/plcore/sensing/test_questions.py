@@ -138,9 +138,7 @@ def test_batch_of_cells_is_greedy_in_the_joint_covariance(seed):
     A = cells.directions(pairs[:, 0], pairs[:, 1])
     for place, (i, j) in enumerate(pairs):
         S0 = NOISE.total * np.eye(3) + (projection.Phi * gamma[i]) @ projection.Phi.T
-        np.testing.assert_allclose(
-            A[place], gamma[i, j] * np.linalg.solve(S0, projection.Phi[:, j]), atol=1e-12
-        )
+        np.testing.assert_allclose(A[place], gamma[i, j] * np.linalg.solve(S0, projection.Phi[:, j]), atol=1e-12)
     noise = narrow[pairs[:, 0], pairs[:, 1]]
     shared = V[np.ix_(pairs[:, 0], pairs[:, 0])] * (A @ A.T)
 

@@ -56,9 +56,7 @@ class TestBestThreshold:
             return
         assert f1_above(scores, yes, found) == best
         # Among equally good cuts the highest wins: it predicts yes least often.
-        assert (scores > found).sum() == min(
-            (scores > t).sum() for t in cuts if f1_above(scores, yes, t) == best
-        )
+        assert (scores > found).sum() == min((scores > t).sum() for t in cuts if f1_above(scores, yes, t) == best)
 
     def test_best_threshold_matches_values_computed_by_hand(self):
         scores = np.array([0.9, 0.1, 0.3, 0.2])
@@ -167,9 +165,7 @@ class TestLeftOut:
         cells[:5] = -1
         cells[:, 4] = np.where(cells[:, 4] == 1, -1, cells[:, 4])  # only no-cells of this label are known
         asked = np.arange(5, 60)[(cells[5:] != -1).any(axis=1)]
-        fold = dict(
-            zip(np.random.default_rng(0).permutation(asked), np.arange(len(asked)) % FOLDS, strict=True)
-        )
+        fold = dict(zip(np.random.default_rng(0).permutation(asked), np.arange(len(asked)) % FOLDS, strict=True))
         scores = np.zeros(cells.shape)
         for row in asked:
             others = np.array([i for i in asked if fold[i] != fold[row]])

@@ -29,12 +29,7 @@ def write_arrays(folder: Path, X: np.ndarray, sets: np.ndarray, names: Sequence[
 
 
 def write_parquet(
-    folder: Path,
-    X: np.ndarray,
-    sets: np.ndarray,
-    names: Sequence[str],
-    cuts: Sequence[int],
-    vectors: bool = False,
+    folder: Path, X: np.ndarray, sets: np.ndarray, names: Sequence[str], cuts: Sequence[int], vectors: bool = False
 ) -> Path:
     """Files of the rows between `cuts`, in row groups of 30."""
     folder.mkdir()
@@ -42,9 +37,7 @@ def write_parquet(
         "id": [f"row {row}" for row in range(len(X))],
         "birds": [[names[label] for label in np.flatnonzero(one)] for one in sets],
     }
-    columns |= (
-        {"vector": list(X)} if vectors else {f"x{number}": X[:, number] for number in range(X.shape[1])}
-    )
+    columns |= {"vector": list(X)} if vectors else {f"x{number}": X[:, number] for number in range(X.shape[1])}
     table = pa.table(columns)
     for number, (first, end) in enumerate(zip([0, *cuts], [*cuts, len(X)], strict=True)):
         pq.write_table(table.slice(first, end - first), folder / f"{number:03}.parquet", row_group_size=30)

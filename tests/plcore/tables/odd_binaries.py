@@ -61,9 +61,7 @@ def _workbooks() -> list[Odd]:
             "a.xlsx",
             notes=("'Notes'",),
         ),
-        right(
-            "an empty sheet first", workbook({"Empty": [], "S": _ROWS}), SETS, "a.xlsx", notes=("'Empty'",)
-        ),
+        right("an empty sheet first", workbook({"Empty": [], "S": _ROWS}), SETS, "a.xlsx", notes=("'Empty'",)),
         right(
             "a hidden sheet first",
             workbook({"Notes": [["candidates", "w"], ["x|y", 1]], "S": _ROWS}, hidden),
@@ -81,12 +79,7 @@ def _workbooks() -> list[Odd]:
         refused("a workbook of a header alone", workbook({"S": _ROWS[:1]}), "no data rows", file="a.xlsx"),
         refused("a workbook without cells", workbook({"S": []}), "no cells", file="a.xlsx"),
         refused("a workbook column without a name", workbook({"S": nameless}), "column 2", file="a.xlsx"),
-        refused(
-            "two cells far apart",
-            xls({"S": [(0, 0, "a"), (65535, 255, "b")]}),
-            "16,777,216 cells",
-            file="a.xls",
-        ),
+        refused("two cells far apart", xls({"S": [(0, 0, "a"), (65535, 255, "b")]}), "16,777,216 cells", file="a.xls"),
         refused("a workbook that is cut off", whole[:2000], "zip", file="a.xlsx"),
     ]
 
@@ -98,10 +91,7 @@ def _parquet() -> list[Odd]:
         return out.getvalue()
 
     lists = [["wren", "robin"], ["robin"]]
-    nested = [
-        [{"label": "wren", "score": 0.6}, {"label": "robin", "score": 0.4}],
-        [{"label": "robin", "score": 1.0}],
-    ]
+    nested = [[{"label": "wren", "score": 0.6}, {"label": "robin", "score": 0.4}], [{"label": "robin", "score": 1.0}]]
     coded = pa.array(["wren|robin", "robin"]).dictionary_encode()
     frame = pd.DataFrame({"candidates": ["wren|robin", "robin"], "w": [1.5, 2.5]})
     return [
@@ -109,12 +99,8 @@ def _parquet() -> list[Odd]:
         right("Parquet with lists of objects", of(candidates=nested), _SURE, "a.parquet"),
         right("Parquet with dictionaries", of(candidates=coded), SETS, "a.parquet"),
         right("pandas' own Parquet", frame.to_parquet(), SETS, "a.parquet"),
-        refused(
-            "Parquet without rows", of(candidates=pa.array([], pa.string())), "no data rows", file="a.parquet"
-        ),
-        refused(
-            "Parquet with null", of(candidates=[lists[0], None]), "Row 2", "no candidate", file="a.parquet"
-        ),
+        refused("Parquet without rows", of(candidates=pa.array([], pa.string())), "no data rows", file="a.parquet"),
+        refused("Parquet with null", of(candidates=[lists[0], None]), "Row 2", "no candidate", file="a.parquet"),
         refused("Parquet that is cut off", of(candidates=lists)[:-9], "cannot be read", file="a.parquet"),
     ]
 
@@ -146,9 +132,7 @@ def _arrays() -> list[Odd]:
         ),
         refused("arrays without features", npz(S=S), "no matrix of features", file="a.npz"),
         refused("candidates of 0, 1 and 2", npz(X=X, S=S * 2), "Row 1", "hold 2", file="a.npz"),
-        refused(
-            "a true class that is none", npz(X=X, S=S, y=np.array([0, 7])), "Row 2", "class 7", file="a.npz"
-        ),
+        refused("a true class that is none", npz(X=X, S=S, y=np.array([0, 7])), "Row 2", "class 7", file="a.npz"),
         refused("pickled arrays", npz(X=X, S=objects), "pickled", file="a.npz"),
         refused("an array without a name", b"\x93NUMPY\x01\x00" + bytes(80), "cannot be read", file="a.npy"),
         refused("a pickle", b"\x80\x04\x95" + bytes(20), "pickle", file="a.pkl"),
@@ -186,15 +170,11 @@ def _packed() -> list[Odd]:
         right("a zip of JSON", make_zip({"a.jsonl": lines}), SETS, "a.zip"),
         right("a zip of pictures", make_zip({"a.csv": shown, "a.png": one, "b.png": two}), SETS, "a.zip"),
         refused("a zip of drawings", drawings, "Row 1 (line 2), column 'image'", "SVG", file="a.zip"),
-        refused(
-            "a zip without a picture", lacking, "Row 2 (line 3), column 'image'", "'b.png'", file="a.zip"
-        ),
+        refused("a zip without a picture", lacking, "Row 2 (line 3), column 'image'", "'b.png'", file="a.zip"),
         refused("gzip in a zip", make_zip({"a.csv.gz": _gzipped(text)}), "another archive", file="a.zip"),
         refused("gzip called CSV in a zip", make_zip({"a.csv": _gzipped(text)}), "gzip", file="a.zip"),
         refused("a zip in gzip", _gzipped(make_zip({"a.csv": text})), "another archive", file="a.zip.gz"),
-        refused(
-            "a zip in a zip", make_zip({"a.zip": make_zip({"a.csv": text})}), "another archive", file="a.zip"
-        ),
+        refused("a zip in a zip", make_zip({"a.zip": make_zip({"a.csv": text})}), "another archive", file="a.zip"),
         refused("two tables in a zip", make_zip({"a.csv": text, "b.csv": text}), "2 tables", file="a.zip"),
         refused("a path out of the zip", make_zip({"../a.csv": text}), "'../a.csv'", file="a.zip"),
         refused("gzip that is cut off", _gzipped(text * 50)[:-20], "ends in the middle", file="a.csv.gz"),

@@ -36,9 +36,7 @@ class Odd:
     truth: tuple[str | None, ...] = ()
 
 
-def right(
-    name: str, data: bytes | str, rows: Wanted, file: str = "table.csv", *doubts: str, **more: Any
-) -> Odd:
+def right(name: str, data: bytes | str, rows: Wanted, file: str = "table.csv", *doubts: str, **more: Any) -> Odd:
     """The expected result is this, with these doubts and no others."""
     text = data.encode() if isinstance(data, str) else data
     return Odd(name, text, file, rows, frozenset(doubts), **more)

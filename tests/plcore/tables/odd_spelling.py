@@ -105,11 +105,7 @@ _NOTHING = [
         truth=(None, "robin"),
     ),
     right(
-        "one candidate in each row",
-        _rows("wren", "robin", "wren"),
-        [{"wren"}, {"robin"}],
-        "a.csv",
-        "nothing-to-ask",
+        "one candidate in each row", _rows("wren", "robin", "wren"), [{"wren"}, {"robin"}], "a.csv", "nothing-to-ask"
     ),
 ]
 
@@ -130,31 +126,15 @@ def _repeated() -> list[Odd]:
         right("crowd votes, one a row", votes, [{"wren": 2, "robin": 1}] * 3),
         right("a worker who votes twice", twice, [{"robin", "wren"}, {"robin"}], notes=("more than once",)),
         right("scores, one label a row", scores, [{"wren": 0.6, "robin": 0.4}, {"robin": 1}]),
+        refused("scores with a label twice", scores.replace("robin,0.4", "wren,0.4"), "Row 2 (line 3)", "'wren' twice"),
         refused(
-            "scores with a label twice",
-            scores.replace("robin,0.4", "wren,0.4"),
-            "Row 2 (line 3)",
-            "'wren' twice",
-        ),
-        refused(
-            "scores with nan for a label",
-            scores.replace("robin,0.4", "nan,0.4"),
-            "Row 2 (line 3)",
-            "'nan' is no label",
+            "scores with nan for a label", scores.replace("robin,0.4", "nan,0.4"), "Row 2 (line 3)", "'nan' is no label"
         ),
         refused("scores in words", scores.replace("0.4", "high"), "Row 2 (line 3), column 'score'", "'high'"),
         refused(
-            "an id that repeats",
-            "id,candidates,w\na,wren|robin,1\na,robin,2\n",
-            "Row 2 (line 3), column 'id'",
-            "row 1",
+            "an id that repeats", "id,candidates,w\na,wren|robin,1\na,robin,2\n", "Row 2 (line 3), column 'id'", "row 1"
         ),
-        refused(
-            "an empty id",
-            "id,candidates,w\na,wren|robin,1\n,robin,2\n",
-            "Row 2 (line 3), column 'id'",
-            "empty",
-        ),
+        refused("an empty id", "id,candidates,w\na,wren|robin,1\n,robin,2\n", "Row 2 (line 3), column 'id'", "empty"),
         right(
             "a key that repeats",
             "item_key,candidates,w\na,wren|robin,1\nb,robin,2\nc,robin,2\nd,robin,2\na,robin,2\n",

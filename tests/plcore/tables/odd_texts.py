@@ -30,10 +30,7 @@ def _encoded() -> list[Odd]:
         "koi8_r": (_RUSSIAN, russia),
     }
     return [
-        *(
-            right(f"bytes of {k}", text.encode(k), rows, notes=_GUESSED)
-            for k, (text, rows) in guessed.items()
-        ),
+        *(right(f"bytes of {k}", text.encode(k), rows, notes=_GUESSED) for k, (text, rows) in guessed.items()),
         right("UTF-8 with a mark", codecs.BOM_UTF8 + _WESTERN.encode(), west),
         right("UTF-16 with a mark", _WESTERN.encode("utf-16"), west),
         right("UTF-16 the other way", codecs.BOM_UTF16_BE + _WESTERN.encode("utf-16-be"), west),
@@ -61,11 +58,7 @@ def _marked() -> list[Odd]:
         right("a line end in a cell", CSV.replace("wren|robin", '"wren|\nrobin"'), SETS),
         right("a comma in a header", CSV.replace("id,", '"the id, say",', 1), SETS),
         right("spaces around headers", CSV.replace("id,candidates,w", "id , candidates ,w"), SETS),
-        right(
-            "quotes around everything",
-            '"id","candidates","w"\n"a","wren|robin","1.5"\n"b","robin","2.5"\n',
-            SETS,
-        ),
+        right("quotes around everything", '"id","candidates","w"\n"a","wren|robin","1.5"\n"b","robin","2.5"\n', SETS),
         refused("a row too short", CSV + "c,robin\n", "Row 3 (line 4)", "'w'", "2 cells"),
         refused("a row too long", CSV + "c,robin,1,2\n", "Row 3 (line 4)", "4 cells"),
         refused("a thousands comma without quotes", CSV + "c,robin,1,234\n", "Row 3 (line 4)", "4 cells"),
@@ -76,19 +69,10 @@ def _marked() -> list[Odd]:
         refused("blank lines alone", "\n\n\n", "empty"),
         refused("one word", "wren", "header but no data rows"),
         refused("a header twice", CSV.replace("id,", "w,", 1), "columns 1 and 3", "same name"),
-        refused(
-            "a header without a name", CSV.replace("candidates", "", 1), "column 2 of the header has no name"
-        ),
+        refused("a header without a name", CSV.replace("candidates", "", 1), "column 2 of the header has no name"),
         right("row names without a name, as pandas writes them", CSV.replace("id,", ",", 1), SETS),
-        refused(
-            "no column of candidates", "id,w\na,1\nb,2\n", "No column holds the candidate labels", "'id', 'w'"
-        ),
-        refused(
-            "no header",
-            "a,wren|robin,1.5\nb,robin,2.5\n",
-            "No column holds the candidate labels",
-            "'wren|robin'",
-        ),
+        refused("no column of candidates", "id,w\na,1\nb,2\n", "No column holds the candidate labels", "'id', 'w'"),
+        refused("no header", "a,wren|robin,1.5\nb,robin,2.5\n", "No column holds the candidate labels", "'wren|robin'"),
         right(
             "no header, many rows",
             "".join(f"wren|robin,{k}.5\nrobin,{k}.7\n" for k in range(9)),
@@ -112,10 +96,7 @@ def _numbers() -> list[Odd]:
 
     return [
         refused(
-            "a thousands comma in quotes",
-            with_number('"1,234"'),
-            "Row 2 (line 3), column 'w'",
-            "Write 1234 or 1.234",
+            "a thousands comma in quotes", with_number('"1,234"'), "Row 2 (line 3), column 'w'", "Write 1234 or 1.234"
         ),
         refused("a number too large", with_number("1e300"), "Row 2 (line 3), column 'w'", "too large"),
         refused("an infinite number", with_number("inf"), "Row 2 (line 3), column 'w'", "Infinity"),
@@ -140,20 +121,12 @@ def _json() -> list[Odd]:
         right("JSON Lines", lines, SETS, "a.jsonl"),
         right("JSON Lines called CSV", lines, SETS),
         right("a list of objects", array, SETS, "a.json"),
-        right(
-            "objects under data",
-            '{"data": ' + array + ', "version": 1}',
-            SETS,
-            "a.json",
-            notes=("'version'",),
-        ),
+        right("objects under data", '{"data": ' + array + ', "version": 1}', SETS, "a.json", notes=("'version'",)),
         right("NaN in JSON", lines.replace("2.5", "NaN"), SETS, "a.jsonl", notes=("NaN stands 1 time ",)),
         right("JSON of UTF-16", array.encode("utf-16"), SETS, "a.json"),
         right("a field that is missing", lines.replace(', "w": 2.5', ""), SETS, "a.jsonl"),
         refused("JSON that is cut off", array[:-9], "no JSON at line 1", file="a.json"),
-        refused(
-            "JSON Lines with a broken line", lines + "{broken}\n", "Row 3 (line 3)", "no JSON", file="a.jsonl"
-        ),
+        refused("JSON Lines with a broken line", lines + "{broken}\n", "Row 3 (line 3)", "no JSON", file="a.jsonl"),
         refused(
             "a key twice in a record",
             lines.replace('"w": 2.5', '"id": "c"'),
@@ -164,18 +137,9 @@ def _json() -> list[Odd]:
         refused("lists in place of objects", '[["a", "b"], ["c", "d"]]', "row", file="a.json"),
         refused("JSON too deep", "[" * 100_000 + '{"a": 1}' + "]" * 100_000, "deep", file="a.json"),
         refused("an empty list", "[]", "empty list", file="a.json"),
+        refused("half a character", lines.replace('"a"', '"\\ud800"'), "Row 1", "half of a character", file="a.jsonl"),
         refused(
-            "half a character",
-            lines.replace('"a"', '"\\ud800"'),
-            "Row 1",
-            "half of a character",
-            file="a.jsonl",
-        ),
-        refused(
-            "a number of 5,000 digits",
-            lines.replace("2.5", "9" * 5000),
-            "a number cannot be read",
-            file="a.jsonl",
+            "a number of 5,000 digits", lines.replace("2.5", "9" * 5000), "a number cannot be read", file="a.jsonl"
         ),
     ]
 

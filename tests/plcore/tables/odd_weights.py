@@ -60,8 +60,7 @@ def _weighted() -> list[Odd]:
     pairs = "text,label1,score1,label2,score2\na long song,wren,0.6,robin,0.4\nan old owl song,robin,1,,\n"
     columns = "p_wren,p_robin,truth,w\n0.6,0.4,wren,1\n0,1,robin,2\n"
     jsonl = "\n".join(
-        json.dumps({"labels": one, "w": k})
-        for k, one in enumerate([{"wren": 0.6, "robin": 0.4}, {"robin": 1}])
+        json.dumps({"labels": one, "w": k}) for k, one in enumerate([{"wren": 0.6, "robin": 0.4}, {"robin": 1}])
     )
     return [
         *(right(f"weights as {name}", _cells(*cells), _SURE) for name, cells in forms.items()),
@@ -69,9 +68,7 @@ def _weighted() -> list[Odd]:
         right("topics with scores", topics, [{"film": 0.46, "education": 0.31}]),
         right("a probability column for each class", columns, _SURE, truth=("wren", "robin")),
         right(
-            "counts of votes",
-            "votes_wren,votes_robin,w\n3,2,1.5\n0,5,2.5\n",
-            [{"wren": 3, "robin": 2}, {"robin": 5}],
+            "counts of votes", "votes_wren,votes_robin,w\n3,2,1.5\n0,5,2.5\n", [{"wren": 3, "robin": 2}, {"robin": 5}]
         ),
         right("JSONL labels with numbers", jsonl, _SURE, "table.jsonl"),
         right(
@@ -82,15 +79,9 @@ def _weighted() -> list[Odd]:
             "numbers-as-weights",
         ),
         refused(
-            "label1 without its score",
-            pairs.replace(",,", ",wren,"),
-            "Row 2 (line 3)",
-            "'score2'",
-            "has no score",
+            "label1 without its score", pairs.replace(",,", ",wren,"), "Row 2 (line 3)", "'score2'", "has no score"
         ),
-        refused(
-            "a score without its label", pairs.replace("wren,0.6", ",0.6"), "Row 1", "a score but no label"
-        ),
+        refused("a score without its label", pairs.replace("wren,0.6", ",0.6"), "Row 1", "a score but no label"),
         refused("a weight below 0", _cells("wren:-0.6|robin:0.4", "robin:1.0"), "Row 1 (line 2)", "below 0"),
         refused(
             "a label without a number among many",
@@ -99,9 +90,7 @@ def _weighted() -> list[Odd]:
             "expected labels with numbers, got 'robin'",
         ),
         refused(
-            "a weight that may be in thousands",
-            _cells("wren:1,234|robin:2,345", "robin:1,000"),
-            "whichever it is",
+            "a weight that may be in thousands", _cells("wren:1,234|robin:2,345", "robin:1,000"), "whichever it is"
         ),
         refused(
             "an object with a key twice",
@@ -109,11 +98,7 @@ def _weighted() -> list[Odd]:
             "names 'wren' twice",
             "Row 1",
         ),
-        refused(
-            "a dict with a key twice",
-            _cells("{'wren': 0.6, 'wren': 0.4}", "{'robin': 1}"),
-            "names 'wren' twice",
-        ),
+        refused("a dict with a key twice", _cells("{'wren': 0.6, 'wren': 0.4}", "{'robin': 1}"), "names 'wren' twice"),
         refused(
             "a list that is cut off",
             _cells('["wren", "robin"]', '["robin"]').replace('""]', "", 1),
@@ -127,9 +112,7 @@ def _weighted() -> list[Odd]:
         ),
         refused("infinite weights", _cells('{"wren": Infinity, "robin": 1}', '{"robin": 1}'), "Row 1"),
         refused(
-            "scores as logarithms",
-            "p_wren,p_robin,w\n-0.6,-1.2,1\n-0.1,-2,2\n",
-            "No column holds the candidate labels",
+            "scores as logarithms", "p_wren,p_robin,w\n-0.6,-1.2,1\n-0.1,-2,2\n", "No column holds the candidate labels"
         ),
     ]
 

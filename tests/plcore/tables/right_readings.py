@@ -59,12 +59,8 @@ RIGHT = {
         ("robin|wren", '"jay"|robin', "NA|wren", "robin|wren", "robin", "jay|wren"),
         "text 'text', number 'x'",
     ),
-    "g12_na_csv.csv": Right(
-        "table that Winnow exported: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
-    ),
-    "g12_na_jsonl.jsonl": Right(
-        "candidates of a model: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
-    ),
+    "g12_na_csv.csv": Right("table that Winnow exported: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
+    "g12_na_jsonl.jsonl": Right("candidates of a model: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
     "g12_na_parquet.parquet": Right(
         "Parquet of Hugging Face: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
     ),
@@ -83,9 +79,7 @@ RIGHT = {
         "workbook, sheet 'data': 3 rows, 2 classes ('a', 'b')", ("a|b", "b", "a"), "text 'text'"
     ),
     "g8_struct_scores.parquet": Right(
-        "Parquet: 3 rows, 3 classes ('None', 'robin', 'wren')",
-        ("robin|wren", "None|wren", "robin"),
-        "text 'text'",
+        "Parquet: 3 rows, 3 classes ('None', 'robin', 'wren')", ("robin|wren", "None|wren", "robin"), "text 'text'"
     ),
     "llm_shortlist.jsonl": Right(
         "JSON Lines: 40 rows, 56 classes (",
@@ -121,17 +115,11 @@ RIGHT = {
         f"BirdNET table of detections: 2 rows, {_BIRDS_OF_ZIPS}", _HEARD, "recordings 'recording'"
     ),
     "BirdDB.txt": Right(f"BirdNET-Pi detections: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
-    "appen_full.csv": Right(
-        "Appen full report: 2 rows, 2 classes ('neg', 'pos')", ("pos", "neg|pos"), "text 'text'"
-    ),
+    "appen_full.csv": Right("Appen full report: 2 rows, 2 classes ('neg', 'pos')", ("pos", "neg|pos"), "text 'text'"),
     "birdnet_head_kaleidoscope.csv": Right(
-        f"Kaleidoscope table: 2 rows, {_BIRDS}",
-        (_BOTH, "European Robin|noise / nothing"),
-        "number 'confidence'",
+        f"Kaleidoscope table: 2 rows, {_BIRDS}", (_BOTH, "European Robin|noise / nothing"), "number 'confidence'"
     ),
-    "birdnet_head_table.txt": Right(
-        f"Raven selection table: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"
-    ),
+    "birdnet_head_table.txt": Right(f"Raven selection table: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
     "birdnetpi_detections.csv": Right(
         f"BirdNET-Pi detections: 2 rows, {_BIRDS}",
         ("Eurasian Blackbird|noise / nothing", "European Robin"),
@@ -148,12 +136,7 @@ RIGHT = {
     ),
     "kaleidoscope_id.csv": Right(
         "Kaleidoscope id.csv: 4 rows, 5 classes ('EPTFUS', 'LASNOC', 'MYOLUC', 'MYOSEP', 'noise / nothing')",
-        (
-            "EPTFUS|MYOLUC|MYOSEP",
-            "noise / nothing",
-            "EPTFUS|LASNOC|MYOLUC|MYOSEP|noise / nothing",
-            "EPTFUS|LASNOC",
-        ),
+        ("EPTFUS|MYOLUC|MYOSEP", "noise / nothing", "EPTFUS|LASNOC|MYOLUC|MYOSEP|noise / nothing", "EPTFUS|LASNOC"),
         "number 'PULSES'",
     ),
     "label_studio.csv": Right(
@@ -170,17 +153,13 @@ RIGHT = {
         "text 'text'",
     ),
     "label_studio_min.json": Right(
-        "Label Studio JSON-MIN: 3 rows, 3 classes ('Neg', 'Neu', 'Pos')",
-        ("Neg|Pos", "Neu|Pos", "Neu"),
-        "text 'text'",
+        "Label Studio JSON-MIN: 3 rows, 3 classes ('Neg', 'Neu', 'Pos')", ("Neg|Pos", "Neu|Pos", "Neu"), "text 'text'"
     ),
     "label_studio_prediction_ids.json": Right(
         "Label Studio JSON: 8 rows, 2 classes ('Neg', 'Pos')", _VOTES_OF_8, "text 'text'"
     ),
     "ls_export.csv": Right("Label Studio CSV: 1 row, 2 classes ('neg', 'pos')", ("neg|pos",), "text 'text'"),
-    "ls_min.json": Right(
-        "Label Studio JSON-MIN: 2 rows, 2 classes ('neg', 'pos')", ("neg|pos",) * 2, "text 'text'"
-    ),
+    "ls_min.json": Right("Label Studio JSON-MIN: 2 rows, 2 classes ('neg', 'pos')", ("neg|pos",) * 2, "text 'text'"),
     "md16.json": Right(
         "MegaDetector JSON: 3 rows, 4 classes ('badger', 'blank', 'person', 'red fox')",
         ("badger|red fox", "blank", "person"),

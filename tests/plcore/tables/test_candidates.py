@@ -133,12 +133,7 @@ def test_mismatched_pairs_are_refused() -> None:
     cells = {"l1": ["wren", "owl"], "s1": ["0.6", ""], "l2": ["robin", ""], "s2": ["-0.3", "0.2"]}
     with pytest.raises(TableError) as error:
         table(cells, PAIRS)
-    assert {(row, column) for row, column, _ in problems(error)} == {
-        (2, "s1"),
-        (1, "s2"),
-        (2, "s2"),
-        (2, "l1"),
-    }
+    assert {(row, column) for row, column, _ in problems(error)} == {(2, "s1"), (1, "s2"), (2, "s2"), (2, "l1")}
     uneven = Roles(choices=("l1", "l2"), choice_scores=("s1",), numbers=W)
     with pytest.raises(TableError, match="2 columns of candidates and 1 of scores"):
         table(cells, uneven)
@@ -149,11 +144,7 @@ SCORES = Roles(score_columns=("p_a", "p_b", "p_c"), score_prefix="p_", numbers=W
 
 def test_one_score_column_per_label_is_read() -> None:
     cells = {"p_a": ["0.7", "0", "0.2"], "p_b": ["0.2", "1", "0.4"], "p_c": ["0.1", "", "0.4"]}
-    assert sets(table(cells, SCORES)) == [
-        {"a": 0.7, "b": 0.2, "c": 0.1},
-        {"b": 1.0},
-        {"a": 0.2, "b": 0.4, "c": 0.4},
-    ]
+    assert sets(table(cells, SCORES)) == [{"a": 0.7, "b": 0.2, "c": 0.1}, {"b": 1.0}, {"a": 0.2, "b": 0.4, "c": 0.4}]
     assert table(cells, SCORES).classes == ("a", "b", "c")
 
 
@@ -187,8 +178,7 @@ def test_cuts_remove_light_candidates(cut: str, at: float, wanted: list[dict[str
 
 
 @pytest.mark.parametrize(
-    ("cut", "at"),
-    [("threshold", 0.0), ("top", 0), ("top", 1.5), ("top", float("inf")), ("mass", 0.0), ("mass", 1.1)],
+    ("cut", "at"), [("threshold", 0.0), ("top", 0), ("top", 1.5), ("top", float("inf")), ("mass", 0.0), ("mass", 1.1)]
 )
 def test_invalid_cut_is_refused(cut: str, at: float) -> None:
     with pytest.raises(TableError, match=f"cannot be cut at {at:g}"):
@@ -196,9 +186,7 @@ def test_invalid_cut_is_refused(cut: str, at: float) -> None:
 
 
 @given(
-    st.lists(
-        st.lists(st.floats(0, 1, allow_subnormal=False), min_size=4, max_size=4), min_size=1, max_size=6
-    ),
+    st.lists(st.lists(st.floats(0, 1, allow_subnormal=False), min_size=4, max_size=4), min_size=1, max_size=6),
     st.floats(0.01, 1),
 )
 def test_mass_cut_keeps_the_fewest_labels_with_the_share(rows: list[list[float]], share: float) -> None:
@@ -241,16 +229,10 @@ def test_ignored_values_are_not_labels() -> None:
         listed(["nan", "b|a"], "list", ignored=("nan",))
 
 
-LABELS = st.text(
-    st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zs", "Cf")), min_size=1, max_size=8
-)
+LABELS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zs", "Cf")), min_size=1, max_size=8)
 
 
-@given(
-    rows=st.lists(
-        st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5
-    )
-)
+@given(rows=st.lists(st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5))
 def test_any_labels_and_weights_round_trip_through_json_and_storage(
     rows: list[dict[str, float]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -290,8 +272,7 @@ def test_invalid_weight_is_refused(cell: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell",
-    ['{"a": 1' + 400 * "0" + ', "b": 2}', "[1" + 5000 * "0" + "]", r'["\ud800", "b"]', r'["a\u0000", "b"]'],
+    "cell", ['{"a": 1' + 400 * "0" + ', "b": 2}', "[1" + 5000 * "0" + "]", r'["\ud800", "b"]', r'["a\u0000", "b"]']
 )
 def test_cells_without_a_valid_label_are_refused_with_a_message(cell: str) -> None:
     with pytest.raises(TableError, match="expected a list or an object of labels"):
@@ -329,9 +310,7 @@ def test_one_non_numeric_truth_is_one_problem() -> None:
     assert truth.tolist() == [0, -1, 2]
 
 
-def test_weights_too_large_for_memory_are_refused_but_not_sets(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_weights_too_large_for_memory_are_refused_but_not_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.candidates.MAX_WEIGHTS", 5)
     assert listed(["a|b", "b|c"], "list").candidates.shape == (2, 3)
     words = "2 rows and 3 classes make 6 weights; at most 5 are taken."
@@ -375,12 +354,6 @@ def test_lists_are_read_in_blocks_of_rows(at_once: int, monkeypatch: pytest.Monk
     monkeypatch.setattr("plcore.tables.roles.cells._ROWS_AT_ONCE", at_once)
     found = parse_candidates(cells, roles, finder)
     assert found.classes == whole.classes == ("robin", "tit", "wren")
-    wanted = [
-        [True, False, True],
-        [False] * 3,
-        [False, True, False],
-        [True, False, True],
-        [False, True, True],
-    ]
+    wanted = [[True, False, True], [False] * 3, [False, True, False], [True, False, True], [False, True, True]]
     assert found.candidates.tolist() == whole.candidates.tolist() == wanted
     assert [problem.row for problem in finder.problems] == [2]

@@ -61,17 +61,14 @@ def test_features_exclude_facts_about_the_model_run(column: str) -> None:
 
 
 def test_features_include_measurements_next_to_text() -> None:
-    rows = [
-        {"text": f"a bird seen at {k}", "labels": "a|b", "wing_mm": k * k, "age": k % 5} for k in range(20)
-    ]
+    rows = [{"text": f"a bird seen at {k}", "labels": "a|b", "wing_mm": k * k, "age": k % 5} for k in range(20)]
     roles = suggest_roles(read_cells(pd.DataFrame(rows).to_csv(index=False).encode()))
     assert (roles.text, roles.numbers) == ("text", ("wing_mm", "age"))
 
 
 def test_features_exclude_facts_about_the_worker() -> None:
     rows = [
-        {"worker": f"w{k % 3}", "age": 20 + k % 3, "text": f"a bird seen at {k}", "labels": "a|b"}
-        for k in range(20)
+        {"worker": f"w{k % 3}", "age": 20 + k % 3, "text": f"a bird seen at {k}", "labels": "a|b"} for k in range(20)
     ]
     roles = suggest_roles(read_cells(pd.DataFrame(rows).to_csv(index=False).encode()))
     assert (roles.text, roles.numbers) == ("text", ())
@@ -211,10 +208,7 @@ def test_unlabelled_rows_raise_one_question_in_every_format(data: str, name: str
     roles = reading.suggest_roles()
     table = LabelTable.from_cells(reading.cells, replace(roles, unlabelled="all"))
     assert [len(one) for one in sets(table)] == [2, 2, 2, 1]
-    assert LabelTable.from_cells(reading.cells, replace(roles, unlabelled="leave-out")).ids.tolist() == [
-        "1",
-        "4",
-    ]
+    assert LabelTable.from_cells(reading.cells, replace(roles, unlabelled="leave-out")).ids.tolist() == ["1", "4"]
 
 
 def test_nulls_of_struct_are_absent_scores() -> None:
@@ -343,11 +337,7 @@ def test_genus_with_one_observed_species_is_never_certain() -> None:
         result = [{"from_name": "t", "to_name": "i", "type": "taxonomy", "value": {"taxonomy": list(places)}}]
         return {"id": number, "data": {"text": f"photo number {number}"}, "predictions": [{"result": result}]}
 
-    tasks = [
-        task(1, ["Turdus"]),
-        task(2, ["Turdus", "merula"], ["Parus", "major"]),
-        task(3, ["Parus", "major"]),
-    ]
+    tasks = [task(1, ["Turdus"]), task(2, ["Turdus", "merula"], ["Parus", "major"]), task(3, ["Parus", "major"])]
     _, table = read(json.dumps(tasks).encode(), "tasks.json")
     assert sets(table) == [{"Turdus", "merula"}, {"merula", "major"}, {"major"}]
 
@@ -392,10 +382,7 @@ def test_best_label_without_a_score_joins_the_pairs() -> None:
     head = b"image,prediction,prediction_score,top2,top2_score\n"
     cells = read_cells(head + b"a.jpg,fox,0.9,hare,0.1\nb.jpg,hare,0.6,fox,0.3\n")
     roles = suggest_roles(cells)
-    assert (roles.choices, roles.choice_scores) == (
-        ("prediction", "top2"),
-        ("prediction_score", "top2_score"),
-    )
+    assert (roles.choices, roles.choice_scores) == (("prediction", "top2"), ("prediction_score", "top2_score"))
 
 
 @pytest.mark.parametrize("outside", ["refuse", "add"])
@@ -412,12 +399,7 @@ def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> Non
 
 def test_columns_named_by_question_and_person_are_votes() -> None:
     rows = [
-        {
-            "text": f"words of the nodule {k}",
-            "Malignancy_R1": 1 + k % 4,
-            "Malignancy_R2": 1 + k % 3,
-            "mm": k * k,
-        }
+        {"text": f"words of the nodule {k}", "Malignancy_R1": 1 + k % 4, "Malignancy_R2": 1 + k % 3, "mm": k * k}
         for k in range(12)
     ]
     cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
@@ -425,18 +407,12 @@ def test_columns_named_by_question_and_person_are_votes() -> None:
     assert (roles.annotators, roles.numbers) == (("Malignancy_R1", "Malignancy_R2"), ("mm",))
     several = pd.DataFrame(rows).assign(Margin_R1=[1, 2, 3] * 4, Margin_R2=[2, 3, 1] * 4)
     cells = read_cells(several.to_csv(index=False).encode())
-    with pytest.raises(
-        TableError, match="People answered 2 questions, a column for each question and person"
-    ):
+    with pytest.raises(TableError, match="People answered 2 questions, a column for each question and person"):
         LabelTable.from_cells(cells, suggest_roles(cells))
 
 
 def test_long_repeated_names_are_labels() -> None:
-    names = [
-        "Atrial fibrillation, chronic",
-        "Essential (primary) hypertension",
-        "Type 2 diabetes mellitus of the old",
-    ]
+    names = ["Atrial fibrillation, chronic", "Essential (primary) hypertension", "Type 2 diabetes mellitus of the old"]
     rows = [
         {"text": f"words of the patient {k}", "dx": "; ".join((names * 2)[k % 3 : k % 3 + 1 + k % 2])}
         for k in range(12)

@@ -22,11 +22,7 @@ from plcore.tables.growing import with_rows
 CELLS = st.sampled_from(["1", "-2.5", "", " 3 ", "1,5", "1,234", "1e99", "1e101", "x", ".5", "inf"])
 
 
-@given(
-    st.integers(1, 4).flatmap(
-        lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=6)
-    )
-)
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=6)))
 def test_columns_read_together_equal_columns_read_alone(table: list[list[str]]) -> None:
     names = [f"c{k}" for k in range(len(table))]
     cells = pd.DataFrame(dict(zip(names, table, strict=True)), dtype="str")
@@ -44,9 +40,7 @@ def test_columns_read_together_equal_columns_read_alone(table: list[list[str]]) 
 
 @pytest.mark.parametrize("rows_at_once", [1, 2, 10**6])
 @pytest.mark.parametrize("at_once", [1, 7, 10**6])
-def test_wide_tables_are_read_in_steps(
-    at_once: int, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wide_tables_are_read_in_steps(at_once: int, rows_at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "_AT_ONCE", at_once)
     monkeypatch.setattr(columns, "_ROWS_AT_ONCE", rows_at_once)
     wanted = np.arange(3 * 50, dtype=float).reshape(3, 50)
@@ -57,9 +51,7 @@ def test_wide_tables_are_read_in_steps(
     assert finder.problems == []
 
 
-def test_column_with_a_late_irregular_cell_is_read_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_column_with_a_late_irregular_cell_is_read_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
     cells = pd.DataFrame({"a": ["1", "2", "3", " 4", "5"], "b": ["1"] * 5, "c": ["1,5", "", "3", "2,5", "x"]})
     wanted = [[1, 1, 1.5], [2, 1, np.nan], [3, 1, 3], [4, 1, 2.5], [5, 1, np.nan]]
@@ -135,9 +127,7 @@ def test_read_only_folder_uses_a_file_elsewhere(tmp_path: Path, monkeypatch: pyt
         columns.nameless_file(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))]
-)
+@pytest.mark.parametrize("array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))])
 def test_array_is_mapped_without_conversion(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "a.npy", array)
     found = columns.mapped_array(tmp_path / "a.npy")

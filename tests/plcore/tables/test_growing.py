@@ -68,9 +68,7 @@ def test_column_order_and_unused_columns_may_differ() -> None:
 
 
 def test_known_row_without_id_is_recognised_by_its_cells() -> None:
-    table = LabelTable.read_csv(
-        b"birds,n\nwren|robin,1\nrobin,2\n", Roles(candidates="birds", numbers=("n",))
-    )
+    table = LabelTable.read_csv(b"birds,n\nwren|robin,1\nrobin,2\n", Roles(candidates="birds", numbers=("n",)))
     grown = with_rows(table, read_cells(b"birds,n\nrobin,2\nrobin,3\n"))
     assert grown.n_new == 1
     assert grown.known == ("1",)
@@ -107,9 +105,7 @@ def test_existing_rows_are_not_read_again() -> None:
     grown = with_rows(table, read_cells(b"id,song,wren,robin\n" + more)).table
     np.testing.assert_array_equal(grown.candidate_weights[:60], table.candidate_weights)
     assert grown.candidate_weights[60].tolist() == [0.1, 0.5]
-    assert "Row 91 (line 92), column 'wren'" in refused(
-        table, b"id,song,wren,robin\n" + more + b"t,la,much,0.5\n"
-    )
+    assert "Row 91 (line 92), column 'wren'" in refused(table, b"id,song,wren,robin\n" + more + b"t,la,much,0.5\n")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +115,7 @@ def test_existing_rows_are_not_read_again() -> None:
         ("json", 'a,"[""wren"", ""robin""]",1\nb,"[""robin""]",2', 'c,"{""owl"": 0.9, ""robin"": 0.1}",3', [1, 1, 0]),
     ],
 )  # fmt: skip
-def test_weights_are_kept_and_added_with_new_rows(
-    form: str, rows: str, new: str, first_weights: list[float]
-) -> None:
+def test_weights_are_kept_and_added_with_new_rows(form: str, rows: str, new: str, first_weights: list[float]) -> None:
     """Rows imported without weights keep equal weights."""
     roles = Roles(candidates="birds", form=form, id="id", numbers=("n",))
     table = LabelTable.read_csv(f"id,birds,n\n{rows}\n".encode(), roles)
@@ -297,10 +291,7 @@ def test_removing_vectors_keeps_the_other_features() -> None:
     kept = without_vectors(with_encoded(table, seen_by("small")).table)
     assert (kept.n_new, kept.table.encoded, kept.table.roles) == (0, (), table.roles)
     array = with_rows(embedded(), read_cells(b"id,birds,n,truth,embedding\nd,tit,4,,5 6\n")).table
-    assert (without_vectors(array).table.embeddings, without_vectors(array).table.roles) == (
-        None,
-        table.roles,
-    )
+    assert (without_vectors(array).table.embeddings, without_vectors(array).table.roles) == (None, table.roles)
 
 
 def test_removing_vectors_needs_vectors_and_another_feature() -> None:
@@ -330,14 +321,8 @@ def test_several_encoded_columns_are_stored_by_name(tmp_path: Path) -> None:
 
 
 def test_table_stored_before_encoded_columns_is_read(tmp_path: Path) -> None:
-    about = {
-        "version": 1,
-        "roles": Roles(candidates="c", embedding="embedding").to_json(),
-        "classes": ["a", "b"],
-    }
-    vectors = pa.FixedSizeListArray.from_arrays(
-        pa.array([3, 4, 0, 0], pa.float32()), 2, mask=pa.array([False, True])
-    )
+    about = {"version": 1, "roles": Roles(candidates="c", embedding="embedding").to_json(), "classes": ["a", "b"]}
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array([3, 4, 0, 0], pa.float32()), 2, mask=pa.array([False, True]))
     columns = {
         "cell:c": pa.array(["a|b", "b"]),
         "candidates": pa.array([["a", "b"], ["b"]], pa.list_(pa.large_string())),

@@ -32,12 +32,7 @@ class Hunted:
 
 
 def right(
-    name: str,
-    classes: int,
-    rows: list[str],
-    learnt: str | tuple[str, ...],
-    truth: str | None = None,
-    told: str = "",
+    name: str, classes: int, rows: list[str], learnt: str | tuple[str, ...], truth: str | None = None, told: str = ""
 ) -> Hunted:
     columns = (learnt,) if isinstance(learnt, str) else learnt
     return Hunted(name, classes, rows, columns, truth, told=told)
@@ -563,18 +558,13 @@ def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted) -> None:
         return
     assert [written(table, row) for row in range(2)] == hunted.rows
     assert len(table.classes) == hunted.classes
-    assert (roles.truth, {roles.text, *roles.numbers, *roles.categories} - {None}) == (
-        hunted.truth,
-        set(hunted.learnt),
-    )
+    assert (roles.truth, {roles.text, *roles.numbers, *roles.categories} - {None}) == (hunted.truth, set(hunted.learnt))
     assert {doubt.name for doubt in doubts} - {"unused"} == set(hunted.told.split())
 
 
 def csv(**columns: list[str]) -> bytes:
     rows = zip(*columns.values(), strict=True)
-    return "\n".join(
-        [",".join(columns), *(",".join(f'"{cell}"' for cell in row) for row in rows), ""]
-    ).encode()
+    return "\n".join([",".join(columns), *(",".join(f'"{cell}"' for cell in row) for row in rows), ""]).encode()
 
 
 TEXTS = [f"a small bird sat near mill {7 * k + 3}" for k in range(12)]

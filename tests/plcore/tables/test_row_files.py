@@ -50,9 +50,7 @@ def test_list_column_of_numbers_is_read_as_features(tmp_path: Path, numbers: tup
 
 def test_columns_can_be_chosen(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
-    found = find_row_files(
-        write_parquet(tmp_path / "t", X, sets, NAMES, [20]), tmp_path, numbers=("x2", "x0")
-    )
+    found = find_row_files(write_parquet(tmp_path / "t", X, sets, NAMES, [20]), tmp_path, numbers=("x2", "x0"))
     assert found.features == ("x2", "x0")
     assert found.n_features == 2
 
@@ -91,9 +89,7 @@ def test_unsupported_input_is_refused_with_the_fix(tmp_path: Path) -> None:
 def test_ambiguous_columns_must_be_given(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     folder = write_parquet(tmp_path / "t", X, sets, NAMES, [])
-    with pytest.raises(
-        TableError, match=r"'x1' is none; such columns are 'birds'. Fix: Name it: --candidates"
-    ):
+    with pytest.raises(TableError, match=r"'x1' is none; such columns are 'birds'. Fix: Name it: --candidates"):
         find_row_files(folder, tmp_path, "x1")
     with pytest.raises(TableError, match=r"not by 'id'. Fix: Name them: --number"):
         find_row_files(folder, tmp_path, numbers=("id",))
@@ -158,14 +154,10 @@ def test_changed_table_at_the_same_path_is_detected(tmp_path: Path) -> None:
 def test_unreadable_block_names_its_row(tmp_path: Path) -> None:
     X, sets = rows_and_sets(130)
     X[97, 2] = np.nan
-    with pytest.raises(
-        BlockError, match=r"Reading the rows from 80 of X\.npy .* Row 98: A feature is not a finite"
-    ):
+    with pytest.raises(BlockError, match=r"Reading the rows from 80 of X\.npy .* Row 98: A feature is not a finite"):
         read(write_arrays(tmp_path / "nan", X, sets), tmp_path)
     X[97, 2], sets[50] = 0, False
-    with pytest.raises(
-        BlockError, match=r"Reading the rows from 40 of S\.npy .* Row 51: There is no candidate"
-    ):
+    with pytest.raises(BlockError, match=r"Reading the rows from 40 of S\.npy .* Row 51: There is no candidate"):
         read(write_arrays(tmp_path / "none", X, sets), tmp_path)
     with pytest.raises(BlockError, match=r"Row 51: There is no candidate"):
         read(write_parquet(tmp_path / "lists", X, sets, NAMES, [70]), tmp_path)

@@ -16,9 +16,7 @@ COLUMNS = {"emu": [0], "robin": [1], "wren": [2]}
 
 
 def table(labels: str = "labels") -> LabelTable:
-    frame = pd.DataFrame(
-        {"id": list("abc"), "labels": ["wren|emu", "emu|robin|wren", "robin"], "x": [1, 2, 3]}
-    )
+    frame = pd.DataFrame({"id": list("abc"), "labels": ["wren|emu", "emu|robin|wren", "robin"], "x": [1, 2, 3]})
     return LabelTable.from_frame(frame, ROLES)
 
 
@@ -38,9 +36,7 @@ def test_scores_set_candidate_weights_and_keep_the_candidates() -> None:
 
 def test_unscored_row_keeps_its_weights_and_outside_scores_are_counted() -> None:
     first = with_scores(table(), {0: {"emu": 2, "wren": 1}}, COLUMNS, "net").grown.table
-    found = with_scores(
-        first, {0: {"emu": 0, "robin": 9}, 1: {}, 2: {"emu": 0.5, "robin": 0.1}}, COLUMNS, "net"
-    )
+    found = with_scores(first, {0: {"emu": 0, "robin": 9}, 1: {}, 2: {"emu": 0.5, "robin": 0.1}}, COLUMNS, "net")
     assert found[1:] == (1, 2, 2)
     np.testing.assert_array_equal(found.grown.table.candidate_weights[0], [2, 0, 1])
     np.testing.assert_array_equal(found.grown.table.candidate_weights[2], [0, 0.1, 0])

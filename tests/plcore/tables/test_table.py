@@ -80,9 +80,7 @@ def test_three_ways_give_the_same_candidates() -> None:
     columns = LabelTable.read_csv(
         b"a,b,c,w\n1,1.0,0,1\nFALSE,0, true,2\n", Roles(label_columns=("a", "b", "c"), numbers=("w",))
     )
-    votes = LabelTable.read_csv(
-        b"x,y,z,w\na,b,a,1\n,, c,2\n", Roles(annotators=("x", "y", "z"), numbers=("w",))
-    )
+    votes = LabelTable.read_csv(b"x,y,z,w\na,b,a,1\n,, c,2\n", Roles(annotators=("x", "y", "z"), numbers=("w",)))
     for other in (columns, votes):
         assert other.classes == one.classes
         assert other.candidates.tolist() == one.candidates.tolist()
@@ -319,17 +317,14 @@ def test_number_of_reported_problems_is_limited() -> None:
 
 
 def test_long_cell_is_shortened_in_the_message() -> None:
-    error = refused(
-        b"candidates,w\na|b," + b"x" * 10_000 + b"\n", Roles(candidates="candidates", numbers=("w",))
-    )
+    error = refused(b"candidates,w\na|b," + b"x" * 10_000 + b"\n", Roles(candidates="candidates", numbers=("w",)))
     assert len(str(error)) < 300
 
 
 def test_problems_without_a_file_have_no_line() -> None:
     with pytest.raises(TableError, match=r"^Row 2, column 'w': expected a number, got 'x'"):
         LabelTable.from_frame(
-            pd.DataFrame({"candidates": ["a|b", "a"], "w": ["1", "x"]}),
-            Roles(candidates="candidates", numbers=("w",)),
+            pd.DataFrame({"candidates": ["a|b", "a"], "w": ["1", "x"]}), Roles(candidates="candidates", numbers=("w",))
         )
 
 
@@ -352,9 +347,7 @@ def test_frame_with_many_types_is_read() -> None:
         }
     )
     frame.index = pd.Index([5, 5, 5])
-    roles = Roles(
-        candidates="candidates", truth="truth", numbers=("7", "single", "half"), categories=("yes",)
-    )
+    roles = Roles(candidates="candidates", truth="truth", numbers=("7", "single", "half"), categories=("yes",))
     table = LabelTable.from_frame(frame, roles)
     assert table.truth.tolist() == [0, -1, 1]
     np.testing.assert_array_equal(table.numbers, [[1, 0.1, 0.5], [2, 0.2, 1], [np.nan, np.nan, 2]])

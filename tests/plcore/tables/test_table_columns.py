@@ -49,9 +49,7 @@ def tables() -> list[LabelTable]:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_row_groups_make_up_the_whole_table(
-    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_groups_make_up_the_whole_table(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = tables()[number]
     whole = to_arrow(table._parts)
     for start in range(0, N, 5):

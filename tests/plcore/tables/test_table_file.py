@@ -37,10 +37,7 @@ def tables(draw: st.DrawFn) -> LabelTable:
     data[names[1]] = [draw(NUMBER) for _ in range(n_rows)]
     data[names[2]] = [draw(st.sampled_from(["", *each])) for each in candidates]
     roles = Roles(
-        candidates=names[0],
-        truth=draw(st.sampled_from([None, names[2]])),
-        numbers=(names[1],),
-        categories=(names[3],),
+        candidates=names[0], truth=draw(st.sampled_from([None, names[2]])), numbers=(names[1],), categories=(names[3],)
     )
     return LabelTable.from_cells(pd.DataFrame(data, dtype="str"), roles)
 
@@ -153,9 +150,7 @@ def test_file_without_weights_from_before_is_read(tmp_path: Path) -> None:
     assert_same(old, replace(table, candidate_weights=None))
 
 
-def test_failed_write_leaves_no_trace(
-    table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_leaves_no_trace(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError("no space left on device")
 
@@ -191,9 +186,7 @@ def test_every_damaged_byte_of_text_is_detected(table: LabelTable, tmp_path: Pat
             LabelTable.read(path)
 
 
-def test_file_name_is_synced_to_disk(
-    table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_name_is_synced_to_disk(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[tuple[bool, int]] = []
 
     def sync(handle: int) -> None:

@@ -26,13 +26,7 @@ def test_one_column_per_label_is_read() -> None:
     assert table.classes == ("sea", "sand")
     assert table.label_vectors.dtype == np.int8
     assert table.label_vectors.tolist() == [[1, 0], [-1, 1], [0, -1], [-1, -1], [1, 0]]
-    assert table.candidates.tolist() == [
-        [True, False],
-        [True, True],
-        [False, True],
-        [True, True],
-        [True, False],
-    ]
+    assert table.candidates.tolist() == [[True, False], [True, True], [False, True], [True, True], [True, False]]
     assert table.truth is None
     with pytest.raises(ValueError, match="read-only"):
         table.label_vectors[0, 0] = 0
@@ -56,9 +50,7 @@ def test_other_tables_have_no_label_vectors() -> None:
 @pytest.mark.parametrize("roles", [COLUMNS, LISTS, replace(LISTS, not_labels=None)])
 def test_roles_round_trip_through_json(roles: Roles) -> None:
     assert Roles.from_json(json.loads(json.dumps(roles.to_json()))) == roles
-    old = {
-        name: value for name, value in roles.to_json().items() if name not in ("label_vectors", "not_labels")
-    }
+    old = {name: value for name, value in roles.to_json().items() if name not in ("label_vectors", "not_labels")}
     assert Roles.from_json(old) == replace(roles, label_vectors=False, not_labels=None)
     with pytest.raises(ValueError, match="'label_vectors' must be true or false"):
         Roles.from_json({"label_vectors": "yes"})
@@ -95,14 +87,10 @@ def test_roles_round_trip_through_json(roles: Roles) -> None:
         ),
     ],
 )  # fmt: skip
-def test_invalid_label_vectors_are_refused(
-    data: bytes, roles: Roles, row: int | None, column: str, words: str
-) -> None:
+def test_invalid_label_vectors_are_refused(data: bytes, roles: Roles, row: int | None, column: str, words: str) -> None:
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.read_csv(data, roles)
-    assert any(
-        (one.row, one.column) == (row, column) and words in one.message for one in caught.value.problems
-    )
+    assert any((one.row, one.column) == (row, column) and words in one.message for one in caught.value.problems)
 
 
 def guess(**columns: str) -> Roles:
@@ -116,9 +104,7 @@ def test_label_vectors_are_guessed() -> None:
     found = guess(w=w.replace(".", ""), sea="1 . 0 1 . .", sand="0 1 . . 1 0")
     assert found.label_vectors
     assert found.label_columns == ("sea", "sand")
-    assert guess(
-        w="10 20 30 40 50 60", sea="1 0 0 1 0 0", sand="0 1 0 1 1 0"
-    ).label_vectors  # a row without any
+    assert guess(w="10 20 30 40 50 60", sea="1 0 0 1 0 0", sand="0 1 0 1 1 0").label_vectors  # a row without any
     plain = guess(w="10 20 30 40 50 60", sea="1 0 1 1 0 1", sand="0 1 0 1 1 0")
     assert not plain.label_vectors  # each row has a 1: candidates
     assert plain.label_columns == ("sea", "sand")

@@ -18,16 +18,7 @@ from pathlib import Path
 import pytest
 
 from plcore import LabelTable
-from plcore.tables import (
-    TableError,
-    TableReading,
-    describe,
-    find_doubts,
-    read_in,
-    read_table,
-    shaped,
-    ways_of,
-)
+from plcore.tables import TableError, TableReading, describe, find_doubts, read_in, read_table, shaped, ways_of
 from tests.conftest import ROOT
 from tests.plcore.tables.test_hunt import CASES as HUNT
 
@@ -48,9 +39,7 @@ def parts_of(path: Path) -> Iterator[bytes]:
     try:
         if path.suffix in (".csv", ".tsv", ".txt"):
             lines = list(
-                csv.reader(
-                    io.StringIO(data.decode(), newline=""), delimiter="\t" if b"\t" in data[:200] else ","
-                )
+                csv.reader(io.StringIO(data.decode(), newline=""), delimiter="\t" if b"\t" in data[:200] else ",")
             )
             for count in (2, 3):
                 out = io.StringIO(newline="")
@@ -62,8 +51,7 @@ def parts_of(path: Path) -> Iterator[bytes]:
         elif path.suffix == ".json":
             value = json.loads(data)
             inner = next(
-                (name for name in ("images", "annotations") if isinstance(value, dict) and name in value),
-                None,
+                (name for name in ("images", "annotations") if isinstance(value, dict) and name in value), None
             )
             if isinstance(value, list):
                 yield from (json.dumps(value[:count]).encode() for count in (1, 2))

@@ -36,9 +36,7 @@ def make_zip(files: dict[str, bytes | zipfile.ZipInfo], method: int = zipfile.ZI
             if isinstance(data, zipfile.ZipInfo):
                 file.writestr(data, b"target")
             else:
-                file.writestr(
-                    zipfile.ZipInfo(name), data, method
-                )  # the same bytes every time: fixed timestamps
+                file.writestr(zipfile.ZipInfo(name), data, method)  # the same bytes every time: fixed timestamps
     return out.getvalue()
 
 

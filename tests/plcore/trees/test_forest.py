@@ -46,9 +46,7 @@ def test_soft_labels_match_ridge_by_out_of_bag_shares(squares):
     told.fit(X.astype(np.float32), start.argmax(axis=1))
     expected = np.maximum(told.oob_decision_function_, LEAST_SHARE) * start
     model = quick(n_estimators=60, max_iter=1).fit(X, candidates)
-    np.testing.assert_allclose(
-        model.label_distributions_, expected / expected.sum(axis=1, keepdims=True), atol=1e-6
-    )
+    np.testing.assert_allclose(model.label_distributions_, expected / expected.sum(axis=1, keepdims=True), atol=1e-6)
 
 
 def test_row_in_every_sample_gets_even_shares():
@@ -68,9 +66,7 @@ def test_rows_without_weight_are_in_no_tree_and_stay_in_their_source():
         assert tree.tree_.n_node_samples[0] <= (~held).sum()
     np.testing.assert_allclose(model.out_of_bag_[held], model.predict_proba(table.X[held]), atol=1e-9)
     alone = quick().fit(table.X[~held], table.candidates[~held], groups=table.sources[~held])
-    assert (model.label_distributions_[~held] != alone.label_distributions_).any(), (
-        "members tell of the others"
-    )
+    assert (model.label_distributions_[~held] != alone.label_distributions_).any(), "members tell of the others"
     apart = np.where(held, np.nan, table.sources)
     without = quick().fit(table.X, table.candidates, (~held).astype(float), groups=apart)
     np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)

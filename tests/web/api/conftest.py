@@ -47,9 +47,7 @@ def api(server: TestClient, seat: Seat) -> TestClient:
 
 def program(server: TestClient, seat: Seat) -> TestClient:
     """A program of this person. Its addresses start at the API; it shares the server of the other program."""
-    made = TestClient(
-        server.app, base_url=f"{BASE}{API}", follow_redirects=False, raise_server_exceptions=False
-    )
+    made = TestClient(server.app, base_url=f"{BASE}{API}", follow_redirects=False, raise_server_exceptions=False)
     made.headers["authorization"] = f"Bearer {tokens.make_token(seat, f'tests {seat.person_id}')}"
     return made
 

@@ -78,9 +78,7 @@ def test_every_role_is_answered_as_access_matrix_says(server: TestClient, seat: 
         elif "{key}" in line and right in rights:
             assert status == (204 if line.startswith("DELETE") else 404), "there is no such export"
         elif "{project}" not in line:
-            assert status == 403, (
-                "owners of this Winnow alone make projects, try files, and have its encoders"
-            )
+            assert status == 403, "owners of this Winnow alone make projects, try files, and have its encoders"
         elif line.startswith(("POST", "PUT", "PATCH")) and not line.endswith(
             ("question", "questions", "back-to-words", *_DONE)
         ):
@@ -123,16 +121,7 @@ def test_request_without_valid_token_is_refused(server: TestClient, seat: Seat) 
 
 def test_token_only_opens_http_api(server: TestClient, seat: Seat) -> None:
     headers = {"authorization": f"Bearer {tokens.make_token(seat, 'survey')}"}
-    for path in (
-        "/",
-        "/account",
-        "/files/x",
-        "/exports/1/x",
-        "/apix",
-        "/api",
-        "/api/v2/projects",
-        "/api/v1x",
-    ):
+    for path in ("/", "/account", "/files/x", "/exports/1/x", "/apix", "/api", "/api/v2/projects", "/api/v1x"):
         assert server.get(path, headers=headers).status_code == 401, path
     assert server.post(f"/presses/{seat.project_id}", json={}, headers=headers).status_code == 401
 
@@ -172,22 +161,16 @@ def test_request_from_another_site_is_refused(api: TestClient, seat: Seat) -> No
     assert api.post(f"/projects/{seat.project_id}/question", headers={"origin": BASE}).status_code == 200
 
 
-def test_too_many_calls_are_answered_429(
-    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_calls_are_answered_429(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(
-        type(seat.home.attempts), "may_call", lambda _self, person: bool(asked.append(person))
-    )
+    monkeypatch.setattr(type(seat.home.attempts), "may_call", lambda _self, person: bool(asked.append(person)))
     refused = api.get("/projects")
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
     assert "Fix:" in refused.json()["detail"]
     assert asked == [seat.person_id]
 
 
-def test_token_use_is_recorded_at_intervals(
-    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_token_use_is_recorded_at_intervals(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[int] = []
     monkeypatch.setattr(tokens, "note_use", lambda _home, number: noted.append(number))
     now = [1_000.0]
@@ -252,9 +235,7 @@ def test_document_server_url_resolves_to_api_address(document: dict[str, Any]) -
 
 def calls_of(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     return [
-        (method.upper(), path, call)
-        for path, methods in document["paths"].items()
-        for method, call in methods.items()
+        (method.upper(), path, call) for path, methods in document["paths"].items() for method, call in methods.items()
     ]
 
 

@@ -95,15 +95,10 @@ def test_body_that_is_not_json_names_missing_fields(
     ("rows", "detail"),
     [
         ([{"id": 1}], "body.rows: The cell 'id' of row 0 is no text. Fix: send \"1\" for 1."),
-        (
-            [{"c" * 100_000: "1"}],
-            f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters",
-        ),
+        ([{"c" * 100_000: "1"}], f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters"),
     ],
 )
-def test_unusable_rows_are_refused_in_a_short_message(
-    api: TestClient, seat: Seat, rows: Any, detail: str
-) -> None:
+def test_unusable_rows_are_refused_in_a_short_message(api: TestClient, seat: Seat, rows: Any, detail: str) -> None:
     refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
     assert (refused.status_code, refused.json()["detail"]) == (422, detail)
 
@@ -483,9 +478,7 @@ def test_exported_file_matches_export_page(api: TestClient, seat: Seat, file: st
     if file == "parquet":
         assert len(pd.read_parquet(io.BytesIO(given.content))) == managing.get_project(seat).n_rows
     if file == "sealed-log":
-        assert json.loads(given.content.splitlines()[-1])["entries"] == len(
-            log(seat.home, seat.project_id or 0)
-        )
+        assert json.loads(given.content.splitlines()[-1])["entries"] == len(log(seat.home, seat.project_id or 0))
     assert whats(seat.everywhere)[:1] == ["export made"]
     assert list(seat.home.exports_dir.iterdir()) == [], "nothing is left behind"
 
@@ -537,11 +530,7 @@ def test_log_without_news_is_304(api: TestClient, seat: Seat) -> None:
 
 def test_unknown_query_parameter_is_refused(api: TestClient, seat: Seat) -> None:
     at = f"/projects/{seat.project_id}"
-    for method, path in (
-        ("GET", f"{at}/rows?Start=5"),
-        ("GET", "/projects?count=1"),
-        ("POST", f"{at}/question?x="),
-    ):
+    for method, path in (("GET", f"{at}/rows?Start=5"), ("GET", "/projects?count=1"), ("POST", f"{at}/question?x=")):
         refused = api.request(method, path)
         assert (refused.status_code, refused.headers["content-type"]) == (422, TYPE), path
         assert "there is no '" in refused.json()["detail"]

@@ -38,10 +38,7 @@ def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
     """The candidates of each row in an export; for label vectors the cells, with ? for not asked."""
     if table.label_vectors is None:
         return export["winnow_candidates_before"].tolist()
-    yes, no = (
-        ("1", "1.0", "yes", "y", "x", "true"),
-        ("0", "0.0", "no", "n", "false"),
-    )  # in the words of the file
+    yes, no = (("1", "1.0", "yes", "y", "x", "true"), ("0", "0.0", "no", "n", "false"))  # in the words of the file
     said = {**dict.fromkeys(yes, "1"), **dict.fromkeys(no, "0")}
     columns = [export[name].str.lower().map(said).fillna("?") for name in table.roles.label_columns]
     return ["".join(cells) for cells in zip(*columns, strict=True)]
@@ -166,9 +163,7 @@ def test_dry_run_reports_doubts_and_stores_nothing(server: TestClient, home: Hom
 def test_rows_and_readings_name_source_of_row(server: TestClient, home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     reading = importing.read_upload(photos_csv())
-    table = LabelTable.from_cells(
-        reading.cells, replace(reading.suggest_roles(), source="shot", categories=())
-    )
+    table = LabelTable.from_cells(reading.cells, replace(reading.suggest_roles(), source="shot", categories=()))
     seat = Seat(home, owner.person_id, importing.create(owner, "faces", table, LearnerSettings()))
     api = program(server, seat)
     found = api.get(f"/projects/{seat.project_id}/rows").json()["rows"]

@@ -19,14 +19,7 @@ from tests.web.api.conftest import KINDS
 from tests.workflow.four import log
 from tests.workflow.world import annotator
 from winnow_labels import client, connection
-from winnow_labels.client import (
-    Winnow,
-    WinnowError,
-    WinnowOutcome,
-    WinnowProject,
-    WinnowQuestion,
-    WinnowRowAnswer,
-)
+from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
 from workflow.people import team, tokens
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -113,9 +106,7 @@ def test_owner_manages_members(winnow: Winnow, seat: Seat) -> None:
     project, eve = winnow.project(seat.project_id or 0), annotator(seat.home, seat.person_id, "Eve", "viewer")
     for role in ("reviewer", "annotator", "annotator"):
         project.give_role(eve, role)
-        assert [(one["name"], one["role"]) for one in project.members() if one["person"] == eve] == [
-            ("Eve", role)
-        ]
+        assert [(one["name"], one["role"]) for one in project.members() if one["person"] == eve] == [("Eve", role)]
     for _ in range(2):
         project.remove_member(eve)
         assert eve not in [one["person"] for one in project.members()]
@@ -132,10 +123,7 @@ def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
         project = winnow.project(seat.project_id or 0)
         before = project.classes()
         after = project.change_classes(before["version"], "add", "heron")
-        assert [one["name"] for one in after["classes"]] == [
-            *(one["name"] for one in before["classes"]),
-            "heron",
-        ]
+        assert [one["name"] for one in after["classes"]] == [*(one["name"] for one in before["classes"]), "heron"]
         assert after["latest"] == ["add", "heron"]
         with pytest.raises(WinnowError, match="changed") as refused:
             project.change_classes(before["version"], "rename", "heron", "egret")
@@ -152,9 +140,7 @@ def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_rows_and_predictions_are_fetched_in_pages(
-    winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_and_predictions_are_fetched_in_pages(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
     project, count = winnow.project(seat.project_id or 0), managing.get_project(seat).n_rows
     assert [one["row"] for one in project.rows()] == list(range(count))
@@ -246,9 +232,7 @@ class Broken(httpx2.SyncByteStream):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, TRIES])
-def test_broken_download_leaves_whole_file_or_none(
-    tmp_path: Path, no_pauses: list[float], losses: int
-) -> None:
+def test_broken_download_leaves_whole_file_or_none(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
     left = [Broken()] * losses
 
     def reply(_request: httpx2.Request) -> httpx2.Response:
@@ -383,13 +367,8 @@ def refused(_request: httpx2.Request) -> httpx2.Response:
         (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
     ],
 )
-def test_client_retries_for_as_long_as_its_patience(
-    slept: list[float], patience: float, pauses: list[float]
-) -> None:
-    with (
-        asking(refused, patience=patience) as winnow,
-        pytest.raises(WinnowError, match="did not answer") as gone,
-    ):
+def test_client_retries_for_as_long_as_its_patience(slept: list[float], patience: float, pauses: list[float]) -> None:
+    with asking(refused, patience=patience) as winnow, pytest.raises(WinnowError, match="did not answer") as gone:
         winnow.projects()
     assert gone.value.status == 0
     assert slept == pauses
@@ -399,13 +378,9 @@ def test_client_retries_for_as_long_as_its_patience(
     ("asked", "pauses"),
     [("60", [60.0]), ("5", [5.0]), ("600", [60.0]), ("Thu, 26 Nov 2026 12:00:00 GMT", [0.5]), (None, [0.5])],
 )
-def test_client_waits_for_retry_after_of_429(
-    slept: list[float], asked: str | None, pauses: list[float]
-) -> None:
+def test_client_waits_for_retry_after_of_429(slept: list[float], asked: str | None, pauses: list[float]) -> None:
     """6,000 calls in half of a minute are followed by half a minute in which every call is refused."""
-    many = httpx2.Response(
-        429, json={"detail": "Too many."}, headers={} if asked is None else {"retry-after": asked}
-    )
+    many = httpx2.Response(429, json={"detail": "Too many."}, headers={} if asked is None else {"retry-after": asked})
     replies = iter([many, LIST])
     with asking(lambda _request: next(replies)) as winnow:
         assert winnow.projects() == []
@@ -534,9 +509,7 @@ def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count
 
 
-def test_file_larger_than_a_body_is_uploaded(
-    winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_larger_than_a_body_is_uploaded(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.api.calls.MOST", 1_000)
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)

@@ -132,9 +132,7 @@ def test_frames_have_rows_and_probabilities(winnow: Winnow, seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_gallery_labels_frame_without_browser(
-    url: str, home: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gallery_labels_frame_without_browser(url: str, home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     seat = Seat(home, team.ensure_owner(home).id)
     (code,) = (one for one in blocks(ROOT / "docs" / "gallery.md", "python") if "Winnow(url" in one)
     names = {"url": url, "token": tokens.make_token(seat, "notebook")}
@@ -151,15 +149,9 @@ def test_repr_names_server_and_project_without_token() -> None:
         assert repr(winnow.project(3)) == "WinnowProject(3, Winnow('https://example.org/winnow'))"
 
 
-@pytest.mark.parametrize(
-    ("shown", "seconds", "said"), [(True, 2.0, True), (True, 0.5, False), (False, 2.0, False)]
-)
+@pytest.mark.parametrize(("shown", "seconds", "said"), [(True, 2.0, True), (True, 0.5, False), (False, 2.0, False)])
 def test_progress_is_shown_for_long_calls(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    shown: bool,
-    seconds: float,
-    said: bool,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shown: bool, seconds: float, said: bool
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(connection.time, "monotonic", lambda: now[0])

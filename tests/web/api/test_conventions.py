@@ -39,9 +39,7 @@ def at(seat: Seat, path: str = "") -> str:
         ("OPTIONS", "/projects/1/log", "GET, HEAD"),
     ],
 )
-def test_wrong_method_is_refused_with_all_right_ones(
-    api: TestClient, method: str, path: str, allowed: str
-) -> None:
+def test_wrong_method_is_refused_with_all_right_ones(api: TestClient, method: str, path: str, allowed: str) -> None:
     refused = api.request(method, path)
     assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
     assert refused.headers["content-type"] == TYPE

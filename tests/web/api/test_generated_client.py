@@ -38,15 +38,7 @@ def generated(url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "config.yaml").write_text(f"post_hooks: []\ncontent_type_overrides:\n{files}")
     made = subprocess.run(
         [
-            *(
-                sys.executable,
-                "-m",
-                "openapi_python_client",
-                "generate",
-                "--meta",
-                "none",
-                "--fail-on-warning",
-            ),
+            *(sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning"),
             *("--path", "openapi.json", "--config", "config.yaml", "--output-path", "winnow_api"),
         ],
         cwd=tmp_path,
@@ -67,10 +59,7 @@ def test_generated_client_creates_answers_and_exports_project(generated: Any) ->
     def call(name: str) -> Any:
         return importlib.import_module(f"winnow_api.api.{name}")
 
-    models, File = (
-        importlib.import_module("winnow_api.models"),
-        importlib.import_module("winnow_api.types").File,
-    )
+    models, File = (importlib.import_module("winnow_api.models"), importlib.import_module("winnow_api.types").File)
     project = call("import_.make_project").sync(
         client=generated,
         body=File(io.BytesIO(DISHES.encode())),

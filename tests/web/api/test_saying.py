@@ -60,11 +60,7 @@ def send(api: TestClient, seat: Seat, said: dict[str, Any]) -> Response:
 def test_question_is_what_page_would_show(api: TestClient, seat: Seat) -> None:
     question, shown = ask(api, seat), loop.next_question(seat)
     assert (question["token"], question["shown"]) == (shown.token, shown.shown)
-    assert (question["row"], question["row_id"], question["why"]) == (
-        shown.view.row,
-        shown.view.row_id,
-        shown.why,
-    )
+    assert (question["row"], question["row_id"], question["why"]) == (shown.view.row, shown.view.row_id, shown.why)
     assert ask(api, seat) == question, "asked again it is the same"
     assert set(question["answers"]) > {"unsure", "skip", "bad"}
     lines = shown.candidates if hasattr(shown, "candidates") else shown.lines
@@ -167,12 +163,7 @@ def test_row_is_answered_once_by_its_key(api: TestClient, seat: Seat) -> None:
     assert (entry.row, entry.person_id, entry.note, entry.flagged) == (row, seat.person_id, "blurred", True)
     assert (entry.seconds, entry.asked) == (None, None), "no one knows what was looked at"
     assert put(api, seat, row, **said).content == first.content
-    for at, another in (
-        (other, {}),
-        (row, {"kind": "unsure"}),
-        (row, {"note": None}),
-        (row, {"flagged": False}),
-    ):
+    for at, another in ((other, {}), (row, {"kind": "unsure"}), (row, {"note": None}), (row, {"flagged": False})):
         refused = put(api, seat, at, **(said | another))
         assert refused.status_code == 409, another
         assert "The key 'may.is' was used already, for entry 1: bad about row" in refused.json()["detail"]
@@ -184,9 +175,7 @@ def test_row_is_answered_once_by_its_key(api: TestClient, seat: Seat) -> None:
     assert ask(api, seat)["token"] == asked["token"], "the question before them stays"
 
 
-@pytest.mark.parametrize(
-    ("name", "kinds"), [("one_label", ("is", "none")), ("label_vectors", ("labels", "yes"))]
-)
+@pytest.mark.parametrize(("name", "kinds"), [("one_label", ("is", "none")), ("label_vectors", ("labels", "yes"))])
 def test_row_takes_the_answers_of_its_kind_of_project(
     server: TestClient, home: Home, name: str, kinds: tuple[str, str]
 ) -> None:
@@ -215,11 +204,7 @@ def test_row_takes_the_answers_of_its_kind_of_project(
 def test_answers_come_in_batches_each_with_its_own_outcome(api: TestClient, seat: Seat) -> None:
     rows = open_rows(seat)[:3]
     answers: list[dict[str, Any]] = [{"row": row, "key": str(row), "kind": "bad"} for row in rows]
-    answers[1:1] = [
-        answers[0] | {"kind": "unsure"},
-        answers[0] | {"key": "x"},
-        answers[0] | {"key": "y", "row": 10**6},
-    ]
+    answers[1:1] = [answers[0] | {"kind": "unsure"}, answers[0] | {"key": "x"}, answers[0] | {"key": "y", "row": 10**6}]
     path = f"/projects/{seat.project_id}/answers/batch"
     first = api.post(path, json={"answers": answers})
     assert first.status_code == 200, first.text
@@ -434,10 +419,9 @@ def test_predictions_are_all_stored_once_or_none(server: TestClient, home: Home)
         "predictions": [{"row": 1, "scores": {"ant": 0.7, "bee": 3}}, {"row_id": "r0", "scores": {"bee": 1}}],
     }
     first = api.post(at, json=said)
-    assert (first.status_code, first.json()) == (
-        200,
-        {"seq": 1, "rows": 2, "weighed": 1, "silent": 1, "outside": 1},
-    ), first.text
+    assert (first.status_code, first.json()) == (200, {"seq": 1, "rows": 2, "weighed": 1, "silent": 1, "outside": 1}), (
+        first.text
+    )
     assert api.post(at, json=said).content == first.content
     for wrong, status in (
         ({"predictions": [*said["predictions"], {"row": 999, "scores": {}}]}, 422),
@@ -490,19 +474,9 @@ def test_encoder_is_listed_asked_for_and_cancelled(
         refused = api.post(at, json={"encoder": wrong})
         assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
     reviewer = program(server, somebody_with(seat, "reviewer"))
-    assert [reviewer.get(at).status_code, reviewer.post(at, json={"encoder": "words"}).status_code] == [
-        403,
-        403,
-    ]
+    assert [reviewer.get(at).status_code, reviewer.post(at, json={"encoder": "words"}).status_code] == [403, 403]
     assert api.post(at, json={"encoder": "limited", "non_commercial": True}).status_code == 202
-    running = {
-        "encoder": "limited",
-        "begun": False,
-        "downloading": True,
-        "done": 0,
-        "total": 0,
-        "minutes": None,
-    }
+    running = {"encoder": "limited", "begun": False, "downloading": True, "done": 0, "total": 0, "minutes": None}
     assert api.get(at).json()["running"] == running
     assert api.post(f"{at}/cancel").status_code == 204
     assert (api.get(at).json()["running"], api.get(at).json()["cancelled"]) == (None, True)
@@ -528,10 +502,7 @@ def test_encoders_of_server_are_listed_and_removed(
         ("other", "can be downloaded", "MIT", None),
         ("mine", "your own", "", None),
     ]
-    assert (reviewer.get("/encoders").status_code, reviewer.delete("/encoders/words").status_code) == (
-        403,
-        403,
-    )
+    assert (reviewer.get("/encoders").status_code, reviewer.delete("/encoders/words").status_code) == (403, 403)
     for name, words in (("mine", "is an encoder of your own"), ("gone", "No encoder is called 'gone'")):
         refused = api.delete(f"/encoders/{name}")
         assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
@@ -610,10 +581,7 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
             r"score 1e\+308 of 'ant' in prediction 1 is more than 1e\+100. Fix: Div",
         ),
         ({"row": 1, "scores": {"ant": float("inf")}}, "score inf of 'ant' in prediction 1 is more than"),
-        (
-            {"row": 1, "scores": {"ant": 10**101}},
-            "score of many digits of 'ant' in prediction 1 is more than",
-        ),
+        ({"row": 1, "scores": {"ant": 10**101}}, "score of many digits of 'ant' in prediction 1 is more than"),
         ({"row": 1, "scores": {"a\0": 1}}, "Prediction 1: It cannot be stored"),
     ],
 )

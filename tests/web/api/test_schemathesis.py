@@ -20,12 +20,7 @@ from tests.web.api.conftest import API
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-CHECKS = (
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-)
+CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 
 def call(api: TestClient, seat: Seat, calls: int) -> Counter[int]:

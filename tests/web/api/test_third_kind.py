@@ -23,9 +23,7 @@ def triage_seat(monkeypatch: pytest.MonkeyPatch, home: Home) -> Seat:
 
 
 @pytest.mark.parametrize(("way", "call"), [("POST", "question"), ("GET", "figures"), ("GET", "predictions")])
-def test_call_without_its_capability_is_refused(
-    server: TestClient, triage_seat: Seat, way: str, call: str
-) -> None:
+def test_call_without_its_capability_is_refused(server: TestClient, triage_seat: Seat, way: str, call: str) -> None:
     reply = program(server, triage_seat).request(way, f"/projects/{triage_seat.project_id}/{call}")
     assert reply.status_code == 404
     assert "Projects of triage have no" in reply.json()["detail"]

@@ -23,10 +23,7 @@ WRONG: tuple[tuple[str, Any], ...] = (
     *(("token", one) for one in (5, [], {}, True, "\0", "\udfff", "t" * 20_000, 1e308)),
     *(("shown", one) for one in (5, [], {}, False, "\0", "\ud800")),
     *(("seq", one) for one in ("1", 1.5, float("nan"), float("inf"), True, -1, 2**31, 10**400, [], {}, "\0")),
-    *(
-        ("note", one)
-        for one in (5, [], {}, True, "half \ud83d of it", "NUL \0", "\x1b[2J", "\u202e", "n" * 2001)
-    ),
+    *(("note", one) for one in (5, [], {}, True, "half \ud83d of it", "NUL \0", "\x1b[2J", "\u202e", "n" * 2001)),
     *(("flagged", one) for one in (None, 1, "true", [], float("nan"))),
 )
 """(the part of the answer, its replacement)"""

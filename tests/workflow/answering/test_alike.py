@@ -62,9 +62,7 @@ def test_numeric_rows_are_compared_by_their_features(home: Home, owner: int) -> 
     assert len(far) >= 4
 
 
-def test_missing_disk_space_for_features_is_reported(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_disk_space_for_features_is_reported(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     question = loop.next_question(seat)
     loop.submit_answer(seat, question.token, "is", [small_frame()["truth"][question.view.row]])
@@ -151,9 +149,7 @@ def test_number_of_compared_rows_is_limited(home: Home, owner: int, monkeypatch:
     assert len(similar_rows(seat, loop.next_question(seat).token)) == 2
 
 
-def test_comparing_rows_does_not_block_learner(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparing_rows_does_not_block_learner(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = text_project(home, owner, test_share=0.0)
     answer(home, owner, project, 2)
     seat = Seat(home, owner, project)

@@ -60,8 +60,7 @@ def test_entry_records_person_reason_time_and_change(home: Home, owner: int, pro
 
 
 @pytest.mark.parametrize(
-    ("kind", "labels"),
-    [("is", ["zebra"]), ("is", []), ("is", ["ant", "bee"]), ("shout", ["ant"]), ("withdraw", [])],
+    ("kind", "labels"), [("is", ["zebra"]), ("is", []), ("is", ["ant", "bee"]), ("shout", ["ant"]), ("withdraw", [])]
 )
 def test_impossible_answer_is_refused_before_anything_is_written(
     home: Home, owner: int, project: int, kind: str, labels: list[str]
@@ -242,9 +241,7 @@ def test_full_disk_is_reported_and_loses_nothing(home: Home, owner: int, project
     answer_next(home, owner, project)
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
-    with (
-        home.database.write() as session
-    ):  # no page more than there are: what a full disk looks like to SQLite
+    with home.database.write() as session:  # no page more than there are: what a full disk looks like to SQLite
         pages = session.execute(text("PRAGMA page_count")).scalar_one()
         session.execute(text(f"PRAGMA max_page_count = {pages}"))
 

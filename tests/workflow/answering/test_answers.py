@@ -78,19 +78,11 @@ JSON = st.recursive(
 
 
 def test_press_fields_are_read_as_sent() -> None:
-    sent = PRESS | {
-        "labels": ["ant", "سنونو"],
-        "token": "1.2.3",
-        "shown": "ab",
-        "seq": MOST,
-        "note": " x\ny ",
-    }
+    sent = PRESS | {"labels": ["ant", "سنونو"], "token": "1.2.3", "shown": "ab", "seq": MOST, "note": " x\ny "}
     assert Press.read(sent | {"flagged": True, "more": [1]}) == Press(
         "is", ("ant", "سنونو"), "1.2.3", "ab", MOST, "x\ny", flagged=True
     )
-    assert Press.read(PRESS | {"token": None, "note": None}) == Press(
-        "is", (), "", None, None, "", flagged=False
-    )
+    assert Press.read(PRESS | {"token": None, "note": None}) == Press("is", (), "", None, None, "", flagged=False)
 
 
 @pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
@@ -148,11 +140,7 @@ def test_order_of_choices_is_stable_for_one_question() -> None:
     assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set again"  # type: ignore[arg-type]
 
 
-@given(
-    shows=st.lists(
-        st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1), min_size=1, max_size=6
-    )
-)
+@given(shows=st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1), min_size=1, max_size=6))
 def test_new_choices_are_placed_after_remaining_ones(shows: list[dict[str, float]]) -> None:
     learner, last = Learner(), ()
     for shares in shows:
@@ -220,9 +208,7 @@ def test_tokens_of_batches_and_their_entries_are_unique(together_seat: Seat) -> 
     assert len({batches.entry_token(token, number) for token in tokens for number in (0, 1)}) == 4
 
 
-def test_batch_reserves_limited_rows_with_its_label(
-    together_seat: Seat,
-) -> None:
+def test_batch_reserves_limited_rows_with_its_label(together_seat: Seat) -> None:
     with together_seat.turn() as turn:
         pool = turn.learner.pool
         rows = [int(row) for row in pool.train if pool.is_open(int(row))]
@@ -244,8 +230,5 @@ def test_batch_reserves_limited_rows_with_its_label(
 
 def test_kind_without_batches_is_reported(home: Home, owner: int) -> None:
     vectors = vector_world.vector_project(home, owner, "vectors")
-    with (
-        Seat(home, owner, vectors).turn() as turn,
-        pytest.raises(AnswerError, match="not confirmed together"),
-    ):
+    with Seat(home, owner, vectors).turn() as turn, pytest.raises(AnswerError, match="not confirmed together"):
         batches.batching_of(turn.opened)

@@ -163,9 +163,7 @@ def test_confirming_stores_one_entry_for_each_included_row(seat: Seat) -> None:
     saved = batches.confirm_batch(seat, batch.token, [out])
     log = log_of(seat)
     assert [one.row for one in log] == kept
-    assert {(one.kind, one.labels, one.strategy, one.at) for one in log} == {
-        ("is", (batch.label,), "batch", log[0].at)
-    }
+    assert {(one.kind, one.labels, one.strategy, one.at) for one in log} == {("is", (batch.label,), "batch", log[0].at)}
     assert {(one.asked["form"], tuple(one.asked["about"]), one.asked["batch"]) for one in log} == {
         ("batch", (batch.label,), batch.token)
     }
@@ -224,9 +222,7 @@ def test_with_every_row_excluded_nothing_is_stored(seat: Seat) -> None:
         batches.confirm_batch(seat, batch.token)
 
 
-def test_interrupted_confirmation_stores_all_rows_or_none(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_confirmation_stores_all_rows_or_none(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = shown(seat)
     write, calls = batches._write, 0
 

@@ -44,9 +44,7 @@ def test_press_with_several_entries_is_one_answer(world: KindWorld, seat: Seat) 
     for one in answers:
         with seat.reading() as reading:
             token = history.entries.get(reading.session, reading.project.id, one.seq).token  # type: ignore[union-attr]
-            stored = history.stored_by(
-                reading.session, reading.project.id, token.removesuffix(history.SECOND)
-            )
+            stored = history.stored_by(reading.session, reading.project.id, token.removesuffix(history.SECOND))
             assert history.stored_by(reading.session, reading.project.id, "1.9.9.9") is None
         assert stored is not None
         assert stored.seq == one.seq, "of two entries the second speaks for both"
@@ -67,14 +65,8 @@ def test_row_answered_again_meanwhile_is_not_redone(world: KindWorld, seat: Seat
     assert undoing.redo(seat) is None
 
 
-def test_history_is_limited_and_personal(
-    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ada = Seat(
-        seat.home,
-        annotator(seat.home, seat.person_id, "Ada"),
-        seat.project_id,
-    )
+def test_history_is_limited_and_personal(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     monkeypatch.setattr(history, "REACH", 3)
     for _ in range(5):
         world.say(seat, "skip")
@@ -104,9 +96,7 @@ def check(*seats: Seat) -> None:
             assert opened.own_log is kept
 
 
-def test_answers_undo_redo_and_corrections_by_others_are_followed(
-    world: KindWorld, seat: Seat, ada: Seat
-) -> None:
+def test_answers_undo_redo_and_corrections_by_others_are_followed(world: KindWorld, seat: Seat, ada: Seat) -> None:
     check(seat, ada)
     for number, kind in enumerate((*world.ANSWERS, *world.ANSWERS)):
         world.say(seat, kind, note="look" if number % 2 else None)

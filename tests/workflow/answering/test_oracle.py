@@ -9,15 +9,7 @@ import pytest
 
 from db import entries
 from plcore import LabelTable, LearnerSettings
-from tests.workflow.world import (
-    ROLES,
-    annotator,
-    answer_next,
-    count_entries,
-    opened,
-    small_frame,
-    small_project,
-)
+from tests.workflow.world import ROLES, annotator, answer_next, count_entries, opened, small_frame, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle
 from workflow.projects import managing, progress

@@ -134,9 +134,7 @@ def test_class_names_lists_all_classes(home: Home, owner: int) -> None:
 
 
 TEXT = st.text(
-    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")).filter(
-        lambda one: forbidden_in_name(one) is None
-    ),
+    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")).filter(lambda one: forbidden_in_name(one) is None),
     max_size=DESCRIPTION_LENGTH,
 )
 
@@ -174,10 +172,7 @@ def test_any_room_settings_round_trip(
         ({"Corvus": ("rook", 3)}, "must hold names of classes"),
         ({"Corvus": ()}, "one class or more, each once. Got \\[\\]"),
         ({"Corvus": ("rook", "rook")}, "each once"),
-        (
-            {f"g{k}": tuple(f"c{n}" for n in range(10_000)) for k in range(3)},
-            "20,000 classes in all; they have 30,000",
-        ),
+        ({f"g{k}": tuple(f"c{n}" for n in range(10_000)) for k in range(3)}, "20,000 classes in all; they have 30,000"),
     ],
 )
 def test_invalid_groups_are_refused(groups: Any, why: str) -> None:
@@ -191,9 +186,7 @@ def test_longest_allowed_texts_are_accepted() -> None:
         RoomSettings("x" * (GUIDELINES_LENGTH + 1))
     with pytest.raises(RoomError, match=r"the description of 'ant' may have at most 200"):
         RoomSettings(descriptions={"ant": "x" * (DESCRIPTION_LENGTH + 1)})
-    with pytest.raises(
-        RoomError, match="no setting 'colour'; it has guidelines, order, descriptions, groups"
-    ):
+    with pytest.raises(RoomError, match="no setting 'colour'; it has guidelines, order, descriptions, groups"):
         RoomSettings.from_json({"colour": "red"})
     with pytest.raises(RoomError, match="a label must be a str"):
         RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]
@@ -203,9 +196,7 @@ def test_longest_allowed_texts_are_accepted() -> None:
 
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ASKED = SimpleNamespace(
-    strategy="effect", score=0.5, model_version=7, decides=3, undecided=9, predicted="wren"
-)
+ASKED = SimpleNamespace(strategy="effect", score=0.5, model_version=7, decides=3, undecided=9, predicted="wren")
 WHERE = {
     "project_id": 1, "person_id": 2, "row": 3, "token": "2.3.0", "revision": 0, "shown_at": NOW, "reserved_at": NOW,
     "reserved_until": NOW,

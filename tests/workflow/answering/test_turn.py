@@ -98,9 +98,7 @@ def test_revision_of_place_matches_database(world: KindWorld, seat: Seat) -> Non
         assert {row for row in range(turn.learner.table.n_rows) if not untouched(row)} == touched
 
 
-def test_untouched_rows_need_no_database_query(
-    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_untouched_rows_need_no_database_query(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_place: object) -> int:
         raise AssertionError("The database was asked.")
 

@@ -32,26 +32,13 @@ def kinds(home: Home, project: int) -> list[str]:
 
 def test_redo_stores_answer_with_original_facts(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    loop.submit_answer(
-        Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True
-    )
+    loop.submit_answer(Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True)
     undoing.undo(Seat(home, owner, project))
     again = undoing.redo(Seat(home, owner, project))
     assert again is not None
     assert (again.kind, again.labels, again.repeated) == ("among", ("ant", "cat"), False)
     first, _, third = log(home, project)
-    for part in (
-        "kind",
-        "row",
-        "labels",
-        "note",
-        "flagged",
-        "strategy",
-        "score",
-        "predicted",
-        "before",
-        "after",
-    ):
+    for part in ("kind", "row", "labels", "note", "flagged", "strategy", "score", "predicted", "before", "after"):
         assert getattr(third, part) == getattr(first, part)
     assert third.token != first.token
     assert left(home, owner, project, question.view.row) == ("ant", "cat")

@@ -22,15 +22,7 @@ from tests.workflow.backups.drill import files_of, reopened, rows_of
 from tests.workflow.world import answer_next
 from workflow.backups import making, restoring, staging
 from workflow.backups.archive import check_archive, extract_all, write_archive
-from workflow.backups.manifest import (
-    DATABASE,
-    HOME,
-    MANIFEST,
-    BackupError,
-    DamagedError,
-    Manifest,
-    understand,
-)
+from workflow.backups.manifest import DATABASE, HOME, MANIFEST, BackupError, DamagedError, Manifest, understand
 from workflow.server import running
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SettingsError
@@ -64,9 +56,7 @@ def test_archive_round_trips_its_members(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     path = written(tmp_path)
     manifest = check_archive(path, lambda done, total: told.append((done, total)))
-    assert {one.name: one.size for one in manifest.members} == {
-        name: len(data) for name, data in CONTENTS.items()
-    }
+    assert {one.name: one.size for one in manifest.members} == {name: len(data) for name, data in CONTENTS.items()}
     assert manifest.damaged == ()
     assert told[-1] == (manifest.size, manifest.size)
     extract_all(path, manifest, tmp_path / "out")
@@ -142,10 +132,7 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "the hash of the manifest": (lambda data: flipped(data, len(data) - 70), MANIFEST),
     "the hash of the whole": (lambda data: flipped(data, len(data) - 1), "the bytes between its members"),
-    "the date of a member": (
-        lambda data: flipped(data, data.rindex(b"PK\x01\x02") + 14),
-        "the bytes between",
-    ),
+    "the date of a member": (lambda data: flipped(data, data.rindex(b"PK\x01\x02") + 14), "the bytes between"),
     "a name in the list": (lambda data: flipped(data, data.rindex(b"winnow.sqlite3")), "innow.sqlite3"),
     "the beginning of a member": (lambda data: flipped(data, data.index(b"PK\x03\x04", 9)), PICTURE),
     "the list": (lambda data: flipped(data, data.rindex(b"PK\x01\x02")), "the list of its members"),
@@ -165,9 +152,7 @@ def test_damaged_archive_is_refused_with_its_place(whole: bytes, tmp_path: Path,
     assert changed != whole
     path = tmp_path / "backup.zip"
     path.write_bytes(changed)
-    with pytest.raises(
-        DamagedError, match=r"backup\.zip is damaged at .*: expected .*, got .* Fix: "
-    ) as refused:
+    with pytest.raises(DamagedError, match=r"backup\.zip is damaged at .*: expected .*, got .* Fix: ") as refused:
         check_archive(path)
     assert place in refused.value.place
 
@@ -196,8 +181,7 @@ def test_file_that_is_no_backup_is_refused(tmp_path: Path, data: bytes) -> None:
 def made_by_hand(path: Path, method: int = zipfile.ZIP_STORED, **members: bytes) -> Path:
     """A file with right seals, whatever is in it."""
     listed = [
-        {"name": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in members.items()
+        {"name": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in members.items()
     ]
     said = {
         **{"format": 1, "kind": HOME, "winnow": "0", "schema": "0001", "made_at": "", "counts": {}},
@@ -222,15 +206,7 @@ def test_handmade_archive_is_accepted(tmp_path: Path) -> None:
     check_archive(made_by_hand(tmp_path / "b.zip", **CONTENTS))
 
 
-OUTSIDE = [
-    "../winnow.sqlite3",
-    "/etc/passwd",
-    "tables/../../x.parquet",
-    "media/aa/../x",
-    "notes.txt",
-    "C:\\x",
-    ".ssh",
-]
+OUTSIDE = ["../winnow.sqlite3", "/etc/passwd", "tables/../../x.parquet", "media/aa/../x", "notes.txt", "C:\\x", ".ssh"]
 
 
 @pytest.mark.parametrize("name", [*OUTSIDE, PICTURE.replace(_PICTURE[:2] + "/", "zz/"), TABLE.upper()])
@@ -247,9 +223,7 @@ def test_bombs_are_refused_unread(tmp_path: Path) -> None:
         check_archive(bomb)
     path = made_by_hand(tmp_path / "flat.zip", **CONTENTS)
     data = path.read_bytes()
-    first = struct.unpack_from("<L", data, data.rindex(b"PK\x01\x02", 0, data.rindex(PICTURE.encode())) + 42)[
-        0
-    ]
+    first = struct.unpack_from("<L", data, data.rindex(b"PK\x01\x02", 0, data.rindex(PICTURE.encode())) + 42)[0]
     with pytest.raises(DamagedError, match="a place that others have"):
         check_archive(sealed(path, forged(data, TABLE, 42, "<L", first)))
     long = forged(forged(data, TABLE, 24, "<L", 1 << 30), TABLE, 20, "<L", 1 << 30)
@@ -272,9 +246,7 @@ def test_archive_of_later_format_is_refused_with_its_version(tmp_path: Path) -> 
     start = data.index(b'{"format": 9')
     manifest = data[start : data.index(b"PK\x01\x02")]
     seal = hashlib.sha256(manifest).hexdigest().encode()
-    with pytest.raises(
-        BackupError, match=r"made by Winnow 0, in a newer form than this one knows \(9, here 1\)"
-    ):
+    with pytest.raises(BackupError, match=r"made by Winnow 0, in a newer form than this one knows \(9, here 1\)"):
         check_archive(sealed(path, data[: -64 - 65] + seal + data[-65:]))
 
 
@@ -318,9 +290,7 @@ def state_of(folder: Path) -> object:
     return rows_of(folder / DATABASE), files_of(folder)
 
 
-def test_staged_backup_is_restored_at_next_start_once(
-    home: Home, owner: int, project: int, backup: str
-) -> None:
+def test_staged_backup_is_restored_at_next_start_once(home: Home, owner: int, project: int, backup: str) -> None:
     folder = home.settings.home
     saved = state_of(folder)
     answer_next(home, owner, project)
@@ -328,10 +298,7 @@ def test_staged_backup_is_restored_at_next_start_once(
     assert staging.staged(folder) == backup
     home.close()
     said = str(staging.carry_out(home.settings))
-    assert (
-        f"{backup} was put back. The database that was there is now {folder / 'backups' / 'before-restore-'}"
-        in said
-    )
+    assert f"{backup} was put back. The database that was there is now {folder / 'backups' / 'before-restore-'}" in said
     assert staging.last(folder) == said
     assert state_of(folder) == saved
     reopened(folder).close()

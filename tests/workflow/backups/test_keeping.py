@@ -237,9 +237,7 @@ def test_owner_requests_backup_and_stages_restore(home: Home, owner: int, projec
     assert said[:2] == [EventKind.RESTORE_STAGED, EventKind.BACKUP_TAKEN]
 
 
-@pytest.mark.parametrize(
-    "name", ["../winnow.sqlite3", "state.json", "winnow-20260101-000000.zip", "", "/etc/passwd"]
-)
+@pytest.mark.parametrize("name", ["../winnow.sqlite3", "state.json", "winnow-20260101-000000.zip", "", "/etc/passwd"])
 def test_only_listed_backups_are_found(home: Home, owner: int, name: str) -> None:
     keeping.ask(home.backups_dir, owner)
     for act in (owners.find_backup, owners.stage_restore):
@@ -294,9 +292,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
     assert made_in(backup_worker_daily) == [new, *reversed(old)], (
         "those two are no backups, so that none of them is one too many"
     )
-    assert all(
-        "no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:]
-    )
+    assert all("no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
     assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
     said = keeping.work(backup_worker_daily.backups_dir)
     assert said is not None
@@ -319,10 +315,7 @@ def test_folder_of_first_backup_is_synced_before_it_is_reported(
     assert not backup_worker_daily.backups_dir.exists()
     BackupWorker(backup_worker_daily, "one").back_up()
     assert made_in(backup_worker_daily)
-    assert {
-        backup_worker_daily.settings.home.stat().st_ino,
-        backup_worker_daily.backups_dir.stat().st_ino,
-    } <= synced
+    assert {backup_worker_daily.settings.home.stat().st_ino, backup_worker_daily.backups_dir.stat().st_ino} <= synced
 
 
 def test_worker_keeps_number_of_backups_in_settings(backup_worker_daily: Home) -> None:
@@ -347,9 +340,7 @@ def test_requested_backup_is_made_without_schedule(home: Home, project: int) -> 
     assert not anything_to_do(home)
 
 
-def test_two_backups_within_a_second_have_two_names(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_backups_within_a_second_have_two_names(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime.now(UTC)
     monkeypatch.setattr(backup_worker, "datetime", stopped(now))
     for count in (1, 2):
@@ -377,18 +368,13 @@ def test_backup_of_killed_worker_is_made_again(backup_worker_daily: Home) -> Non
     keeping.note_work(backup_worker_daily.backups_dir, keeping.running(None))
     (backup_worker_daily.backups_dir / ".backup-old").mkdir()
     BackupWorker(
-        replace(
-            backup_worker_daily, settings=replace(backup_worker_daily.settings, backups=BackupSettings())
-        ),
-        "one",
+        replace(backup_worker_daily, settings=replace(backup_worker_daily.settings, backups=BackupSettings())), "one"
     ).back_up()
     assert len(made_in(backup_worker_daily)) == 1
     assert (backup_worker_daily.backups_dir / ".backup-old").exists(), "it may be another's who is at it"
 
 
-def test_progress_is_reported_and_ends_with_worker(
-    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_reported_and_ends_with_worker(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
     seen = []
 
@@ -406,9 +392,7 @@ def test_progress_is_reported_and_ends_with_worker(
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_failed_backup_is_explained_and_waits(
-    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_backup_is_explained_and_waits(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -422,14 +406,10 @@ def test_failed_backup_is_explained_and_waits(
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [DatabaseBusyError("No turn to write within 30 s."), BackupError("x"), OSError("x"), KeyError("x")],
+    "fault", [DatabaseBusyError("No turn to write within 30 s."), BackupError("x"), OSError("x"), KeyError("x")]
 )
 def test_learning_error_does_not_fail_backup(
-    backup_worker_daily: Home,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    fault: Exception,
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
     monkeypatch.setattr(Worker, "look", raising(fault))
     BackupWorker(backup_worker_daily, "one").back_up()

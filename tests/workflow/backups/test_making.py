@@ -28,9 +28,7 @@ def test_backup_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> No
     assert made.counts == {"projects": 3, "entries": 1, "people": 1}
     assert made.schema == revisions()[0]
     assert (made.missing, made.damaged) == ((), ())
-    assert {one.name: one.sha256 for one in made.members if one.name != DATABASE} == files_of(
-        home.settings.home
-    )
+    assert {one.name: one.sha256 for one in made.members if one.name != DATABASE} == files_of(home.settings.home)
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]
 
@@ -61,9 +59,7 @@ def test_foreign_files_are_left_out_of_backup(home: Home, owner: int, tmp_path: 
 def test_missing_or_damaged_files_are_named_in_backup(home: Home, owner: int, tmp_path: Path) -> None:
     three_projects(home, owner)
     pictures = sorted(name for name in files_of(home.settings.home) if name.startswith("media/"))
-    (table, *_) = (
-        f"tables/{one.name}" for one in home.tables_dir.glob("*.parquet") if not read_kept_names(one)
-    )
+    (table, *_) = (f"tables/{one.name}" for one in home.tables_dir.glob("*.parquet") if not read_kept_names(one))
     (home.settings.home / pictures[0]).unlink()
     (home.settings.home / pictures[1]).write_bytes(b"overwritten")
     (home.settings.home / table).write_bytes(b"overwritten")
@@ -81,10 +77,7 @@ def nothing_but(folder: Path, *names: str) -> bool:
 def test_full_disk_leaves_no_trace(home: Home, project: int, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
-    with (
-        full_disk(),
-        pytest.raises(BackupError, match=r"could not be written \(.*Fix: make room on the disk"),
-    ):
+    with full_disk(), pytest.raises(BackupError, match=r"could not be written \(.*Fix: make room on the disk"):
         making.make(home, folder / "b.zip")
     assert nothing_but(folder)
     making.make(home, folder / "b.zip")

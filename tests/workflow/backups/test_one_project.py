@@ -135,9 +135,7 @@ def test_imported_project_asks_same_next_question(
     home: Home, owner: int, project: int, file: Path, elsewhere: Seat
 ) -> None:
     brought = bring_in(elsewhere, file)
-    here, there = (
-        loop.next_question(seat) for seat in (Seat(home, owner, project), elsewhere.at(brought.project_id))
-    )
+    here, there = (loop.next_question(seat) for seat in (Seat(home, owner, project), elsewhere.at(brought.project_id)))
     assert here == there is not None
 
 
@@ -198,9 +196,7 @@ def test_damaged_files_and_full_backups_are_refused(
         bring_in(elsewhere, file)
 
 
-def test_project_file_contains_its_own_tables_only(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_project_file_contains_its_own_tables_only(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     vector_project(home, owner)
     manifest = take_along(Seat(home, owner, project), tmp_path / "p.zip")
     assert (manifest.kind, manifest.counts["projects"]) == (PROJECT, 1)

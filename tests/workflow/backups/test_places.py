@@ -116,9 +116,7 @@ def test_restored_winnow_is_the_same_on_either_database(
 
 @on_sqlite
 @pytest.mark.postgres
-def test_sqlite_backup_is_restored_on_postgresql(
-    home: Home, owner: int, empty: Settings, tmp_path: Path
-) -> None:
+def test_sqlite_backup_is_restored_on_postgresql(home: Home, owner: int, empty: Settings, tmp_path: Path) -> None:
     wanted = three_projects(home, owner)
     answer_next(home, owner, wanted[0])
     questions, seals = asked(home, owner, *wanted), heads(home, owner, *wanted)
@@ -134,9 +132,7 @@ def test_sqlite_backup_is_restored_on_postgresql(
 
 
 @on_postgres
-def test_non_empty_database_is_replaced_only_on_request(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_non_empty_database_is_replaced_only_on_request(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     making.make(home, tmp_path / "a.zip")
     saved = stored(home)
     answer_next(home, owner, project)
@@ -172,13 +168,7 @@ def test_two_restores_within_a_second_keep_both_previous_states(
 @on_postgres
 @pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
 def test_unknown_restore_keeps_existing_data(
-    home: Home,
-    owner: int,
-    project: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    how: str,
-    entries: int,
+    home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, entries: int
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     making.make(home, tmp_path / "a.zip")
@@ -187,9 +177,7 @@ def test_unknown_restore_keeps_existing_data(
     with proxied(home.settings.database_url) as proxy:
         through = replace(home.settings, database_url=proxy.url)
         proxy.cuts, proxy.closed = how, True
-        with pytest.raises(
-            BackupError, match=r"it is not known whether .* What was there is in .*restore again"
-        ):
+        with pytest.raises(BackupError, match=r"it is not known whether .* What was there is in .*restore again"):
             restore(through, tmp_path / "a.zip", replace=True)
     (kept,) = (home.settings.home / "backups").glob("before-restore-*.sqlite3")
     assert len(rows_of(kept)["entries"]) == 1
@@ -219,9 +207,7 @@ def test_empty_folder_with_used_database_is_not_new(home: Home, project: int, tm
 
 
 @on_postgres
-def test_foreign_database_is_never_replaced(
-    home: Home, project: int, empty: Settings, tmp_path: Path
-) -> None:
+def test_foreign_database_is_never_replaced(home: Home, project: int, empty: Settings, tmp_path: Path) -> None:
     making.make(home, tmp_path / "a.zip")
     other = Database(empty.database_url)
     with other.write() as session:
@@ -277,14 +263,8 @@ def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_pa
 
 def test_sqlite_url_may_be_file_uri(tmp_path: Path) -> None:
     path = lay_database(tmp_path)
-    for url in (
-        f"sqlite:///{path}",
-        f"sqlite:///file:{path}?uri=true",
-        f"sqlite:///file:{path}?mode=rw&uri=true",
-    ):
-        place = place_of(
-            Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": url})
-        )
+    for url in (f"sqlite:///{path}", f"sqlite:///file:{path}?uri=true", f"sqlite:///file:{path}?mode=rw&uri=true"):
+        place = place_of(Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": url}))
         assert isinstance(place, SqlitePlace)
         assert place.path == path
         assert place.size() == path.stat().st_size

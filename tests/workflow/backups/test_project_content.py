@@ -116,9 +116,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "project's column": (project(evil=1), "projects: there is no column 'evil'"),
     "missing column": (without("members", "role"), "members: role is missing"),
     "some rows": (
-        lambda content: content["rows"]["members"].append(
-            {"person_id": 3, "role": "viewer", "added_at": MOMENT}
-        ),
+        lambda content: content["rows"]["members"].append({"person_id": 3, "role": "viewer", "added_at": MOMENT}),
         "members: not all rows have the same columns",
     ),
     "same name": (ada("owner"), "two people have the same name"),
@@ -178,10 +176,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "no note": (an_example(note=None), "note cannot be None"),
     "long note of an example": (an_example(note="x" * 201), "A note has at most 200 characters"),
     "stranger": (an_example(marked_by=9), "person 9 has no name"),
-    "dispute": (
-        more("dispute_notes", row=-1, person_id=2, at=MOMENT, text="x"),
-        "a row that is not in the table",
-    ),
+    "dispute": (more("dispute_notes", row=-1, person_id=2, at=MOMENT, text="x"), "a row that is not in the table"),
     "long note of a dispute": (
         more("dispute_notes", row=0, person_id=2, at=MOMENT, text="x" * 2_001),
         "A note has at most 2,000 characters",
@@ -210,9 +205,7 @@ def test_invalid_project_content_is_reported(file: Path, tmp_path: Path, name: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
-def test_invalid_project_content_stores_nothing(
-    file: Path, elsewhere: Seat, tmp_path: Path, name: str
-) -> None:
+def test_invalid_project_content_stores_nothing(file: Path, elsewhere: Seat, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
     path = forged(file, tmp_path, change)
     with pytest.raises(BackupError, match=words):
@@ -234,9 +227,7 @@ def test_deeply_nested_content_is_refused(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
-def test_valid_project_content_is_imported(
-    file: Path, elsewhere: Seat, tmp_path: Path, whole: Change
-) -> None:
+def test_valid_project_content_is_imported(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
     """So that the cases above are refused for their own reasons."""
 
     def change(content: Content) -> None:
@@ -482,9 +473,7 @@ def test_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_pat
         bring_in(elsewhere, path)
 
 
-@pytest.mark.parametrize(
-    "name", ["../../app.py", "/etc/passwd", "tables/../winnow.sqlite3", "media/aa/x.png"]
-)
+@pytest.mark.parametrize("name", ["../../app.py", "/etc/passwd", "tables/../winnow.sqlite3", "media/aa/x.png"])
 def test_member_name_cannot_leave_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -120,10 +120,7 @@ def test_damaged_backup_changes_nothing(home: Home, owner: int, project: int, ba
     before = sorted((path, path.read_bytes()) for path in home.settings.home.rglob("*") if path.is_file())
     with pytest.raises(DamagedError, match=r"winnow\.sqlite3: expected .* bytes with SHA-256"):
         restore(home.settings, backup, replace=True)
-    assert (
-        sorted((path, path.read_bytes()) for path in home.settings.home.rglob("*") if path.is_file())
-        == before
-    )
+    assert sorted((path, path.read_bytes()) for path in home.settings.home.rglob("*") if path.is_file()) == before
 
 
 def test_damaged_backup_creates_no_folder(backup: Path, tmp_path: Path) -> None:
@@ -140,9 +137,7 @@ def test_running_server_blocks_restore(home: Home, backup: Path) -> None:
     restore(home.settings, backup, replace=True)
 
 
-def test_non_empty_folder_is_replaced_only_on_request(
-    home: Home, owner: int, project: int, backup: Path
-) -> None:
+def test_non_empty_folder_is_replaced_only_on_request(home: Home, owner: int, project: int, backup: Path) -> None:
     saved = state_of(home.settings.home)
     answer_next(home, owner, project)
     stale = home.model_path(project, "key", 1)
@@ -160,17 +155,13 @@ def test_non_empty_folder_is_replaced_only_on_request(
     assert rows_of(done.before) == answered, "what was there can be had again"
 
 
-def test_replaced_database_is_kept_with_its_last_entries(
-    home: Home, owner: int, project: int, backup: Path
-) -> None:
+def test_replaced_database_is_kept_with_its_last_entries(home: Home, owner: int, project: int, backup: Path) -> None:
     """As after a kill: its last entries are only in the file next to it."""
     home.close()
     path = home.settings.home / DATABASE
     with closing(sqlite3.connect(path)) as killed:
         killed.execute("PRAGMA journal_mode=WAL")
-        killed.execute(
-            "INSERT INTO people (name, role, created_at) VALUES ('Zoe', 'annotator', '2026-01-01')"
-        )
+        killed.execute("INSERT INTO people (name, role, created_at) VALUES ('Zoe', 'annotator', '2026-01-01')")
         killed.commit()
         log = path.with_name(path.name + "-wal").read_bytes()
         data = path.read_bytes()
@@ -201,9 +192,7 @@ def test_existing_data_is_synced_before_it_is_replaced(
     assert flushed == [(True, kept), (False, kept)], "before the backup takes its place, and after"
 
 
-def test_wal_that_cannot_be_copied_stays_with_its_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wal_that_cannot_be_copied_stays_with_its_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database is on another disk than the backups, which fills up; SQLite could not merge the log, because another
     program has the database open."""
     path, copy = tmp_path / DATABASE, tmp_path / "copy"
@@ -346,16 +335,13 @@ def forged(backup: Path, folder: Path, statements: str) -> Path:
 def test_backup_with_altered_schema_is_refused(backup: Path, tmp_path: Path) -> None:
     path = forged(backup, tmp_path, "DROP TRIGGER entries_no_update")
     with pytest.raises(
-        BackupError,
-        match=r"none that works: the trigger 'entries_no_update' is missing\. Nothing was changed",
+        BackupError, match=r"none that works: the trigger 'entries_no_update' is missing\. Nothing was changed"
     ):
         restore(settings_of(tmp_path / "new"), path)
     assert not (tmp_path / "new" / DATABASE).exists()
 
 
-def test_harmless_foreign_tables_are_restored(
-    backup: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_harmless_foreign_tables_are_restored(backup: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     harmless = "CREATE TABLE seq (x); CREATE INDEX mine ON entries (at)"
     evil = (
         "CREATE TRIGGER evil AFTER UPDATE ON sign_ins BEGIN UPDATE people SET role = 'owner'; END; "
@@ -379,11 +365,7 @@ def test_passwords_continue_to_work(home: Home, owner: int, tmp_path: Path) -> N
     passwords.set_password(Seat(home, owner), "a long password indeed")
     making.make(home, tmp_path / "b.zip")
     restore(settings_of(tmp_path / "new"), tmp_path / "b.zip")
-    assert (
-        rows_of(tmp_path / "new" / DATABASE)["accounts"]
-        == rows_of(home.settings.home / DATABASE)["accounts"]
-        != []
-    )
+    assert rows_of(tmp_path / "new" / DATABASE)["accounts"] == rows_of(home.settings.home / DATABASE)["accounts"] != []
 
 
 def test_ended_access_stays_ended_after_restore(home: Home, owner: int, tmp_path: Path) -> None:
@@ -406,9 +388,7 @@ def test_ended_access_stays_ended_after_restore(home: Home, owner: int, tmp_path
         came = browsers.person_of(there, team.redeem_link(there, team.make_start_link(there)))
         assert came is not None
         assert came.is_owner
-        line = next(
-            one for one in audited.audit_lines(Seat(there, came.id), EventFilter()) if "restored" in one.what
-        )
+        line = next(one for one in audited.audit_lines(Seat(there, came.id), EventFilter()) if "restored" in one.what)
         assert (line.what, line.who) == ("backup restored", "")
         assert "b.zip" in line.details
         with there.database.read() as session:

@@ -69,9 +69,7 @@ def test_demo_imports_without_doubts(made: tuple[Demo, Seat, list[float]]) -> No
 
 
 @pytest.mark.slow
-def test_demo_question_can_be_answered_by_hidden_truth(
-    made: tuple[Demo, Seat, list[float]],
-) -> None:
+def test_demo_question_can_be_answered_by_hidden_truth(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     question = loop.next_question(seat)
     assert question is not None
@@ -195,9 +193,7 @@ def test_only_owner_makes_demo(home: Home, owner: int) -> None:
 
 def test_demo_names_and_keys_are_unique() -> None:
     assert len({one.name for one in making.ALL}) == len({one.key for one in making.ALL}) == len(making.ALL)
-    assert {name: one.name for name, one in making.BY_NAME.items()} == {
-        one.name: one.name for one in making.ALL
-    }
+    assert {name: one.name for name, one in making.BY_NAME.items()} == {one.name: one.name for one in making.ALL}
 
 
 def test_demo_descriptions_say_that_data_are_synthetic() -> None:

@@ -64,22 +64,14 @@ def test_card_lists_people_by_name_or_number(world: KindWorld, seat: Seat, ada: 
     world.answer(seat)
     found, log = facts(seat), log_of(seat)
     first, second = found.annotators
-    assert (first.name, first.answers, first.skips, first.unsure, first.seconds) == (
-        "Annotator 1",
-        0,
-        1,
-        1,
-        None,
-    )
+    assert (first.name, first.answers, first.skips, first.unsure, first.seconds) == ("Annotator 1", 0, 1, 1, None)
     assert (second.name, second.skips) == ("Annotator 2", 0)
     assert second.answers == found.answers > 0
     assert [one.name for one in facts(seat, named=True).annotators] == ["Ada", "owner"]
     standing = [one for one in log if one.person_id == seat.person_id]
     assert found.answers == len(standing)
     assert found.withdrawn == sum(one.target_seq is not None for one in log)
-    assert (
-        found.seconds == second.seconds == median(one.seconds for one in standing if one.seconds is not None)
-    )
+    assert found.seconds == second.seconds == median(one.seconds for one in standing if one.seconds is not None)
     assert (found.first, found.last) == (standing[0].at, standing[-1].at)
     assert sum(found.asked_by.values()) == found.answers == sum(n * rows for n, rows in found.per_row.items())
     assert found.entries == len(log)
@@ -160,11 +152,7 @@ def test_encoder_is_listed_with_licence_and_consent(home: Home, owner: int) -> N
 def test_texts_of_people_are_unchanged_in_facts(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     managing.rename_project(seat, "Birds", "Songs | calls")
-    assert (facts(seat).name, facts(seat).description, facts(seat).guidelines) == (
-        "Birds",
-        "Songs | calls",
-        "",
-    )
+    assert (facts(seat).name, facts(seat).description, facts(seat).guidelines) == ("Birds", "Songs | calls", "")
 
 
 def test_change_of_classes_is_not_answer(home: Home, owner: int, project: int) -> None:
@@ -177,9 +165,7 @@ def test_change_of_classes_is_not_answer(home: Home, owner: int, project: int) -
 
 
 @pytest.mark.parametrize("name", ["Ada", "Zoë"])
-def test_annotator_names_are_included_only_on_request(
-    home: Home, owner: int, project: int, name: str
-) -> None:
+def test_annotator_names_are_included_only_on_request(home: Home, owner: int, project: int, name: str) -> None:
     answer_next(home, annotator(home, owner, name), project)
     seat = Seat(home, owner, project)
     assert name not in repr(facts(seat))
@@ -196,9 +182,7 @@ any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 
 def card(given: CardDetails | None = None, files: dict[str, str] | None = None, **changes: Any) -> str:
-    return write_card(
-        dataclasses.replace(FACTS, **changes), given or CardDetails(), files or {}, "Winnow 9.9"
-    )
+    return write_card(dataclasses.replace(FACTS, **changes), given or CardDetails(), files or {}, "Winnow 9.9")
 
 
 def front_matter(text: str) -> dict[str, Any]:
@@ -241,9 +225,7 @@ def test_size_category_follows_number_of_rows(n: int, size: str) -> None:
 
 
 def test_card_contains_each_fact() -> None:
-    text = card(
-        CardDetails(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers.")
-    )
+    text = card(CardDetails(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers."))
     for line in (
         "# Birds",
         "Songs from a garden.",
@@ -412,10 +394,7 @@ def records(dataset: mlcroissant.Dataset, record_set: str) -> list[list[Any]]:
 def test_croissant_reads_records_of_csv_and_parquet(tmp_path: Path) -> None:
     files = write_csv(tmp_path / "my birds.csv"), write_parquet(tmp_path / "birds.parquet")
     dataset = opened(metadata(*files), tmp_path)
-    assert [one.uuid for one in dataset.metadata.record_sets] == [
-        "records/my_birds.csv",
-        "records/birds.parquet",
-    ]
+    assert [one.uuid for one in dataset.metadata.record_sets] == ["records/my_birds.csv", "records/birds.parquet"]
     assert records(dataset, "records/birds.parquet") == [
         ["a", 1, 0.25, True, ["wren", "robin"]],
         ["b", 2, 0.5, False, ["wren"]],
@@ -449,9 +428,7 @@ def test_known_facts_are_in_rai_fields(tmp_path: Path) -> None:
     assert found.annotations_per_item == "1 on 98 rows, 2 on 1 row"
     assert found.annotator_demographics == ["Two teachers."]
     assert found.machine_annotation_tools == ["plknn", "kernelridge"]
-    assert found.data_annotation_analysis == [
-        "Accuracy on checks: 0.900 (95% interval 0.800 to 0.950, n = 50)"
-    ]
+    assert found.data_annotation_analysis == ["Accuracy on checks: 0.900 (95% interval 0.800 to 0.950, n = 50)"]
     assert found.license == ["cc-by-4.0"]
     assert found.url == "https://example.org/birds"
 
@@ -459,9 +436,7 @@ def test_known_facts_are_in_rai_fields(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 def test_unknown_value_is_left_out(tmp_path: Path) -> None:
-    text = metadata(
-        given=CardDetails(), guidelines="", description="", per_row={}, sources={"person": 1}, last=None
-    )
+    text = metadata(given=CardDetails(), guidelines="", description="", per_row={}, sources={"person": 1}, last=None)
     found = opened(text, tmp_path).metadata
     assert not found.annotator_demographics
     assert not {"license", "url", "description", "inLanguage", "dateModified"} & set(json.loads(text))

@@ -145,9 +145,7 @@ def test_same_state_gives_same_card_and_data(seat: Seat) -> None:
     seat.settle()  # the first fit would come in between
     one, two = files_in(seat), files_in(seat)
     assert one[DATA] == two[DATA]
-    without = [
-        text.replace(hashes(files)[SEALED], "") for files in (one, two) for text in [files[CARD].decode()]
-    ]
+    without = [text.replace(hashes(files)[SEALED], "") for files in (one, two) for text in [files[CARD].decode()]]
     assert without[0] == without[1]
 
 
@@ -235,9 +233,7 @@ def test_file_name_determines_format(called: str, name: str) -> None:
 
 @pytest.mark.parametrize("called", ["birds", "birds.xls", "csv", ".parquet.bak"])
 def test_file_name_without_known_ending_is_refused(called: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"
-    ):
+    with pytest.raises(ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"):
         file_called(one_label, called)
     with pytest.raises(ValueError, match=r"one of \.csv, \.jsonl\. Got"):
         file_called(one_label, "log.parquet", LOG_HEADER)

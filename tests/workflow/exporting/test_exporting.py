@@ -17,16 +17,7 @@ from plcore import LabelTable, LearnerSettings
 from plcore.tables import read_cells
 from plcore.tables.readers.recognise import read_table
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import (
-    ROLES,
-    annotator,
-    answer_next,
-    exported,
-    file_of,
-    full_disk,
-    opened,
-    small_frame,
-)
+from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, full_disk, opened, small_frame
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop
 from workflow.exporting import files
@@ -138,9 +129,7 @@ def test_chosen_rows_are_exported(home: Home, owner: int, seat: Seat) -> None:
         assert sure.id.tolist() == whole[known | confident].id.tolist()
         assert files.export_view(seat, 1, above).counts == {ALL: 60, SURE: len(sure), ANSWERED: 8}
     np.testing.assert_array_equal(
-        sure.to_numpy(),
-        whole[whole.id.isin(sure.id)].to_numpy(),
-        "a row is written the same, whatever is around it",
+        sure.to_numpy(), whole[whole.id.isin(sure.id)].to_numpy(), "a row is written the same, whatever is around it"
     )
 
 
@@ -190,10 +179,7 @@ def test_two_exports_are_prepared_at_once(seat: Seat) -> None:
         files.wait(seat, key)
     contents = [files.find(seat, key)[0].read_bytes() for key in keys]
     assert contents == [file_of(seat, "csv"), file_of(seat, "jsonl")]
-    assert [one.file_name for one in files.prepared(seat)] == [
-        "small-winnowed.jsonl",
-        "small-winnowed.csv",
-    ]
+    assert [one.file_name for one in files.prepared(seat)] == ["small-winnowed.jsonl", "small-winnowed.csv"]
 
 
 def test_spreadsheet_exports_neutralise_formulas(home: Home, owner: int) -> None:
@@ -216,9 +202,7 @@ def test_spreadsheet_exports_neutralise_formulas(home: Home, owner: int) -> None
         said = {cell for line in plain for cell in line.values() if cell[:1] in tuple("=+-@")}
         texts = {cell for cell in said if not cell.lstrip("-").replace(".", "").isdigit()}
         assert texts == ({"=1+1", '@"a", b'} if file == "csv" else {"-1 or\n=2, as said"})
-        assert guarded == [
-            {name: f"'{cell}" if cell in texts else cell for name, cell in one.items()} for one in plain
-        ]
+        assert guarded == [{name: f"'{cell}" if cell in texts else cell for name, cell in one.items()} for one in plain]
     with pytest.raises(ValueError, match="Only csv and log can be written for spreadsheets"):
         ExportChoice("xlsx", for_spreadsheets=True)
 

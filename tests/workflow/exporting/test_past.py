@@ -102,10 +102,7 @@ EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.n
 @given(acts=STEPS)
 @settings(max_examples=2, suppress_health_check=CALM)
 def test_past_state_equals_export_made_then(
-    world: KindWorld,
-    acts: list[tuple[str, int, int]],
-    tmp_path_factory: pytest.TempPathFactory,
-    lay: Laying,
+    world: KindWorld, acts: list[tuple[str, int, int]], tmp_path_factory: pytest.TempPathFactory, lay: Laying
 ) -> None:
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
@@ -115,10 +112,7 @@ def test_past_state_equals_export_made_then(
 @given(acts=st.lists(st.one_of(ACTS, OWNERS), min_size=4, max_size=20))
 @settings(max_examples=8, suppress_health_check=CALM)
 def test_past_state_equals_export_made_then_after_many_acts(
-    world: KindWorld,
-    acts: list[tuple[str, int, int]],
-    tmp_path_factory: pytest.TempPathFactory,
-    lay: Laying,
+    world: KindWorld, acts: list[tuple[str, int, int]], tmp_path_factory: pytest.TempPathFactory, lay: Laying
 ) -> None:
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
@@ -296,12 +290,7 @@ def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: 
     choosing.adopt(seat, "plknn")
     with home.database.write() as session:  # as a version that noted none
         session.execute(text("DELETE FROM past_settings"))
-    assert [found(seat, seq).settings["model"] for seq in range(4)] == [
-        "plknn",
-        "plknn",
-        "perceptron-max",
-        "plknn",
-    ]
+    assert [found(seat, seq).settings["model"] for seq in range(4)] == ["plknn", "plknn", "perceptron-max", "plknn"]
 
 
 @pytest.mark.parametrize(
@@ -310,10 +299,7 @@ def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: 
         (-1, r"has entries 1 to 1; 0 is before the first. Got -1"),
         ("final", r"There is no snapshot 'final' of this project"),
         (2, r"has entries 1 to 1; 0 is before the first. Got 2"),
-        (
-            datetime(2020, 1, 1, tzinfo=UTC),
-            r"The project was made at .* at 2020-01-01 00:00:00 UTC there was",
-        ),
+        (datetime(2020, 1, 1, tzinfo=UTC), r"The project was made at .* at 2020-01-01 00:00:00 UTC there was"),
         (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is yet to come"),
     ],
 )

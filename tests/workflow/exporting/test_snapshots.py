@@ -24,13 +24,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.backups import one_project
 from workflow.exporting.snapshot import ALL, ANSWERED, CHOICES, SURE, Snapshot, answers_in
-from workflow.exporting.snapshots import (
-    SnapshotError,
-    check_snapshot,
-    hash_of_log,
-    list_snapshots,
-    make_snapshot,
-)
+from workflow.exporting.snapshots import SnapshotError, check_snapshot, hash_of_log, list_snapshots, make_snapshot
 from workflow.people import aside
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -101,9 +95,7 @@ def test_snapshot_check_reports_outside_changes(home: Home, owner: int, project:
         ("a\x1b[31m", "cannot be stored with"),
     ],
 )
-def test_invalid_snapshot_name_is_refused(
-    home: Home, owner: int, project: int, name: str, words: str
-) -> None:
+def test_invalid_snapshot_name_is_refused(home: Home, owner: int, project: int, name: str, words: str) -> None:
     seat = Seat(home, owner, project)
     make_snapshot(seat, "taken")
     with pytest.raises(SnapshotError, match=words):
@@ -145,12 +137,7 @@ def test_log_hash_identifies_people_by_order(home: Home, owner: int, project: in
         log = entries.after(session, project, 0)
     other = {ada: 71, owner: 5}
     renumbered = [
-        replace(
-            one,
-            person_id=other[one.person_id],
-            token="x",
-            labels=("71",) if one.kind == "aside" else one.labels,
-        )
+        replace(one, person_id=other[one.person_id], token="x", labels=("71",) if one.kind == "aside" else one.labels)
         for one in log
     ]
     assert hash_of_log(renumbered, "t") == hash_of_log(log, "t")
@@ -163,23 +150,8 @@ PRESS: dict[str, Any] = {
     "at": datetime(2026, 1, 1, tzinfo=UTC),
 }
 FULL: dict[str, Any] = PRESS | {
-    **{
-        "seq": 2,
-        "kind": "not",
-        "row": 3,
-        "person_id": 4,
-        "label": "b",
-        "labels": ("b",),
-        "strategy": "margin",
-    },
-    **{
-        "score": 0.25,
-        "model_version": 1,
-        "before": ("a", "b"),
-        "after": ("a",),
-        "seconds": 1.5,
-        "note": "\xe9",
-    },
+    **{"seq": 2, "kind": "not", "row": 3, "person_id": 4, "label": "b", "labels": ("b",), "strategy": "margin"},
+    **{"score": 0.25, "model_version": 1, "before": ("a", "b"), "after": ("a",), "seconds": 1.5, "note": "\xe9"},
     **{"predicted": "a", "flagged": True, "asked": {"shown": ["a"], "batch": "batch.4.1"}},
 }
 ENTRIES = (
@@ -209,8 +181,7 @@ def test_entry_hash_covers_every_portable_field() -> None:
     same = [
         one.name
         for one in fields(LogEntry)
-        if hash_of_log([log[0], replace(log[1], **{one.name: other.get(one.name, "x")}), log[2]], "t" * 64)
-        == STORED
+        if hash_of_log([log[0], replace(log[1], **{one.name: other.get(one.name, "x")}), log[2]], "t" * 64) == STORED
     ]
     assert same == ["project_id", "token"]
     assert hash_of_log([LaterEntry(**FULL, device="pen")], "t") != hash_of_log([LogEntry(**FULL)], "t")
@@ -223,14 +194,10 @@ AT = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
 
 
 def snapshot(certainty: list[float], answered: list[bool]) -> Snapshot:
-    return Snapshot(
-        3, np.array(answered), lambda: np.array(certainty), lambda entry: entry.labels, dict, list
-    )
+    return Snapshot(3, np.array(answered), lambda: np.array(certainty), lambda entry: entry.labels, dict, list)
 
 
-def entry(
-    seq: int, kind: str, labels: tuple[str, ...] = (), target: int | None = None, **more: object
-) -> LogEntry:
+def entry(seq: int, kind: str, labels: tuple[str, ...] = (), target: int | None = None, **more: object) -> LogEntry:
     return LogEntry(
         project_id=1,
         seq=seq,
@@ -292,10 +259,7 @@ def test_exported_answers_leave_out_withdrawn_ones() -> None:
 
 def test_correction_in_same_second_is_later() -> None:
     """Readers of votes take labels given by one person at one time for a single answer."""
-    log = [
-        entry(1, "is", ("wren",)),
-        replace(entry(2, "is", ("robin",)), at=AT + timedelta(milliseconds=200)),
-    ]
+    log = [entry(1, "is", ("wren",)), replace(entry(2, "is", ("robin",)), at=AT + timedelta(milliseconds=200))]
     votes = [
         {"task": "r5", "worker": one["person"], "label": one["labels"][0], "time": one["at"]}
         for one in answers_in(log, {2: "Ada"}, lambda one: one.labels)

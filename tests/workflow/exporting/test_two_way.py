@@ -62,9 +62,7 @@ def facts_of(table: LabelTable) -> Facts:
         classes=frozenset(classes),
         candidates=tuple(frozenset(classes[k] for k in np.flatnonzero(candidates[row])) for row in n),
         weights=tuple(
-            {}
-            if weights is None
-            else {classes[k]: float(weights[row, k]) for k in np.flatnonzero(weights[row])}
+            {} if weights is None else {classes[k]: float(weights[row, k]) for k in np.flatnonzero(weights[row])}
             for row in n
         ),
         votes=frozenset()
@@ -76,9 +74,7 @@ def facts_of(table: LabelTable) -> Facts:
         truth=tuple(None if table.truth is None or k < 0 else classes[k] for k in table.truth)
         if table.truth is not None
         else (None,) * table.n_rows,
-        vectors=()
-        if vectors is None
-        else tuple(dict(zip(classes, map(int, vectors[row]), strict=True)) for row in n),
+        vectors=() if vectors is None else tuple(dict(zip(classes, map(int, vectors[row]), strict=True)) for row in n),
         cells={name: tuple(map(plain[name], table.cells[name])) for name in DESCRIBING},
         types={name: str(kinds_of[name]) for name in DESCRIBING if name in kinds_of},
     )
@@ -183,15 +179,7 @@ def vector_lists_form(draw: st.DrawFn, classes: tuple[str, ...], n: int) -> tupl
 
 
 FORMS = {
-    "one_label": (
-        listed_form,
-        weighted_form,
-        voted_form,
-        annotators_form,
-        bits_form,
-        scores_form,
-        choices_form,
-    ),
+    "one_label": (listed_form, weighted_form, voted_form, annotators_form, bits_form, scores_form, choices_form),
     "label_vectors": (vectors_form, vector_lists_form),
 }
 """By the kind's name: a kind without a form here fails."""
@@ -200,10 +188,7 @@ FORMS = {
 @st.composite
 def generated(draw: st.DrawFn, kind: str) -> Generated:
     """A table of any form of this kind, with classes of any names and columns of any types, as imported."""
-    n, taken = (
-        4,
-        {*DESCRIBING, "name", "true", "candidates", "who", "right", "wrong", "first", "second", "id"},
-    )
+    n, taken = (4, {*DESCRIBING, "name", "true", "candidates", "who", "right", "wrong", "first", "second", "id"})
     classes = draw(CLASS_NAMES.filter(lambda names: not taken & {name.lower() for name in names}))[:n]
     labels, roles = draw(st.sampled_from(FORMS[kind]))(draw, classes, n)
     # In columns of single labels 1.0 is another spelling of 1: one class is not a table.
@@ -293,9 +278,7 @@ def left_of(made: Generated) -> Facts:
 def narrowed(facts: Facts, known: Mapping[int, set[str]]) -> Facts:
     """The facts with only these candidates in some rows. A class that no row may have any more is not in the file."""
     candidates = tuple(frozenset(known.get(row, one)) for row, one in enumerate(facts.candidates))
-    weights = [
-        {k: w for k, w in one.items() if k in candidates[row]} for row, one in enumerate(facts.weights)
-    ]
+    weights = [{k: w for k, w in one.items() if k in candidates[row]} for row, one in enumerate(facts.weights)]
     votes = frozenset(one for one in facts.votes if one[2] in candidates[one[0]])
     classes = frozenset().union(*candidates)
     return replace(facts, classes=classes, candidates=candidates, weights=even(weights), votes=votes)
@@ -330,10 +313,7 @@ def answers_voted(facts: Facts, made: Generated) -> Facts:
 
 def answers_counted(facts: Facts, made: Generated) -> Facts:
     """Each answer adds 1 to the weight of the labels that it names; a candidate without a weight has 1."""
-    weights = [
-        dict(one) or dict.fromkeys(left, 1.0)
-        for one, left in zip(facts.weights, facts.candidates, strict=True)
-    ]
+    weights = [dict(one) or dict.fromkeys(left, 1.0) for one, left in zip(facts.weights, facts.candidates, strict=True)]
     for row, _, label in [(one.row, one.person, label) for one in made.answers for label in one.labels]:
         weights[row][label] = weights[row].get(label, 0.0) + 1.0
     found = tuple(left | said.keys() for left, said in zip(facts.candidates, weights, strict=True))
@@ -348,17 +328,12 @@ def scaled(facts: Facts, made: Generated) -> Facts:
 
 def accepted_only(facts: Facts, made: Generated) -> Facts:
     """Rows with answers have the labels that these name, and 1 for each time."""
-    weights = [
-        dict(one) or dict.fromkeys(left, 1.0)
-        for one, left in zip(facts.weights, facts.candidates, strict=True)
-    ]
+    weights = [dict(one) or dict.fromkeys(left, 1.0) for one, left in zip(facts.weights, facts.candidates, strict=True)]
     for row in {one.row for one in made.answers}:
         weights[row] = dict(Counter(label for one in made.answers if one.row == row for label in one.labels))
     found = tuple(frozenset(one) for one in weights)
     votes = frozenset(one for one in facts.votes if one[2] in found[one[0]])
-    return replace(
-        facts, candidates=found, weights=even(weights), votes=votes, classes=frozenset().union(*found)
-    )
+    return replace(facts, candidates=found, weights=even(weights), votes=votes, classes=frozenset().union(*found))
 
 
 def votes_alone(facts: Facts, made: Generated) -> Facts:
@@ -373,9 +348,7 @@ def votes_alone(facts: Facts, made: Generated) -> Facts:
     candidates = tuple(frozenset(one) or classes for one in named)
     weights = [one or dict.fromkeys(classes, 1.0) for one in named]
     nothing = (None,) * len(facts.ids)
-    return replace(
-        facts, classes=classes, candidates=candidates, weights=even(weights), votes=votes, truth=nothing
-    )
+    return replace(facts, classes=classes, candidates=candidates, weights=even(weights), votes=votes, truth=nothing)
 
 
 def answers_alone(facts: Facts, made: Generated) -> Facts:
@@ -399,11 +372,7 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
     ("one_label", "labelstudio"): (TEXT, IN_UNIT, PEOPLE_VOTE, ADDED_UP),
     ("one_label", "argilla"): (TEXT, IN_UNIT, PEOPLE_VOTE, ADDED_UP),
     ("one_label", "doccano"): (TEXT,),
-    ("one_label", "prodigy"): (
-        TEXT,
-        PEOPLE_VOTE,
-        ("options that people accepted are the candidates", accepted_only),
-    ),
+    ("one_label", "prodigy"): (TEXT, PEOPLE_VOTE, ("options that people accepted are the candidates", accepted_only)),
     ("one_label", "votes"): (("it holds votes and answers alone", votes_alone),),
     ("label_vectors", "csv"): (TEXT,),
     ("label_vectors", "xlsx"): (("a sheet has numbers and text, and no columns of a type", no_types),),

@@ -107,9 +107,7 @@ def test_interrupted_upload_leaves_no_file(store: Arrivals, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("announced", [None, 5, 101, 10**15])
-def test_oversized_file_is_refused_with_or_without_length(
-    store: Arrivals, folder: Path, announced: int | None
-) -> None:
+def test_oversized_file_is_refused_with_or_without_length(store: Arrivals, folder: Path, announced: int | None) -> None:
     with pytest.raises(TooLarge, match=r"^The file is larger than .* MB\. Fix: "):
         send(store, folder, ADA, b"x" * 101, announced)
     assert not folder.exists() or lying(folder) == []
@@ -126,9 +124,7 @@ def test_person_uploads_one_file_at_a_time(store: Arrivals, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_oldest_files_of_person_are_dropped(
-    store: Arrivals, folder: Path, clock: Clock, announced: bool
-) -> None:
+def test_oldest_files_of_person_are_dropped(store: Arrivals, folder: Path, clock: Clock, announced: bool) -> None:
     files = []
     for _ in range(2):
         clock.now += 1
@@ -182,9 +178,7 @@ def test_files_of_another_server_count_towards_limit(store: Arrivals, folder: Pa
     store.begin(folder, ADA, "a", 20, ROOM).end()
 
 
-def test_upload_leaves_disk_space_for_database(
-    store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_upload_leaves_disk_space_for_database(store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Usage:
         free = SPARE + 9
 
@@ -346,10 +340,7 @@ def test_start_removes_half_written_files_only(tmp_path: Path) -> None:
     gone = [
         *(".doctor-abcdefgh", ".winnow.sqlite3.rescued-7-9.123", "tables/.new-abc_d.part"),
         *("media/.new-abcdefgh", "graphs/.new-abcdefgh", "backups/.backup-abcdefgh"),
-        *(
-            "backups/.before-0019-20260101-000000-7.zip-12345678.part",
-            "backups/.winnow-2026.zip-12345678.part",
-        ),
+        *("backups/.before-0019-20260101-000000-7.zip-12345678.part", "backups/.winnow-2026.zip-12345678.part"),
     ]
     stay = [
         *(".other", "winnow.sqlite3.rescued-7-9", "tables/a.parquet", "media/ab/a.png", "graphs/a.npz"),

@@ -327,15 +327,9 @@ def test_lists_have_start_of_each_text_on_one_line(home: Home, owner: int) -> No
 @on_sqlite
 def test_several_images_of_row_survive_import_to_export(home: Home, owner: int, tmp_path: Path) -> None:
     """From the upload to the question, the file route, a restart, a backup and the export."""
-    rows = "".join(
-        f"r{n},wren|robin,pictures/{n % 6}.png|pictures/{(n + 1) % 6}.png,North {n}\n" for n in range(12)
-    )
-    upload = importing.read_upload(
-        make_zip({"t.csv": f"id,candidates,image,place\n{rows}".encode(), **FILES})
-    )
-    roles = importing.adjusted(
-        upload.suggest_roles(), {"caption": ["place"], "image_features": True}, upload.cells
-    )
+    rows = "".join(f"r{n},wren|robin,pictures/{n % 6}.png|pictures/{(n + 1) % 6}.png,North {n}\n" for n in range(12))
+    upload = importing.read_upload(make_zip({"t.csv": f"id,candidates,image,place\n{rows}".encode(), **FILES}))
+    roles = importing.adjusted(upload.suggest_roles(), {"caption": ["place"], "image_features": True}, upload.cells)
     table = importing.check(upload, roles).table
     assert table is not None
     number = importing.create(Seat(home, owner), "bursts", table, SETTINGS)

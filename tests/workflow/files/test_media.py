@@ -99,9 +99,7 @@ def test_invalid_spectrogram_parameters_are_refused(query: dict[str, str], words
 
 def test_spectrogram_key_is_unique_to_its_parameters() -> None:
     assert Asked(None, 3).key == Asked(0.0, 3.0).key
-    keys = {
-        one.key for one in (Asked(), Asked(1), Asked(1, 3), Asked(1, 3, "log"), Asked(1, 3.5), Asked(None, 3))
-    }
+    keys = {one.key for one in (Asked(), Asked(1), Asked(1, 3), Asked(1, 3, "log"), Asked(1, 3.5), Asked(None, 3))}
     assert len(keys) == 6
 
 
@@ -114,9 +112,7 @@ def test_tone_is_drawn_at_its_frequency(spectrograms_seat: Seat, scale: str) -> 
     loudest = int(grey.astype(float).mean(axis=1).argmax())
     share = 1 - (loudest + 0.5) / HEIGHT
     frequency = (
-        edges.f0 * (edges.f1 / edges.f0) ** share
-        if scale == "log"
-        else edges.f0 + share * (edges.f1 - edges.f0)
+        edges.f0 * (edges.f1 / edges.f0) ** share if scale == "log" else edges.f0 + share * (edges.f1 - edges.f0)
     )
     assert frequency == pytest.approx(3_000, rel=0.03)
 
@@ -188,9 +184,7 @@ def test_undecodable_recording_is_reported_and_not_cached(
 
 
 def test_image_has_no_spectrogram(home: Home, owner: int) -> None:
-    table = table_of(
-        make_zip({"t.csv": b"candidates,image\na|b,x.png\nb|a,x.png\na,x.png\n", "x.png": picture(3)})
-    )
+    table = table_of(make_zip({"t.csv": b"candidates,image\na|b,x.png\nb|a,x.png\na,x.png\n", "x.png": picture(3)}))
     importing.create(Seat(home, owner), "pictures", table, LearnerSettings(n_neighbors=3))
     with pytest.raises(NotDrawnError):
         spectrograms.draw(Seat(home, owner), kept(picture(3)), Asked())
@@ -211,14 +205,10 @@ def test_concurrent_drawing_gives_complete_spectrograms(spectrograms_seat: Seat)
     assert [spectrograms.kept(spectrograms_seat, NAME, one) for one in asked[:3]] == drawn[:3]
 
 
-def test_spectrogram_cache_keeps_latest_that_fit(
-    spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spectrogram_cache_keeps_latest_that_fit(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     for second in range(4):
         spectrograms.draw(spectrograms_seat, NAME, Asked(second, second + 2))
-        (latest,) = (
-            path for path in cached(spectrograms_seat.home) if path.name.startswith(f"{NAME}-{second}.000-")
-        )
+        (latest,) = (path for path in cached(spectrograms_seat.home) if path.name.startswith(f"{NAME}-{second}.000-"))
         os.utime(latest, (1_000 + second, 1_000 + second))
     monkeypatch.setattr(spectrograms, "LEAST_COUNTED", 1)
     sizes = [path.stat().st_size for path in cached(spectrograms_seat.home)]
@@ -230,9 +220,7 @@ def test_spectrogram_cache_keeps_latest_that_fit(
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(0, 2)) is None
 
 
-def test_small_spectrograms_count_with_minimum_size(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_spectrograms_count_with_minimum_size(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     silence = tone(9)[:44] + bytes(len(tone(9)) - 44)
     files_project(home, owner, {"silence.wav": silence})
     monkeypatch.setattr(spectrograms, "MOST_KEPT", 3 * spectrograms.LEAST_COUNTED)
@@ -310,9 +298,7 @@ def test_removed_thumbnail_is_rebuilt(home: Home, image: Path) -> None:
     assert len(thumbnails_kept(home)) == 1
 
 
-def test_full_disk_only_disables_thumbnail_cache(
-    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_only_disables_thumbnail_cache(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -163,8 +163,7 @@ def test_limited_number_of_files_is_written_at_once(files: PreparedFiles, tmp_pa
 def test_files_of_two_people_are_written_in_parallel(files: PreparedFiles, tmp_path: Path) -> None:
     other, first, second = Whose(2, 7), Held(), Held()
     keys = [
-        files.begin(tmp_path, whose, "birds.csv", held.taken())
-        for whose, held in ((OWNER, first), (other, second))
+        files.begin(tmp_path, whose, "birds.csv", held.taken()) for whose, held in ((OWNER, first), (other, second))
     ]
     for held in (first, second):
         held.begun.wait()
@@ -209,9 +208,7 @@ def test_full_disk_is_reported_and_leaves_no_file(
     assert files.of(OWNER) == ()
 
 
-def test_writer_error_is_reported(
-    files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_writer_error_is_reported(files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def write(_file: BinaryIO, _tell: Tell) -> None:
         raise ValueError("Row 3 cannot be written so.")
 
@@ -220,9 +217,7 @@ def test_writer_error_is_reported(
     assert "An export failed" in caplog.text
 
 
-def test_file_expires_after_a_day_or_an_hour_after_download(
-    files: PreparedFiles, clock: Clock, tmp_path: Path
-) -> None:
+def test_file_expires_after_a_day_or_an_hour_after_download(files: PreparedFiles, clock: Clock, tmp_path: Path) -> None:
     kept, fetched = (files.begin(tmp_path, OWNER, name, rows(b"x")) for name in ("kept.csv", "fetched.csv"))
     for key in (kept, fetched):
         files.wait(key)
@@ -315,11 +310,7 @@ def test_interrupted_write_keeps_existing_file(tmp_path: Path, why: type[BaseExc
 
 
 def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
-    with (
-        full_disk(),
-        pytest.raises(OSError, match="File too large"),
-        whole_file(tmp_path / "out.csv") as file,
-    ):
+    with full_disk(), pytest.raises(OSError, match="File too large"), whole_file(tmp_path / "out.csv") as file:
         file.write(b"x" * 100_000)
     assert not list(tmp_path.iterdir())
 

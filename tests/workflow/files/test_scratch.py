@@ -79,9 +79,7 @@ def test_leftovers_of_killed_process_are_removed_but_not_of_running_ones(place: 
 
 
 def test_subprocess_does_not_hold_scratch_lock(place: Path) -> None:
-    starts = (
-        "import subprocess; subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'])\nprint("
-    )
+    starts = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'])\nprint("
     program = PROGRAM.replace("print(", starts)
     command = [sys.executable, "-c", program, str(ROOT), str(place)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -108,9 +106,7 @@ def test_foreign_links_and_folders_are_left_alone(place: Path, monkeypatch: pyte
     assert {path.name for path in place.iterdir()} == {"mine", f"{PREFIX}link", f"{PREFIX}file"}
 
 
-def test_scratch_folder_removed_before_lock_is_recreated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_scratch_folder_removed_before_lock_is_recreated(monkeypatch: pytest.MonkeyPatch) -> None:
     held, moments = scratch._held, []
 
     def late(path: Path) -> int | None:

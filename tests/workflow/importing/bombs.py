@@ -119,9 +119,7 @@ def _texts() -> Iterator[Bomb]:
         read = None if name in ON_THE_EDGE else name in READ
         yield Bomb(f"a lake of {name}", small, "bomb.zip", read=read)
     yield Bomb("a gzip of newlines", lambda: gzip.compress(sea(b"\n", HEAD), 9, mtime=0), "bomb.csv.gz")
-    yield Bomb(
-        "gzips one after the other", lambda: gzip.compress(b"\n" * 10**6, 9, mtime=0) * 190, "a.csv.gz"
-    )
+    yield Bomb("gzips one after the other", lambda: gzip.compress(b"\n" * 10**6, 9, mtime=0) * 190, "a.csv.gz")
     yield Bomb("a gzip in a gzip", lambda: gzip.compress(gzip.compress(sea(b"\n"), 9), 9), "a.csv.gz")
 
 
@@ -143,9 +141,7 @@ def _wide() -> Iterator[Bomb]:
         lambda: HEAD + "".join(f"{k},c{k}|d{k},1\n" for k in range(450_000)).encode(),
         read=True,
     )
-    yield Bomb(
-        "lists in lists in a cell", lambda: HEAD + b'1,"' + b"[" * 10**6 + b'",1\n2,a|b,2\n', read=True
-    )
+    yield Bomb("lists in lists in a cell", lambda: HEAD + b'1,"' + b"[" * 10**6 + b'",1\n2,a|b,2\n', read=True)
     yield Bomb(
         "an object of a million different fields",
         lambda: json.dumps([{f"k{k}": 1} for k in range(300_000)]).encode(),
@@ -157,9 +153,7 @@ def _wide() -> Iterator[Bomb]:
         "a.json",
         quick=True,
     )
-    yield Bomb(
-        "an attribute of a million values", lambda: _arff(",".join(f"v{k}" for k in range(10**6))), "a.arff"
-    )
+    yield Bomb("an attribute of a million values", lambda: _arff(",".join(f"v{k}" for k in range(10**6))), "a.arff")
     yield Bomb("a place far out in ARFF", lambda: _arff("a,b", "{999999999 a}"), "a.arff")
     yield Bomb("a place far out in libsvm", lambda: b"1 999999999:1\n2 1:1\n", "a.txt", quick=True)
     yield Bomb("wide rows of libsvm", lambda: zipped("t.csv", b"1 19000:1\n" * 10**6), "a.zip", read=True)
@@ -217,10 +211,7 @@ def _workbooks() -> Iterator[Bomb]:
 
         out = io.BytesIO()
         whole = workbook({"S": [["id", "labels"], ["1", "a"]]})
-        with (
-            zipfile.ZipFile(io.BytesIO(whole)) as old,
-            zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
-        ):
+        with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
             for entry in old.infolist():
                 content = old.read(entry)
                 if "worksheets/" in entry.filename and sheet:
@@ -251,9 +242,7 @@ def _workbooks() -> Iterator[Bomb]:
     yield Bomb(
         "cells at opposite corners",
         lambda: book(
-            sheet(
-                b'<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-            )
+            sheet(b'<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')
         ),
         "a.xlsx",
         quick=True,
@@ -279,14 +268,7 @@ def _workbooks() -> Iterator[Bomb]:
     yield Bomb(
         "shared strings of 450 MB",
         lambda: book(
-            b"",
-            **{
-                "xl/sharedStrings.xml": b"<sst "
-                + main
-                + b">"
-                + b"<si><t>a</t></si>" * (25 * 10**6)
-                + b"</sst>"
-            },
+            b"", **{"xl/sharedStrings.xml": b"<sst " + main + b">" + b"<si><t>a</t></si>" * (25 * 10**6) + b"</sst>"}
         ),
         "a.xlsx",
     )
@@ -294,9 +276,7 @@ def _workbooks() -> Iterator[Bomb]:
 
 def _arrays() -> Iterator[Bomb]:
     def npz(**arrays: bytes) -> bytes:
-        return zipped(
-            "y.npy", npy("<f8", (1,), b"\0" * 8), **{f"{name}.npy": data for name, data in arrays.items()}
-        )
+        return zipped("y.npy", npy("<f8", (1,), b"\0" * 8), **{f"{name}.npy": data for name, data in arrays.items()})
 
     def npy(dtype: str, shape: tuple[int, ...], body: bytes = b"") -> bytes:
         head = repr({"descr": dtype, "fortran_order": False, "shape": shape}).encode().ljust(117) + b"\n"
@@ -328,19 +308,11 @@ def _arrays() -> Iterator[Bomb]:
             + b"".join(parts),
         )
 
+    yield Bomb("zeros of 900 MB", lambda: saved(X=np.zeros((112_500, 1_000)), S=np.ones((112_500, 2), bool)), "a.npz")
+    yield Bomb("an array that says it is huge", lambda: npz(S=npy("<f8", (10**9, 10**9))), "a.npz", quick=True)
+    yield Bomb("texts of a hundred million letters", lambda: npz(S=npy("<U100000000", (1,), b"\0" * 10**6)), "a.npz")
     yield Bomb(
-        "zeros of 900 MB", lambda: saved(X=np.zeros((112_500, 1_000)), S=np.ones((112_500, 2), bool)), "a.npz"
-    )
-    yield Bomb(
-        "an array that says it is huge", lambda: npz(S=npy("<f8", (10**9, 10**9))), "a.npz", quick=True
-    )
-    yield Bomb(
-        "texts of a hundred million letters", lambda: npz(S=npy("<U100000000", (1,), b"\0" * 10**6)), "a.npz"
-    )
-    yield Bomb(
-        "thirty thousand arrays",
-        lambda: npz(**{f"a{k}": npy("<f8", (1,), b"\0" * 8) for k in range(30_000)}),
-        "a.npz",
+        "thirty thousand arrays", lambda: npz(**{f"a{k}": npy("<f8", (1,), b"\0" * 8) for k in range(30_000)}), "a.npz"
     )
     yield Bomb("texts that are mostly nothing", lambda: saved(S=np.full((1_000, 2), "a", "<U50000")), "a.npz")
     yield Bomb(
@@ -369,13 +341,9 @@ def _arrays() -> Iterator[Bomb]:
         "a sparse matrix of MATLAB, nearly empty",
         lambda: mat(
             14,
-            matrix(
-                (10**6, 20),
-                element(5, b""),
-                element(5, struct.pack("<21i", *[0] * 21)),
-                element(9, b""),
-                kind=5,
-            )[8:],
+            matrix((10**6, 20), element(5, b""), element(5, struct.pack("<21i", *[0] * 21)), element(9, b""), kind=5)[
+                8:
+            ],
         ),
         "a.mat",
     )
@@ -396,9 +364,7 @@ def _columns() -> Iterator[Bomb]:
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([text]))
 
     yield Bomb(
-        "nineteen million rows of one text",
-        lambda: parquet(pa.table({"labels": same(19 * 10**6)})),
-        "a.parquet",
+        "nineteen million rows of one text", lambda: parquet(pa.table({"labels": same(19 * 10**6)})), "a.parquet"
     )
     yield Bomb(
         "a long text in every row",
@@ -426,13 +392,7 @@ def _columns() -> Iterator[Bomb]:
     yield Bomb(
         "lists of very many texts",
         lambda: parquet(
-            pa.table(
-                {
-                    "labels": pa.ListArray.from_arrays(
-                        pa.array([0, 10**7], pa.int32()), pa.array(["a"] * 10**7)
-                    )
-                }
-            )
+            pa.table({"labels": pa.ListArray.from_arrays(pa.array([0, 10**7], pa.int32()), pa.array(["a"] * 10**7))})
         ),
         "a.parquet",
     )
@@ -448,13 +408,9 @@ def _columns() -> Iterator[Bomb]:
         "a.parquet",
     )
     yield Bomb(
-        "zeros of Feather",
-        lambda: feather(pa.table({f"c{k}": np.zeros(10**7) for k in range(10)})),
-        "a.feather",
+        "zeros of Feather", lambda: feather(pa.table({f"c{k}": np.zeros(10**7) for k in range(10)})), "a.feather"
     )
-    yield Bomb(
-        "one text of Feather", lambda: feather(pa.table({"labels": pa.array(["a" * 4 * 10**8])})), "a.feather"
-    )
+    yield Bomb("one text of Feather", lambda: feather(pa.table({"labels": pa.array(["a" * 4 * 10**8])})), "a.feather")
 
 
 def _nested(depth: int) -> pa.Array:

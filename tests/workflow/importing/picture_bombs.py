@@ -41,9 +41,7 @@ def chunk(kind: bytes, data: bytes, length: int | None = None) -> bytes:
     return struct.pack(">I", said) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(
-    width: int, height: int, *more: bytes, form: bytes = b"\x08\x02\0\0\0", data: bytes | None = None
-) -> bytes:
+def png(width: int, height: int, *more: bytes, form: bytes = b"\x08\x02\0\0\0", data: bytes | None = None) -> bytes:
     """For three bytes a point, or of this form; `more` is before the data."""
     idat = zeros(10**6) if data is None else data
     head = chunk(b"IHDR", struct.pack(">II", width, height) + form)
@@ -154,11 +152,7 @@ def _webps() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     yield "a head of 16,384 before one point", lambda: riff((b"VP8L", huge)), False
     yield "zeros of a square", lambda: saved("WEBP", (SIDE, SIDE), lossless=True, method=0), True
     yield "a size that is said to be huge", lambda: riff((b"VP8L", vp8l), said=2**32 - 10), False
-    yield (
-        "a profile that is not there",
-        lambda: riff((b"VP8X", b"\x20\0\0\0" + bytes(6)), (b"ICCP", b"")),
-        False,
-    )
+    yield ("a profile that is not there", lambda: riff((b"VP8X", b"\x20\0\0\0" + bytes(6)), (b"ICCP", b"")), False)
     yield "cut off", lambda: saved("WEBP", (64, 64))[:40], False
 
 
@@ -188,11 +182,7 @@ def _jpegs() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     yield "a value far behind the end", lambda: with_segments(exif((0x0112, 3, 99, 2**32 - 1))), False
     yield "tags that follow themselves", lambda: with_segments(exif((0x0112, 3, 1, 6), following=8)), False
     yield "five thousand tags", lambda: with_segments(exif(*((k, 3, 1, 6) for k in range(5_000)))), False
-    yield (
-        "a preview of many pictures",
-        lambda: with_segments(segment(b"MPF\0" + exif_body(2**31), 0xE2)),
-        False,
-    )
+    yield ("a preview of many pictures", lambda: with_segments(segment(b"MPF\0" + exif_body(2**31), 0xE2)), False)
     yield "255 parts of a profile", lambda: with_segments(*_profile()), False
     yield "five million bytes that mean nothing", lambda: whole[:2] + b"\xff" * 5 * 10**6 + whole[2:], False
     yield "cut off", lambda: saved("JPEG", (300, 300))[:400], False
@@ -230,11 +220,7 @@ def _others() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     svg = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>"
     tiff = struct.pack("<HHII", 256, 4, 1, 2**31) + struct.pack("<HHII", 257, 4, 1, 2**31)
     yield "TIFF of huge sides", lambda: b"II*\0\x08\0\0\0\x02\0" + tiff + bytes(4), False
-    yield (
-        "BMP of huge sides",
-        lambda: b"BM" + bytes(12) + struct.pack("<Iii", 40, 2**30, 2**30) + bytes(28),
-        False,
-    )
+    yield ("BMP of huge sides", lambda: b"BM" + bytes(12) + struct.pack("<Iii", 40, 2**30, 2**30) + bytes(28), False)
     yield "SVG", lambda: svg + b"<script>alert(1)</script></svg>", False
     yield "SVG of a billion laughs", lambda: laughs + b"]>" + svg + b"&j;</svg>", False
     yield "PostScript that goes on for ever", lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop\n", False

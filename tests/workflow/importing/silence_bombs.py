@@ -25,10 +25,7 @@ def _table(polynomial: int, bits: int) -> list[int]:
     return found
 
 
-_SUMS = {
-    (polynomial, bits): _table(polynomial, bits)
-    for polynomial, bits in ((7, 8), (0x8005, 16), (0x04C11DB7, 32))
-}
+_SUMS = {(polynomial, bits): _table(polynomial, bits) for polynomial, bits in ((7, 8), (0x8005, 16), (0x04C11DB7, 32))}
 
 
 def check_sum(data: bytes, polynomial: int, bits: int) -> int:

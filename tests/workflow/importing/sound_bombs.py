@@ -38,16 +38,8 @@ def form(
 
 def _wavs() -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     data = part(b"data", bytes(2 * RATE))
-    yield (
-        "data of four gigabytes that are not there",
-        lambda: wav(form(), part(b"data", b"", 2**32 - 1)),
-        False,
-    )
-    yield (
-        "four gigabytes said of a second",
-        lambda: wav(form(), part(b"data", bytes(16_000), 2**32 - 2)),
-        False,
-    )
+    yield ("data of four gigabytes that are not there", lambda: wav(form(), part(b"data", b"", 2**32 - 1)), False)
+    yield ("four gigabytes said of a second", lambda: wav(form(), part(b"data", bytes(16_000), 2**32 - 2)), False)
     yield "data of nothing", lambda: wav(form(), part(b"data", b"")), False
     yield "a whole of nothing", lambda: wav(form(), data, said=0), False
     yield "65,535 channels", lambda: wav(form(channels=65_535, block=65_534), data), False

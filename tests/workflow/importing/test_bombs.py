@@ -137,9 +137,7 @@ def imported(bomb: MediaBomb, data: bytes) -> list[str]:
 
 def seen(path: Path) -> list[str]:
     """The message in place of the image; nothing if there is an image."""
-    job, how = (
-        ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
-    )
+    job, how = ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
     try:
         assert limited.look(job, {**how, "path": str(path)}, path.stat().st_size)
     except MediaError as error:
@@ -171,16 +169,12 @@ MEDIA_SAMPLE = [one for one in MEDIA_BOMBS if not one.heavy][::6]
 
 
 @pytest.mark.parametrize("bomb", MEDIA_SAMPLE, ids=lambda one: one.name)
-def test_media_bomb_is_refused_cheaply(
-    bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_media_bomb_is_refused_cheaply(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     defuse_media(bomb, tmp_path, caplog)
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(
-    "bomb", [one for one in MEDIA_BOMBS if one not in MEDIA_SAMPLE], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("bomb", [one for one in MEDIA_BOMBS if one not in MEDIA_SAMPLE], ids=lambda one: one.name)
 def test_every_other_media_bomb_is_refused_cheaply(
     bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -49,9 +49,7 @@ def test_encoder_is_found_in_data_folder(home: Home) -> None:
     (home.encoders_dir / "notes.txt").write_text("")
     assert encoding.names(home) == ("words",)
     assert encoding.folder_of(home, "words") == folder
-    with pytest.raises(
-        EncoderError, match=r"'minilm-en' is not on this server. Fix: get it first \(winnow encoders"
-    ):
+    with pytest.raises(EncoderError, match=r"'minilm-en' is not on this server. Fix: get it first \(winnow encoders"):
         encoding.folder_of(home, "minilm-en")
 
 
@@ -82,9 +80,7 @@ def test_failed_encoding_keeps_existing_file(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="No row has an image"):
         encoding.encode_to(path, table("owl"), colors)
     assert path.read_bytes() == b"before"
-    with pytest.raises(
-        EncoderError, match=r"'v' tells no format of vectors. Fix: end it in '.npz', '.parquet'"
-    ):
+    with pytest.raises(EncoderError, match=r"'v' tells no format of vectors. Fix: end it in '.npz', '.parquet'"):
         encoding.encode_to(tmp_path / "v", table("owl"), colors)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["colors", "v.npz"]
 
@@ -148,10 +144,7 @@ def test_oversized_input_does_not_affect_the_others(folder: Path, monkeypatch: p
 
 
 def test_texts_are_passed_unchanged() -> None:
-    assert taking(Path)(["wren", "owl"], Description("text")) == [
-        ModelInputs(("wren",)),
-        ModelInputs(("owl",)),
-    ]
+    assert taking(Path)(["wren", "owl"], Description("text")) == [ModelInputs(("wren",)), ModelInputs(("owl",))]
 
 
 # An encoding as an owner asks for it, sees it and ends it; none of it needs a worker
@@ -182,11 +175,7 @@ def test_unlisted_encoder_cannot_be_requested(encoding_requests_seat: Seat, name
 def test_repeated_request_is_queued_once(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     first = latest(encoding_requests_seat)
-    assert (first.state, first.asked_by, first.encoder) == (
-        trained.WAITING,
-        encoding_requests_seat.person_id,
-        "words",
-    )
+    assert (first.state, first.asked_by, first.encoder) == (trained.WAITING, encoding_requests_seat.person_id, "words")
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home, "other"))
     assert latest(encoding_requests_seat) == first
     found = encoding_requests.encoders(encoding_requests_seat)
@@ -235,13 +224,7 @@ def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> 
     assert running()[0]
     with encoding_requests_seat.home.database.write() as session:
         trained.end_lease(
-            session,
-            latest(encoding_requests_seat).project_id,
-            "one",
-            now,
-            "It was killed.",
-            leases.MOST_DEATHS,
-            task,
+            session, latest(encoding_requests_seat).project_id, "one", now, "It was killed.", leases.MOST_DEATHS, task
         )
     assert running() == (False, "It was killed.")
     found = encoding_requests.encoders(encoding_requests_seat).running
@@ -262,14 +245,10 @@ def test_last_outcome_is_reported_with_stored_vectors(
             if end == "done":
                 trained.end_done(session, one.id, at, ["2 rows have nothing to encode."])
             else:
-                trained.ENCODINGS.end(
-                    session, one.id, end, at, fault="no memory" if end == "failed" else None
-                )
+                trained.ENCODINGS.end(session, one.id, end, at, fault="no memory" if end == "failed" else None)
         found = encoding_requests.encoders(encoding_requests_seat)
         assert found.running is None
-        assert found.stored == encoding_requests.StoredVectors(
-            "words", at, ("2 rows have nothing to encode.",)
-        )
+        assert found.stored == encoding_requests.StoredVectors("words", at, ("2 rows have nothing to encode.",))
         assert found.failed == ("no memory" if end == "failed" else None)
         assert found.cancelled == (end == "cancelled")
 

@@ -29,14 +29,7 @@ from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
 from workflow import importing
 from workflow.access import NotAllowed
-from workflow.importing import (
-    encoding,
-    encoding_requests,
-    encoding_worker,
-    more_rows,
-    row_records,
-    vector_memory,
-)
+from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows, row_records, vector_memory
 from workflow.importing.encoding import Encoder
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
 from workflow.importing.vector_memory import KeptVectors
@@ -103,9 +96,7 @@ def test_model_is_closed_before_the_learner_is_built(seat: Seat, monkeypatch: py
     assert len(stored(seat)) == 1
 
 
-def test_answers_during_encoding_are_kept(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_during_encoding_are_kept(seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seat.project_id is not None
     project = seat.project_id
     at_each_step(monkeypatch, lambda *_: answer_next(seat.home, seat.person_id, project))
@@ -121,9 +112,7 @@ def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorke
     frame.loc[5, "text"] = ""
     table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
     seat = asked(
-        home,
-        owner,
-        managing.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
+        home, owner, managing.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4))
     )
     worker.look()
     assert latest(seat).notes == ["1 row has nothing to encode: 't5'."]
@@ -191,9 +180,7 @@ def test_models_are_compared_again_once_features_have_changed(
     worker.look()
     second = latest_comparison(home, project)
     assert (second.id > first.id, second.state) == (True, trained.DONE)
-    row_records.append_rows(
-        seat, [{"id": "new", "candidates": "birds|ships", "truth": "birds", "text": "egg"}]
-    )
+    row_records.append_rows(seat, [{"id": "new", "candidates": "birds|ships", "truth": "birds", "text": "egg"}])
     worker.look()
     worker.look()
     assert not table_of(seat).encoded[0].missing.any(), "the new row is encoded"
@@ -298,10 +285,7 @@ def test_failed_encoding_is_explained_and_others_continue(
     good = asked(home, owner, text_project(home, owner, "good"), "good")
     worker.look()
     assert latest(seat).fault == "No row has an image to encode. Fix: say which column holds it."
-    assert (latest(gone).state, str(latest(gone).fault)[:29]) == (
-        trained.FAILED,
-        "No encoder is called 'words2'",
-    )
+    assert (latest(gone).state, str(latest(gone).fault)[:29]) == (trained.FAILED, "No encoder is called 'words2'")
     assert latest(good).state == trained.DONE
     assert len(stored(good)) == 1
     assert not anything_to_do(home), "what has failed is not tried again by itself"
@@ -329,9 +313,7 @@ def test_requester_without_right_stores_nothing(home: Home, owner: int, worker: 
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        trained.ENCODINGS.ask(
-            session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words"
-        )
+        trained.ENCODINGS.ask(session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words")
     worker.look()
     assert latest(seat).fault == "Only the owner may do this; Ada is an annotator of this project."
     assert stored(seat) == []
@@ -440,9 +422,7 @@ def test_encoding_that_kills_workers_is_suspended(seat: Seat, worker: EncodingWo
     one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
     for name in ("gone", "lost", "worker"):
         with seat.home.database.write() as session:
-            taken = trained.take_lease(
-                session, one.project_id, name, str(one.id), past, past, encoding_worker.TASK
-            )
+            taken = trained.take_lease(session, one.project_id, name, str(one.id), past, past, encoding_worker.TASK)
         assert taken is not None
         if taken.deaths == leases.MOST_DEATHS - 1:
             break
@@ -551,9 +531,7 @@ def test_added_rows_use_mean_until_encoded(seat: Seat, worker: EncodingWorker, s
 def test_images_and_captions_are_both_encoded(home: Home, owner: int, worker: EncodingWorker) -> None:
     urls = ["data:image/png;base64," + base64.b64encode(picture(seed)).decode() for seed in range(3)]
     frame = text_frame().assign(image=[urls[place % 3] for place in range(60)])
-    roles = Roles(
-        candidates="candidates", id="id", truth="truth", text="text", image="image", image_features=True
-    )
+    roles = Roles(candidates="candidates", id="id", truth="truth", text="text", image="image", image_features=True)
     table = LabelTable.from_frame(frame, roles)
     project = managing.create_project(Seat(home, owner), "both", table, LearnerSettings(n_neighbors=4))
     seat = asked(home, owner, project)
@@ -628,9 +606,7 @@ def test_added_rows_wait_until_encoder_is_back(seat: Seat, worker: EncodingWorke
     assert anything_to_do(seat.home)
     worker.encode_asked()
     again = latest(seat)
-    assert (again.id, again.state, again.fault) == (first.id, trained.FAILED, first.fault), (
-        "no second request"
-    )
+    assert (again.id, again.state, again.fault) == (first.id, trained.FAILED, first.fault), "no second request"
     failed_long_ago(seat, 0.1)
     assert not anything_to_do(seat.home), "each failure waits for an hour again"
     (folder.parent / "elsewhere").rename(folder / "words")
@@ -641,9 +617,7 @@ def test_added_rows_wait_until_encoder_is_back(seat: Seat, worker: EncodingWorke
     assert not anything_to_do(seat.home)
 
 
-def test_encoding_one_column_keeps_new_rows_of_another_waiting(
-    home: Home, owner: int, worker: EncodingWorker
-) -> None:
+def test_encoding_one_column_keeps_new_rows_of_another_waiting(home: Home, owner: int, worker: EncodingWorker) -> None:
     """The encoder of one column is gone when another column is encoded: its new rows are not forgotten."""
     urls = ["data:image/png;base64," + base64.b64encode(picture(seed)).decode() for seed in range(3)]
     frame = text_frame().assign(image=[urls[place % 3] for place in range(60)])
@@ -766,9 +740,7 @@ def test_damaged_stored_vectors_are_rebuilt(
     assert len(seen) == 120
 
 
-def test_least_recently_used_vectors_are_deleted_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_least_recently_used_vectors_are_deleted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vector = MadeVector(np.ones(500, dtype=np.float16), True)
     for place, name in enumerate("abc"):
         KeptVectors(tmp_path, name).keep({"text": vector})

@@ -19,15 +19,7 @@ from plcore.tables import ColumnVectors, directions_of
 from tests.workflow import vector_world, world
 from tests.workflow.four import log
 from tests.workflow.vector_world import vector_frame, vector_project
-from tests.workflow.world import (
-    ROLES,
-    annotator,
-    answer_next,
-    counts_agreed,
-    opened,
-    small_frame,
-    small_project,
-)
+from tests.workflow.world import ROLES, annotator, answer_next, counts_agreed, opened, small_frame, small_project
 from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.importing import LabelTable, TableError, Upload, more_rows, predictions, read_upload
@@ -81,9 +73,7 @@ def more_rows_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, small_project(home, owner, control_share=0.2, test_share=0.25))
 
 
-def test_added_rows_keep_answers_and_are_drawn_by_same_shares(
-    more_rows_seat: Seat,
-) -> None:
+def test_added_rows_keep_answers_and_are_drawn_by_same_shares(more_rows_seat: Seat) -> None:
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     for _ in range(6):
@@ -142,9 +132,7 @@ def test_adding_same_or_outdated_rows_adds_nothing(more_rows_seat: Seat) -> None
     with pytest.raises(more_rows.TableError, match="in the project already"):
         more_rows.read_rows(more_rows_seat, upload(later(n=3)))
     looked = more_rows.read_rows(more_rows_seat, upload(later(start=70, n=3)))
-    classes.change_classes(
-        more_rows_seat, classes.classes_view(more_rows_seat).version, "rename", ["ant", "emmet"]
-    )
+    classes.change_classes(more_rows_seat, classes.classes_view(more_rows_seat).version, "rename", ["ant", "emmet"])
     with pytest.raises(more_rows.RowsError):
         more_rows.add_rows(more_rows_seat, looked)
     with more_rows_seat.reading() as reading:
@@ -155,9 +143,7 @@ def test_names_in_new_rows_mean_classes_of_log(more_rows_seat: Seat) -> None:
     """An earlier name, the present one and a class added meanwhile: each means its class in the project."""
 
     def change(*names: str) -> None:
-        classes.change_classes(
-            more_rows_seat, classes.classes_view(more_rows_seat).version, names[0], names[1:]
-        )
+        classes.change_classes(more_rows_seat, classes.classes_view(more_rows_seat).version, names[0], names[1:])
 
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
@@ -292,9 +278,7 @@ def test_rows_with_too_many_classes_are_refused(
         with opened(more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id) as learner:
             assert learner.pool.class_map.n_addable == 0
         return
-    with pytest.raises(
-        TableError, match="name 8 new classes, such as 'class 0'; the project can take 7 more"
-    ):
+    with pytest.raises(TableError, match="name 8 new classes, such as 'class 0'; the project can take 7 more"):
         add(more_rows_seat, frame)
     assert not log(more_rows_seat.home, more_rows_seat.project_id)
 
@@ -338,10 +322,7 @@ def test_earlier_vectors_can_be_restored(more_rows_seat: Seat) -> None:
     for vectors in (first, second, first):
         with more_rows_seat.reading() as reading:
             table_hash = reading.project.table_hash
-        assert (
-            more_rows.add_rows(more_rows_seat, more_rows.read_encoded(more_rows_seat, table_hash, vectors))
-            == 60
-        )
+        assert more_rows.add_rows(more_rows_seat, more_rows.read_encoded(more_rows_seat, table_hash, vectors)) == 60
         with more_rows_seat.reading() as reading:
             tables.append(reading.project.table_hash)
     assert tables[0] == tables[2] != tables[1]
@@ -435,9 +416,7 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
         names = [one.name for one in classes.classes_view(seat).classes]
         scores = {names[place % len(names)]: score for place, score in how[0].items()}
         n, key = managing.get_project(seat).n_rows, f"key {len(log(seat.home, seat.project_id or 0))}"
-        predictions.add_predictions(
-            seat, [ScoredRow(row, None, scores) for row in range(0, n, 2)], "net", key
-        )
+        predictions.add_predictions(seat, [ScoredRow(row, None, scores) for row in range(0, n, 2)], "net", key)
     else:
         view = classes.classes_view(seat)
         names = [one.name for one in view.classes]
@@ -449,10 +428,7 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=8,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(SETS, STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["given", "hidden"]))
 def test_memory_equals_table_and_log_after_every_step(
     home: Home, owner: int, first: list[list[str]], steps: list[tuple], share: float, truth: str
@@ -498,12 +474,7 @@ def test_label_vectors_keep_their_draws_and_their_log(
     def now(where: Home) -> tuple:
         with opened(where, owner, project) as learner:
             pool = learner.pool
-            return (
-                pool.test_rows.tolist(),
-                pool.control_cells.tolist(),
-                pool.cells.tolist(),
-                pool.open.tolist(),
-            )
+            return (pool.test_rows.tolist(), pool.control_cells.tolist(), pool.cells.tolist(), pool.open.tolist())
 
     name = f"p{len(managing.list_projects(Seat(home, owner)))}"
     project = vector_project(home, owner, name, control_share=share, test_share=share, question=question)

@@ -137,9 +137,7 @@ def test_scores_may_use_former_class_names(there: Seat) -> None:
         of_row = dict(zip(opened.learner.classes, opened.learner.table.candidate_weights[1], strict=False))
         pool = opened.learner.pool
         rows = np.array([1])
-        effective = dict(
-            zip(opened.learner.classes, pool.weights_of(rows, pool.candidates[rows])[0], strict=True)
-        )
+        effective = dict(zip(opened.learner.classes, pool.weights_of(rows, pool.candidates[rows])[0], strict=True))
     assert of_row
     assert effective["gnu"] == 0.5
     assert effective["cat"] == pytest.approx(0.3)
@@ -288,9 +286,7 @@ def test_agreement_is_share_of_equal_answers() -> None:
     found = reliability(LabelTable.from_cells(cells.assign(w="1"), roles))
     assert found is not None
     assert {one.name: one.agreement for one in found.voters} == {
-        "Ann": pytest.approx(
-            1 / 3
-        ),  # with Bob on the first row, not with Cy there, nor with Bob on the second
+        "Ann": pytest.approx(1 / 3),  # with Bob on the first row, not with Cy there, nor with Bob on the second
         "Bob": pytest.approx(1 / 3),
         "Cy": 0.0,
     }
@@ -345,11 +341,7 @@ def test_voter_figures_are_for_reviewers_only(home: Home, owner: int) -> None:
 def test_question_names_voters_to_reviewers_only(home: Home, owner: int) -> None:
     made = table(40)
     project = importing.create(Seat(home, owner), "voted", made)
-    people = {
-        owner: True,
-        annotator(home, owner, "Rita", "reviewer"): True,
-        annotator(home, owner, "Ada"): False,
-    }
+    people = {owner: True, annotator(home, owner, "Rita", "reviewer"): True, annotator(home, owner, "Ada"): False}
     for person, may_see in people.items():
         asked = loop.next_question(Seat(home, person, project))
         assert asked is not None
@@ -405,9 +397,7 @@ def test_existing_rows_are_skipped(there: Seat) -> None:
 
 
 @pytest.mark.parametrize("theirs", ["theirs", "new"])
-def test_concurrent_row_additions_all_succeed(
-    there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
-) -> None:
+def test_concurrent_row_additions_all_succeed(there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str) -> None:
     """Programs that send at once all get their rows added; the same rows sent twice at once are added once."""
     before, read = count(there), more_rows.read_rows
 
@@ -461,16 +451,12 @@ def test_row_records_need_right_before_reading(there: Seat, monkeypatch: pytest.
 
 
 def test_words_read_as_missing_are_reported(home: Home, owner: int) -> None:
-    cells = read_cells(
-        b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n3,third,NA\n"
-    )
+    cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n3,third,NA\n")
     roles = replace(suggest_roles(cells), unlabelled="all")
     assert roles.ignored == ("NA",)
     project = importing.create(Seat(home, owner), "birds", LabelTable.from_cells(cells, roles))
     added = row_records.append_rows(
-        Seat(home, owner, project),
-        [{"id": "6", "text": "na", "candidates": "NA|jay"}],
-        ["nothing-next-to-labels"],
+        Seat(home, owner, project), [{"id": "6", "text": "na", "candidates": "NA|jay"}], ["nothing-next-to-labels"]
     )
     assert any("'NA' was read as an empty cell" in note for note in added.notes)
     assert any("counts as certain" in note for note in added.notes)
@@ -495,7 +481,5 @@ def test_na_next_to_labels_is_class(home: Home, owner: int) -> None:
     cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     project = importing.create(Seat(home, owner), "birds", table)
-    added = row_records.append_rows(
-        Seat(home, owner, project), [{"id": "6", "text": "na", "candidates": "NA|jay"}]
-    )
+    added = row_records.append_rows(Seat(home, owner, project), [{"id": "6", "text": "na", "candidates": "NA|jay"}])
     assert added.new_classes == ("NA",)

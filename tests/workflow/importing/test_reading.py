@@ -58,9 +58,7 @@ def test_file_is_read_in_separate_process_only(monkeypatch: pytest.MonkeyPatch) 
 
 def test_file_is_read_by_chosen_options() -> None:
     upload = read_upload(path_of("md16.json"), ways={"item": "detection"})
-    assert [(way.name, list(way.options)) for way in upload.ways] == [
-        ("item", ["picture", "detection", "frame"])
-    ]
+    assert [(way.name, list(way.options)) for way in upload.ways] == [("item", ["picture", "detection", "frame"])]
     assert upload.cells["item"].tolist()[0] == "A/1.jpg#1"
     with pytest.raises(TableError, match="cannot be 'frame'"):
         read_upload(path_of("megadetector_classified.json"), ways={"item": "frame"})
@@ -329,8 +327,7 @@ def test_choosing_candidates_column_leaves_label_vectors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "form", "separator"),
-    [("bars", "list", "|"), ("shares", "weighted", ";"), ("json", "json", "|")],
+    ("column", "form", "separator"), [("bars", "list", "|"), ("shares", "weighted", ";"), ("json", "json", "|")]
 )
 def test_cell_form_of_newly_chosen_column_is_guessed(column: str, form: str, separator: str) -> None:
     guess = replace(GUESS, form="weighted", separator="/")
@@ -420,9 +417,7 @@ def test_unknown_role_is_refused() -> None:
 
 
 @given(
-    st.lists(st.sampled_from("abcdef"), unique=True, max_size=6),
-    st.sets(st.sampled_from("abcdef")),
-    st.integers(0, 6),
+    st.lists(st.sampled_from("abcdef"), unique=True, max_size=6), st.sets(st.sampled_from("abcdef")), st.integers(0, 6)
 )
 def test_freeing_column_keeps_remaining_pairs_matched(columns: list[str], taken: set[str], n: int) -> None:
     labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]

@@ -36,9 +36,7 @@ from workflow.server.settings import Settings
 
 
 ROWS = "".join(f"r{row},{'wren|robin' if row % 2 else 'robin|owl'},{row % 3}.png\n" for row in range(12))
-ZIP = make_zip(
-    {"birds.csv": f"id,labels,photo\n{ROWS}".encode()} | {f"{k}.png": picture(k) for k in range(3)}
-)
+ZIP = make_zip({"birds.csv": f"id,labels,photo\n{ROWS}".encode()} | {f"{k}.png": picture(k) for k in range(3)})
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
@@ -197,9 +195,7 @@ def test_limits_are_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
         home.close()
 
 
-def test_leftovers_of_killed_server_are_removed(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leftovers_of_killed_server_are_removed(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = (
         "import sys, tempfile; sys.path[0], tempfile.tempdir = sys.argv[1:]\n"
         "from workflow.importing.reading import read_upload\n"

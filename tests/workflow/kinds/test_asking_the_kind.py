@@ -100,9 +100,7 @@ def test_worker_trains_only_kinds_with_trained_models(home: Home, owner: int) ->
     assert kinds.version_key(project, 0) != kinds.version_key(project, 4)
 
 
-def test_log_is_counted_once_for_each_height(
-    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_is_counted_once_for_each_height(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, calls = kinds.KINDS[world.kind], []
     real = kind.count
 
@@ -148,9 +146,7 @@ def modules(folder: Path) -> set[str]:
 
 
 def names_of(protocol: type) -> set[str]:
-    functions = {
-        name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")
-    }
+    functions = {name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")}
     capabilities = {name for name, one in vars(protocol).items() if isinstance(one, property)}
     return functions | capabilities | set(protocol.__annotations__)
 
@@ -209,9 +205,7 @@ def test_kind_functions_have_protocol_parameters(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_kinds_do_not_import_each_other(name: str) -> None:
-    others = [
-        f"{room}.{other}" for room in ("workflow.kinds", "pages.parts") for other in KINDS if other != name
-    ]
+    others = [f"{room}.{other}" for room in ("workflow.kinds", "pages.parts") for other in KINDS if other != name]
     for room in ("workflow/kinds", "pages/parts"):
         for path in (ROOT / room / name).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):

@@ -125,9 +125,7 @@ def test_restart_reads_only_entries_after_checkpoint(home: Home, owner: int, pro
         {"model": "perceptron-max"},
     ],
 )
-def test_checkpoint_works_for_several_annotators_and_models(
-    home: Home, owner: int, settings: dict[str, Any]
-) -> None:
+def test_checkpoint_works_for_several_annotators_and_models(home: Home, owner: int, settings: dict[str, Any]) -> None:
     project = small_project(home, owner, "other", **settings)
     ada = annotator(home, owner, "Ada")
     for person in (owner, ada, owner, ada):
@@ -170,9 +168,7 @@ def damaged(whole: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize(
-    "how", ["empty", "half", "a bit", "text", "no state", "pickle", "plain pickle", "nothing"]
-)
+@pytest.mark.parametrize("how", ["empty", "half", "a bit", "text", "no state", "pickle", "plain pickle", "nothing"])
 def test_damaged_checkpoint_is_ignored_and_rebuilt(
     home: Home, owner: int, project: int, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:

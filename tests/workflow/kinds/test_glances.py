@@ -98,9 +98,7 @@ def test_changed_model_settings_are_shown_at_once(home: Home, owner: int) -> Non
     assert len(set(seen)) > 1, "no entry of the log says so, and the figure is another"
 
 
-def test_fit_ending_after_last_answer_is_shown(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fit_ending_after_last_answer_is_shown(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(ThreadTraining, "look", lambda _: None)
         seat = Seat(home, owner, vector_project(home, owner))
@@ -194,8 +192,7 @@ def test_glance_shows_first_image(home: Home, owner: int, monkeypatch: pytest.Mo
     seat.settle()
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == ""
     monkeypatch.setattr(
-        "workflow.rows.row.row_view",
-        lambda table, row: RowView(row, "r", "data:image/png;base64,AAAA", None, ()),
+        "workflow.rows.row.row_view", lambda table, row: RowView(row, "r", "data:image/png;base64,AAAA", None, ())
     )
     answer_next(home, owner, seat.project_id or 0)
     seat.settle()
@@ -219,9 +216,7 @@ def test_glance_shows_first_spectrogram(home: Home, owner: int, monkeypatch: pyt
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == picture, "it is drawn once"
 
 
-def test_full_disk_does_not_break_project_list(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_does_not_break_project_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 

@@ -162,9 +162,7 @@ def height_of(home: Home, project: int) -> int:
 
 
 @on_postgres
-def test_follower_applies_new_entries_in_background(
-    home: Home, other: Home, owner: int, project: int
-) -> None:
+def test_follower_applies_new_entries_in_background(home: Home, other: Home, owner: int, project: int) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
     follower = Follower(other)
     answer(there)
@@ -178,10 +176,7 @@ def test_follower_applies_new_entries_in_background(
     answer(there)
     assert follower.look(LONG) == {project: 4}, "its own, of which there is nothing to take in"
     answer(here)
-    with (
-        other.shelf.opened()[project].lock,
-        home.database.read() as session,
-    ):  # someone is at it: they take it in
+    with other.shelf.opened()[project].lock, home.database.read() as session:  # someone is at it: they take it in
         busy = threading.Thread(target=follower.look, args=(LONG,))
         busy.start()
         busy.join(LONG)
@@ -248,9 +243,7 @@ def change(home: Home, owner: int, project: int, **more: object) -> entries.LogE
     with home.database.write() as session:
         stored = projects.get(session, project)
         settings = dataclasses.replace(LearnerSettings.from_json(stored.settings), **more)  # type: ignore[arg-type]
-        return change_settings(
-            session, stored, settings, person_id=owner, why="so", score=0.5, strategy=CHECKS
-        )
+        return change_settings(session, stored, settings, person_id=owner, why="so", score=0.5, strategy=CHECKS)
 
 
 def test_model_entry_records_change_and_time(home: Home, owner: int, project: int) -> None:
@@ -265,13 +258,7 @@ def test_model_entry_records_change_and_time(home: Home, owner: int, project: in
     assert (again.labels, again.revision) == (("clpl",), 1)
     with home.database.read() as session:
         first, second = read_adoptions(session, projects.get(session, project))
-    assert (first.answers, first.model, first.automatic, first.by_checks, first.why) == (
-        1,
-        "clpl",
-        True,
-        True,
-        "so",
-    )
+    assert (first.answers, first.model, first.automatic, first.by_checks, first.why) == (1, "clpl", True, True, "so")
     assert (second.answers, second.before, second.model, second.automatic) == (2, "clpl", "clpl", False)
 
 

@@ -42,9 +42,7 @@ def seat(triage: AnyKind, home: Home, owner: int) -> Seat:
     return Seat(home, owner, project)
 
 
-def test_third_kind_is_imported_answered_and_exported(
-    triage: AnyKind, home: Home, owner: int, tmp_path: Path
-) -> None:
+def test_third_kind_is_imported_answered_and_exported(triage: AnyKind, home: Home, owner: int, tmp_path: Path) -> None:
     table: LabelTable = small_table()
     project = managing.create_project(Seat(home, owner), "triage", table)
     seat = Seat(home, owner, project)

@@ -12,9 +12,7 @@ from db.entries import NO_ROW, LogEntry
 IDS = [f"r|{k}" for k in range(5)]
 # Data that a database or a browser refuses: surrogates, NUL.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
-labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",", '"'])), max_size=3).map(
-    tuple
-)
+labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",", '"'])), max_size=3).map(tuple)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -59,9 +57,7 @@ def logs(draw: st.DrawFn, least: int = 1, most: int = 4) -> list[LogEntry]:
             note=draw(st.none() | texts),
             predicted=draw(st.none() | texts),
             flagged=draw(st.booleans()),
-            asked=draw(
-                st.none() | st.dictionaries(texts, texts | numbers | st.lists(texts, max_size=2), max_size=2)
-            ),
+            asked=draw(st.none() | st.dictionaries(texts, texts | numbers | st.lists(texts, max_size=2), max_size=2)),
         )
         for seq in range(1, draw(st.integers(least, most)) + 1)
     ]

@@ -24,16 +24,7 @@ from workflow.answering import undoing
 from workflow.kinds import KINDS
 from workflow.log.columns import COLUMNS, LATER, LogError, LogLine, read_log, write_log
 from workflow.log.lines import LogFooter, LogHeader, check_log_lines, read_log_lines, seal, write_log_lines
-from workflow.log.reading import (
-    Vote,
-    curve_points,
-    figure,
-    follow,
-    learner_entry,
-    number,
-    read_class_changes,
-    told_row,
-)
+from workflow.log.reading import Vote, curve_points, figure, follow, learner_entry, number, read_class_changes, told_row
 from workflow.projects import classes
 from workflow.rows.row import RowView
 from workflow.seat import Seat
@@ -138,11 +129,7 @@ def test_seals_match_their_documentation() -> None:
     for line in entries:
         assert json.loads(line)["sha256"] == before
         before = hashlib.sha256(line).hexdigest()
-    assert json.loads(footer) == {
-        "sha256": before,
-        "header_sha256": hashlib.sha256(header).hexdigest(),
-        "entries": 3,
-    }
+    assert json.loads(footer) == {"sha256": before, "header_sha256": hashlib.sha256(header).hexdigest(), "entries": 3}
 
 
 def test_head_of_empty_log_is_table_hash() -> None:
@@ -150,9 +137,7 @@ def test_head_of_empty_log_is_table_hash() -> None:
 
 
 def test_head_depends_on_table_and_log_only() -> None:
-    later = dataclasses.replace(
-        HEADER, project="Birds", settings={}, written_at=datetime(2027, 1, 1, tzinfo=UTC)
-    )
+    later = dataclasses.replace(HEADER, project="Birds", settings={}, written_at=datetime(2027, 1, 1, tzinfo=UTC))
     shorter, longer = written(three()[:2]), written(three(), header=later)
     assert shorter[1:3] == longer[1:3]
     assert json.loads(shorter[-1])["sha256"] == json.loads(longer[3])["sha256"] == seal(longer[2][:-1])
@@ -233,10 +218,7 @@ def test_truncated_log_is_found(log: list[LogEntry], data: st.DataObject) -> Non
 
 def test_later_column_keeps_earlier_seals() -> None:
     first, *rest = three()
-    lines, put = (
-        written([first]),
-        written([dataclasses.replace(first, asked={"form": "is", "about": ["wren"]})]),
-    )
+    lines, put = (written([first]), written([dataclasses.replace(first, asked={"form": "is", "about": ["wren"]})]))
     assert b"asked" not in lines[1]
     assert json.loads(put[1])["asked"] == {"form": "is", "about": ["wren"]}
     assert written([first, *rest])[1] == lines[1]
@@ -265,62 +247,32 @@ def test_changed_line_is_named(number: int) -> None:
         (lambda a, b, c, d, e: [], "Line 1 must be the header"),
         (lambda a, b, c, d, e: [b, c, d, e], "Line 1 must be the header"),
         (lambda a, b, c, d, e: [a, a, b, c, d, e], "Line 2 was changed: it has 'winnow_log'"),
-        (
-            lambda a, b, c, d, e: [a, c, d, e],
-            "Line 2 holds entry 2, but entry 1 is not before it: removed, or",
-        ),
+        (lambda a, b, c, d, e: [a, c, d, e], "Line 2 holds entry 2, but entry 1 is not before it: removed, or"),
         (lambda a, b, c, d, e: [a, d, e], "Line 2 holds entry 3, but entries 1 to 2 are not before it"),
-        (
-            lambda a, b, c, d, e: [a, b, b, c, d, e],
-            "Line 3 holds entry 1, which belongs before: it was added",
-        ),
+        (lambda a, b, c, d, e: [a, b, b, c, d, e], "Line 3 holds entry 1, which belongs before: it was added"),
         (lambda a, b, c, d, e: [a, b, d, c, e], "Line 3 holds entry 3, but entry 2 is not before it"),
-        (
-            lambda a, b, c, d, e: [a, b, c, e],
-            "Line 4 closes the log, but it counts 3 and the file has 2 entries",
-        ),
+        (lambda a, b, c, d, e: [a, b, c, e], "Line 4 closes the log, but it counts 3 and the file has 2 entries"),
         (lambda a, b, c, d, e: [a, b, c, d], "ends after 3 entries without the line that closes the log"),
         (lambda a, b, c, d, e: [a, b, c, d, e, e], "Line 6 was added: the log is closed before it"),
-        (
-            lambda a, b, c, d, e: [a, b, c[:-1] + b" \n", d, e],
-            "Line 3 was changed: it is no JSON object as Winnow",
-        ),
+        (lambda a, b, c, d, e: [a, b, c[:-1] + b" \n", d, e], "Line 3 was changed: it is no JSON object as Winnow"),
         (lambda a, b, c, d, e: [a, b, c[:-9], b"\n", d, e], "Line 3 was changed: it is no JSON object"),
-        (
-            lambda a, b, c, d, e: [a, b, b"[" * 99_999 + b"\n", d, e],
-            "Line 3 was changed: it is no JSON object",
-        ),
+        (lambda a, b, c, d, e: [a, b, b"[" * 99_999 + b"\n", d, e], "Line 3 was changed: it is no JSON object"),
         (lambda a, b, c, d, e: [a, b, b"[]\n", d, e], "Line 3 was changed: it is no JSON object as Winnow"),
         (lambda a, b, c, d, e: [a, b, b"{}\n", d, e], "Line 3 was changed: it lacks 'sha256'"),
         (lambda a, b, c, d, e: [a, b, c, d, e[:-1]], "Line 5 was changed"),
-        (
-            lambda *lines: forged(list(lines), 1, project="Other"),
-            "Line 5 closes the log, but it does not fit line 1",
-        ),
+        (lambda *lines: forged(list(lines), 1, project="Other"), "Line 5 closes the log, but it does not fit line 1"),
         (lambda *lines: forged(list(lines), 1, table_sha256="0"), "Line 1 was changed"),
         (lambda *lines: forged(list(lines), 1, written_at="now"), "Line 1 was changed: it is no header"),
         (lambda *lines: forged(list(lines), 1, winnow_log=3), "Line 1: the form of this log has number 3"),
         (lambda *lines: forged(list(lines), 1, more=2), "Line 1 was changed: it is no header"),
-        (
-            lambda *lines: forged(list(lines), 4, note="x"),
-            "Line 5 closes the log, but it does not fit line 4",
-        ),
-        (
-            lambda *lines: forged(list(lines), 5, sha256=""),
-            "Line 5 closes the log, but it does not fit line 4",
-        ),
-        (
-            lambda *lines: forged(list(lines), 2, seconds="1"),
-            "Line 2 was changed: 'seconds' must be a number. Got '1'",
-        ),
+        (lambda *lines: forged(list(lines), 4, note="x"), "Line 5 closes the log, but it does not fit line 4"),
+        (lambda *lines: forged(list(lines), 5, sha256=""), "Line 5 closes the log, but it does not fit line 4"),
+        (lambda *lines: forged(list(lines), 2, seconds="1"), "Line 2 was changed: 'seconds' must be a number. Got '1'"),
         (lambda *lines: forged(list(lines), 2, flagged=1), "'flagged' must be true or false. Got 1."),
         (lambda *lines: forged(list(lines), 2, seq=True), "'seq' must be a whole number. Got True."),
         (lambda *lines: forged(list(lines), 2, labels=[1]), "'labels' must be a list of texts"),
         (lambda *lines: forged(list(lines), 2, token=None), "'token' must be text. Got None."),
-        (
-            lambda *lines: forged(list(lines), 2, at="noon"),
-            "Line 2 was changed: 'at' must be a time. Got 'noon'.",
-        ),
+        (lambda *lines: forged(list(lines), 2, at="noon"), "Line 2 was changed: 'at' must be a time. Got 'noon'."),
     ],
 )
 def test_each_fault_has_its_message(change: object, sentence: str) -> None:
@@ -449,9 +401,7 @@ def test_exported_log_contains_class_changes(home: Home, owner: int, project: in
     with home.database.read() as session:
         log = entries.after(session, project, 0)
     names = {"owner": owner, "Ada": ada}
-    back = [
-        dataclasses.replace(line.entry, person_id=names[line.annotator]) for line in read_log(data, project)
-    ]
+    back = [dataclasses.replace(line.entry, person_id=names[line.annotator]) for line in read_log(data, project)]
     assert back == log
     assert class_changes(map(learner_entry, back)) == (ClassChange(4, "add", ("d|e",)),)
 
@@ -495,9 +445,7 @@ def test_row_shows_what_annotators_see() -> None:
 
 def test_figure_is_last_known_point() -> None:
     nan = np.nan
-    points = curve_points(
-        np.array([0, 2]), *(np.array(part) for part in ([nan, 0.5], [nan, 0.25], [nan, 0.75]))
-    )
+    points = curve_points(np.array([0, 2]), *(np.array(part) for part in ([nan, 0.5], [nan, 0.25], [nan, 0.75])))
     assert points[0] == {"answers": 0, "value": None, "low": None, "high": None}
     assert figure("accuracy", "test rows", points) == {
         "name": "accuracy",

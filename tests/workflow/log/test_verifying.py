@@ -77,9 +77,7 @@ def work(world: KindWorld, seat: Seat, ada: Seat) -> None:
 # Logs that hold
 
 
-def test_log_with_every_kind_of_entry_is_valid(
-    world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path
-) -> None:
+def test_log_with_every_kind_of_entry_is_valid(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
     work(world, seat, ada)
     lines = write(seat, tmp_path / "log.jsonl")
     (alone,) = verify_project(seat)
@@ -87,9 +85,7 @@ def test_log_with_every_kind_of_entry_is_valid(
     assert alone == again
     assert alone.entries == file.entries == len(lines) - 2
     assert alone.head == file.head == verify_file(tmp_path / "log.jsonl").head == seal(lines[-2][:-1])
-    assert (
-        str(alone) == f"Project {seat.project_id}: the log holds: {alone.entries} entries, head {alone.head}"
-    )
+    assert str(alone) == f"Project {seat.project_id}: the log holds: {alone.entries} entries, head {alone.head}"
     assert str(file).startswith(f"log.jsonl: all of the log of project {seat.project_id} holds: ")
 
 
@@ -102,9 +98,7 @@ def test_earlier_log_file_is_a_beginning(world: KindWorld, seat: Seat, ada: Seat
     project, file = verify_project(seat, early)
     assert project.entries > file.entries == len(lines) - 2
     assert f"early.jsonl: the beginning, of {project.entries} entries, of the log of project" in str(file)
-    assert write(seat, tmp_path / "now.jsonl")[1 : len(lines) - 1] == lines[1:-1], (
-        "the same lines, byte for byte"
-    )
+    assert write(seat, tmp_path / "now.jsonl")[1 : len(lines) - 1] == lines[1:-1], "the same lines, byte for byte"
 
 
 def test_empty_log_is_valid(seat: Seat, tmp_path: Path) -> None:
@@ -153,9 +147,7 @@ def grown(seat: Seat, tmp_path: Path) -> None:
     more_rows.add_rows(seat, more_rows.read_rows(seat, importing.read_upload(tmp_path / "more.csv")))
 
 
-def test_log_with_added_rows_is_valid_with_earlier_seals(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_log_with_added_rows_is_valid_with_earlier_seals(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     seat, early = Seat(home, owner, project), tmp_path / "early.jsonl"
     answer_next(home, owner, project)
     lines = write(seat, early)
@@ -183,9 +175,7 @@ def test_anonymous_log_file_is_a_beginning(home: Home, owner: int, project: int,
 # Logs that do not
 
 
-def test_wrong_table_before_added_rows_is_reported(
-    home: Home, owner: int, project: int, tmp_path: Path
-) -> None:
+def test_wrong_table_before_added_rows_is_reported(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     seat = Seat(home, owner, project)
     grown(seat, tmp_path)
     verify_project(seat)
@@ -214,22 +204,13 @@ def told(home: Home, owner: int) -> Seat:
             """UPDATE entries SET labels = '["cat"]' WHERE seq = 1""",
             "Entry 1 of the log says 'bee' were there after it; table and log give 'cat'",
         ),
-        (
-            """UPDATE entries SET kind = 'not' WHERE seq = 1""",
-            "Entry 1 of the log says 'bee' were there after it",
-        ),
-        (
-            """UPDATE entries SET after = '["ant"]' WHERE seq = 1""",
-            "Entry 1 of the log says 'ant' were there after it",
-        ),
+        ("""UPDATE entries SET kind = 'not' WHERE seq = 1""", "Entry 1 of the log says 'bee' were there after it"),
+        ("""UPDATE entries SET after = '["ant"]' WHERE seq = 1""", "Entry 1 of the log says 'ant' were there after it"),
         (
             """UPDATE entries SET before = '["ant"]' WHERE seq = 2""",
             "Entry 2 of the log says 'ant' were there before it",
         ),
-        (
-            """UPDATE entries SET before = '[]' WHERE seq = 2""",
-            "Entry 2 of the log says none were there before it",
-        ),
+        ("""UPDATE entries SET before = '[]' WHERE seq = 2""", "Entry 2 of the log says none were there before it"),
         (
             """UPDATE entries SET labels = '["dog"]' WHERE seq = 1""",
             "Entry 1 of the log is impossible after those before it: Entry 1 about",

@@ -77,11 +77,7 @@ def test_model_is_chosen_and_returned_to_automatic(choosing_seat: Seat, findings
         (one.before, one.model, one.automatic, one.by_comparison)
         for one in showing.model_story(choosing_seat).adoptions
     ]
-    assert found == [
-        ("plknn", "clpl", True, True),
-        ("clpl", "plknn", False, False),
-        ("plknn", "plknn", True, False),
-    ]
+    assert found == [("plknn", "clpl", True, True), ("clpl", "plknn", False, False), ("plknn", "plknn", True, False)]
     choosing.adopt(choosing_seat, "clpl")
     assert managing.learner_settings(choosing_seat)["C"] == 10.0, "as the comparison found it"
 
@@ -129,9 +125,7 @@ def test_model_change_is_no_answer(choosing_seat: Seat, findings: Findings) -> N
 
 def test_only_owners_choose_model(choosing_seat: Seat) -> None:
     ada = Seat(
-        choosing_seat.home,
-        annotator(choosing_seat.home, choosing_seat.person_id, "Ada"),
-        choosing_seat.project_id,
+        choosing_seat.home, annotator(choosing_seat.home, choosing_seat.person_id, "Ada"), choosing_seat.project_id
     )
     for act in (choosing.compare_now, choosing.cancel, choosing.back_to_automatic, choosing.measure):
         with pytest.raises(NotAllowed):
@@ -178,9 +172,7 @@ def test_table_is_measured_by_its_truth(findings: Findings) -> None:
     assert (found.rows, found.checks) == (60, 60)
 
 
-def test_incomparable_project_says_why(
-    home: Home, owner: int, choosing_seat: Seat, findings: Findings
-) -> None:
+def test_incomparable_project_says_why(home: Home, owner: int, choosing_seat: Seat, findings: Findings) -> None:
     with pytest.raises(CannotCompare, match="nothing to compare"):
         choosing.measure(Seat(home, owner, vector_project(home, owner)))
     with pytest.raises(CannotCompare, match="nothing to compare"):
@@ -240,9 +232,7 @@ def test_accuracy_by_blind_checks_has_its_interval(home: Home, owner: int, findi
     assert view.lines[-1].interval is None
 
 
-def test_accuracy_of_adopted_model_is_marked_as_optimistic(
-    home: Home, owner: int, findings: Findings
-) -> None:
+def test_accuracy_of_adopted_model_is_marked_as_optimistic(home: Home, owner: int, findings: Findings) -> None:
     project = small_project(home, owner, model="plknn", control_share=0.5, test_share=0.0)
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     answer_truly(home, owner, project, 45)
@@ -261,9 +251,7 @@ def test_accuracy_of_adopted_model_is_marked_as_optimistic(
     assert (story.adoptions, story.by_checks) == ((), True), "the one in force was chosen to stay"
 
 
-def test_watched_value_changes_with_comparison_or_settings(
-    home: Home, owner: int, findings: Findings
-) -> None:
+def test_watched_value_changes_with_comparison_or_settings(home: Home, owner: int, findings: Findings) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     seen = [showing.watched(seat)]
     choosing.compare_now(seat)
@@ -362,9 +350,7 @@ def test_outdated_versions_are_deleted_with_their_state(tmp_path: Path, versions
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 
-def test_shared_state_of_newest_version_survives_clock_change(
-    tmp_path: Path, versions: list[Version]
-) -> None:
+def test_shared_state_of_newest_version_survives_clock_change(tmp_path: Path, versions: list[Version]) -> None:
     for version in versions:
         write_version(tmp_path / f"{version.number}.npy", version)
         for path in tmp_path.glob("rounds-*.npz"):  # each was written when the clock showed less

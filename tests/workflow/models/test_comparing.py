@@ -197,9 +197,7 @@ def test_chosen_model_is_compared_on_request_only(
     assert adoptions(home, project) == ()
 
 
-def test_label_vectors_are_never_compared(
-    home: Home, owner: int, worker: ComparingWorker, findings: Findings
-) -> None:
+def test_label_vectors_are_never_compared(home: Home, owner: int, worker: ComparingWorker, findings: Findings) -> None:
     project = vector_project(home, owner)
     worker.look()
     assert findings.calls == []
@@ -406,9 +404,7 @@ def test_progress_is_reported_and_training_continues(
     def look(done: int, _total: int, _name: str) -> None:
         running = showing.running_now(Seat(home, owner, project))
         assert running is not None
-        told.append(
-            (running.begun, running.done, running.total, running.fitting, newest_version(home, other))
-        )
+        told.append((running.begun, running.done, running.total, running.fitting, newest_version(home, other)))
         if done == 0:
             answer_next(home, owner, other)
 
@@ -480,9 +476,7 @@ def test_comparison_is_suspended_after_two_killed_workers(
     killed(home)
     running = showing.running_now(Seat(home, owner, project))
     assert running is not None
-    assert (running.begun, running.fault) == (False, None), (
-        "one death may be anything: it waits for another worker"
-    )
+    assert (running.begun, running.fault) == (False, None), "one death may be anything: it waits for another worker"
     killed(home)
     worker.look()
     running = showing.running_now(Seat(home, owner, project))
@@ -539,9 +533,7 @@ def test_missing_cluster_is_reported_and_blocks_comparison(
     worker.compare_due()
     worker.compare_due()
     ((where, folder, patience, _),) = tried
-    assert (where, patience) == ("tcp://10.0.0.1:8786", 0), (
-        "training does not wait for it, and not again at once"
-    )
+    assert (where, patience) == ("tcp://10.0.0.1:8786", 0), "training does not wait for it, and not again at once"
     assert told_of(home, owner, project) == (
         "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison waits for it. It is "
         "tried again in 10 seconds."
@@ -609,9 +601,7 @@ def test_fits_of_cancelled_cluster_comparison_are_removed(
     assert not folder.exists()
 
 
-def test_block_comparison_equals_worker_comparison(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_block_comparison_equals_worker_comparison(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The findings, without the seconds."""
     here = comparing.make_comparer(home, project)[0].compare()
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
@@ -630,9 +620,7 @@ def test_table_too_small_to_compare_is_explained(
     home: Home, owner: int, worker: ComparingWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner)
-    made = project_acts.create_project(
-        seat, "four", small_table(4), LearnerSettings(model="automatic", test_share=0.0)
-    )
+    made = project_acts.create_project(seat, "four", small_table(4), LearnerSettings(model="automatic", test_share=0.0))
     assert worker.look()
     assert "too few to compare models" in str(latest(home, made).fault)
     assert not [one for one in caplog.records if one.exc_info]

@@ -71,11 +71,7 @@ def test_comparison_adopts_features_after_forty_answers(
     answer(home, owner, project, FEWEST_ANSWERED)
     assert worker.look()
     stored = settings_of(home, project)
-    assert (stored["features"], stored["adopted_features"], stored["adopted"]) == (
-        "automatic",
-        MEANING,
-        "kernelridge",
-    )
+    assert (stored["features"], stored["adopted_features"], stored["adopted"]) == ("automatic", MEANING, "kernelridge")
     _, last = adoptions(home, project)
     assert last.why == "meaning: 95% of 40 answered rows where meaning with built-in features had 60%"
     assert (last.before, last.model, last.by_comparison) == ("kernelridge", "kernelridge", True)
@@ -87,9 +83,7 @@ def test_comparison_adopts_features_after_forty_answers(
     assert story.gain == "Meaning: 95% of 40 answered rows where built-in features had 50%."
 
 
-def test_features_chosen_by_hand_stay(
-    home: Home, owner: int, findings: Findings, shares: dict[int, float]
-) -> None:
+def test_features_chosen_by_hand_stay(home: Home, owner: int, findings: Findings, shares: dict[int, float]) -> None:
     findings.kappas = {"plknn": 0.5}
     project, worker, wide = project_of(home, owner, features=WORDS), ComparingWorker(home, "one"), widths()
     shares.update({wide[BOTH]: 0.6, wide[WORDS]: 0.5, wide[MEANING]: 0.95})
@@ -112,9 +106,7 @@ def test_owner_changes_features(home: Home, owner: int) -> None:
     managing.change_learner(seat, features=WORDS)
     with opened(home, owner, project) as learner:
         assert learner.graph is not None
-        assert (learner.graph.neighbors != by_meaning).any(), (
-            "neighbours stored for other features are not used"
-        )
+        assert (learner.graph.neighbors != by_meaning).any(), "neighbours stored for other features are not used"
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,7 @@ def folder_of(tmp_path: Path, name: str) -> Path:
 def test_ranked_rows_match_ranker(tmp_path: Path) -> None:
     X, sets = rows_and_sets(400)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [150, 300])
-    ranking = rank_files(
-        Inline(), path, folder_of(tmp_path, "parts"), most=50, n_neighbors=6, block=90, search="exact"
-    )
+    ranking = rank_files(Inline(), path, folder_of(tmp_path, "parts"), most=50, n_neighbors=6, block=90, search="exact")
     # Features that are not scaled to float32 would differ in the last bits alone.
     ranker = EffectRanker("apl", 6).fit(X, sets)
     assert ranking.scores == pytest.approx(ranker.scores_[ranker.top(50)], abs=1e-4)
@@ -53,12 +51,7 @@ def test_ranked_rows_match_ranker(tmp_path: Path) -> None:
     assert ranking.told() == "400 rows; exact neighbours."
     lines = list(csv.reader(io.StringIO(ranking.to_csv().decode())))
     assert lines[0] == ["place", "row", "score", "candidates"]
-    assert lines[1] == [
-        "1",
-        str(ranking.rows[0] + 1),
-        str(ranking.scores[0]),
-        "|".join(ranking.candidates[0]),
-    ]
+    assert lines[1] == ["1", str(ranking.rows[0] + 1), str(ranking.scores[0]), "|".join(ranking.candidates[0])]
     assert len(lines) == 51
 
 
@@ -81,9 +74,7 @@ def test_rank_uses_configured_runner_and_data_folder(tmp_path: Path, monkeypatch
     X, sets = rows_and_sets(300)
     path = write_arrays(tmp_path / "t", X, sets, NAMES)
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
-    ranking = rank_on(
-        settings, path, block=100, n_neighbors=5, search="approximate", recall=0.5, reverse=True
-    )
+    ranking = rank_on(settings, path, block=100, n_neighbors=5, search="approximate", recall=0.5, reverse=True)
     assert "cells" in ranking.told()
     assert len(ranking.reverse) == 3
     assert all((blocks_folder(settings) / name).exists() for name in ranking.reverse)
@@ -94,9 +85,7 @@ def test_rank_uses_configured_runner_and_data_folder(tmp_path: Path, monkeypatch
     monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)
     with pytest.raises(RankingError, match=r"tcp://127\.0\.0\.1:1"):
         rank_on(elsewhere, path)
-    with pytest.raises(
-        RankingError, match=r"n_neighbors must be from 2 to the number of rows, 300\. Got 301"
-    ):
+    with pytest.raises(RankingError, match=r"n_neighbors must be from 2 to the number of rows, 300\. Got 301"):
         rank_on(settings, path, n_neighbors=301)
 
 
@@ -146,9 +135,7 @@ def test_inline_pool_and_cluster_rank_identically(tmp_path: Path) -> None:
     assert len(one[0]) > 40
 
 
-def kill_at_random(
-    pids: Callable[[], list[int]], kills: int, moments: int
-) -> Callable[[str, int, int], None]:
+def kill_at_random(pids: Callable[[], list[int]], kills: int, moments: int) -> Callable[[str, int, int], None]:
     """Progress that kills one of the processes at `kills` of the first `moments` calls."""
     dice = random.Random(0)
     chosen, count = set(dice.sample(range(moments), kills)), iter(range(10**9))
@@ -185,9 +172,7 @@ def test_killed_workers_leave_same_files(tmp_path: Path, kills: int) -> None:
             return found
 
         runner = make_runner(cluster.scheduler_address, folder)
-        found = rank_files(
-            runner, path, folder, progress=kill_at_random(pids, kills, len(calls) * 4 // 5), **told
-        )
+        found = rank_files(runner, path, folder, progress=kill_at_random(pids, kills, len(calls) * 4 // 5), **told)
         runner.close()
     assert (found.rows, found.scores, found.n_rows) == (expected.rows, expected.scores, expected.n_rows)
     assert parts_of(folder) == parts_of(calm)

@@ -140,9 +140,7 @@ def test_training_that_kills_workers_is_suspended(
 
     managing.change_learner(Seat(home, owner, project), C=0.5)  # other settings may need less
     assert train_due(home, worker) == [project]
-    assert training.training_state(Seat(home, owner, project)) == training.TrainingState(
-        running=False, fault=None
-    )
+    assert training.training_state(Seat(home, owner, project)) == training.TrainingState(running=False, fault=None)
 
     managing.change_learner(Seat(home, owner, project), C=None)
     assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
@@ -168,9 +166,7 @@ def test_suspended_training_is_retried_once(
     assert (last.ended, last.deaths) == (True, 0)
 
 
-def test_orderly_worker_end_counts_no_death(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_orderly_worker_end_counts_no_death(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def told_to_end(self: object, progress: Callable[[int, float], None]) -> None:
         stop.set()
         progress(1, 0.0)

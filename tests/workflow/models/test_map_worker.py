@@ -82,9 +82,7 @@ def test_layout_that_kills_workers_is_suspended(seat: Seat, wished: Wish, worker
     now = datetime.now(UTC)
     for died in ("first", "second"):
         with seat.home.database.write() as session:
-            trained.take_lease(
-                session, wished.project_id, died, wished.table_hash, now, now, map_layouts.TASK
-            )
+            trained.take_lease(session, wished.project_id, died, wished.table_hash, now, now, map_layouts.TASK)
         assert instance_map(seat).coming, "one death may be anything"
     worker.lay_out(wished)
     shown = instance_map(seat)
@@ -101,11 +99,7 @@ def test_layout_request_of_archived_project_is_dropped(seat: Seat, wished: Wish,
 
 
 def test_lost_database_keeps_layout_request(
-    seat: Seat,
-    wished: Wish,
-    worker: MapWorker,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def away(_: Wish) -> None:
         raise OSError("away")

@@ -118,9 +118,7 @@ def test_questions_are_random_until_neighbours_are_found(
     watched = progress.watched(seat)
 
     worker.find_neighbors()
-    with (
-        monkeypatch.context() as looked
-    ):  # without a wish no project is asked, of which there may be a thousand
+    with monkeypatch.context() as looked:  # without a wish no project is asked, of which there may be a thousand
         looked.setattr("db.projects.listed", lambda _: pytest.fail("projects were asked"))
         assert not anything_to_do(seat.home)
     assert progress.watched(seat) != watched
@@ -148,11 +146,7 @@ def test_second_server_loads_neighbours(seat: Seat, worker: NeighborWorker) -> N
 
 @pytest.fixture
 def environment(home: Home) -> dict[str, str]:
-    return {
-        **os.environ,
-        "WINNOW_HOME": str(home.settings.home),
-        "WINNOW_DATABASE_URL": home.settings.database_url,
-    }
+    return {**os.environ, "WINNOW_HOME": str(home.settings.home), "WINNOW_DATABASE_URL": home.settings.database_url}
 
 
 def test_killed_neighbour_search_is_continued_by_next_worker(
@@ -200,9 +194,7 @@ def test_failed_neighbour_search_is_reported_and_retried(
     assert_as_folded(seat)
 
 
-def test_neighbours_are_found_at_once_without_request_file(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_neighbours_are_found_at_once_without_request_file(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     (wish,) = (seat.home.settings.home / "graphs").glob("*.wish")
     wish.unlink()
 

@@ -19,14 +19,7 @@ from workflow.access import NotAllowed
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import leases, random_order
-from workflow.models.random_order import (
-    GROWTH,
-    LEAST_ANSWERS,
-    LEAST_NEW,
-    LogCounts,
-    RandomOrderWorker,
-    is_due,
-)
+from workflow.models.random_order import GROWTH, LEAST_ANSWERS, LEAST_NEW, LogCounts, RandomOrderWorker, is_due
 from workflow.projects import progress
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -80,9 +73,7 @@ def test_estimate_is_due_once_after_first_answers(
     assert latest(home, project) == first
 
 
-def test_estimate_is_stored_for_all_answers(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker
-) -> None:
+def test_estimate_is_stored_for_all_answers(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
     seen = progress.watched(Seat(home, owner, project))
     worker.look()
@@ -111,9 +102,7 @@ def test_estimate_without_truth_or_checks_says_why(home: Home, owner: int, worke
     assert "no blind checks" in proof.missing
 
 
-def test_only_owner_requests_estimate(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker
-) -> None:
+def test_only_owner_requests_estimate(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
     answer_truly(home, owner, project, 3)
     ada = annotator(home, owner, "ada")
     with pytest.raises(NotAllowed):
@@ -158,17 +147,12 @@ def test_failed_estimate_is_explained_and_others_continue(
 
     monkeypatch.setattr(RandomOrderRuns, "measure", measure)
     worker.look()
-    assert (latest(home, project).state, latest(home, project).fault) == (
-        FAILED,
-        "the model cannot be fitted",
-    )
+    assert (latest(home, project).state, latest(home, project).fault) == (FAILED, "the model cannot be fitted")
     assert latest(home, other).state == DONE
     assert "failed: the model cannot be fitted" in view(home, owner, project).proof.missing
 
 
-def test_estimate_of_dead_worker_is_taken_over(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker
-) -> None:
+def test_estimate_of_dead_worker_is_taken_over(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
     progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)
@@ -184,9 +168,7 @@ def test_estimate_of_dead_worker_is_taken_over(
     assert (done.state, done.answers) == (DONE, LEAST_ANSWERS)
 
 
-def test_failed_work_is_not_shown_as_running(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker
-) -> None:
+def test_failed_work_is_not_shown_as_running(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
     progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)

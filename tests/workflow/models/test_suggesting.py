@@ -100,9 +100,7 @@ def test_suggested_labels_are_limited_to_project_classes(home: Home, owner: int)
     found = suggest(seat, "pitch")
     assert (found.classes, found.unknown) == (("Roe deer",), ("Red fox",))
     pitch_classifier(home, "noise\nsilence\n")
-    with pytest.raises(
-        EncoderError, match=r"None of the 2 labels of pitch, such as 'noise', 'silence', is a class"
-    ):
+    with pytest.raises(EncoderError, match=r"None of the 2 labels of pitch, such as 'noise', 'silence', is a class"):
         suggest(seat, "pitch")
 
 

@@ -76,9 +76,7 @@ def test_first_version_is_due_at_once_and_next_after_n_answers(
 def test_one_answer_is_learned_after_a_while(
     home: Home, owner: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = small_project(
-        home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=3600.0
-    )
+    project = small_project(home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=3600.0)
     assert train_due(home, worker) == [0]
     answer_next(home, owner, project)
     assert train_due(home, worker) == []
@@ -174,18 +172,12 @@ def test_former_model_is_reused_when_chosen_again(
         assert learner.version_published == 0
 
 
-def test_worker_process_publishes_and_ends_with_its_parent(
-    home: Home, owner: int, training_project: int
-) -> None:
+def test_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: int, training_project: int) -> None:
     settings = home.settings
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "worker.py"), "--with-parent"],
         stdin=subprocess.PIPE,
-        env={
-            "WINNOW_HOME": str(settings.home),
-            "WINNOW_DATABASE_URL": settings.database_url,
-            "PATH": "/usr/bin:/bin",
-        },
+        env={"WINNOW_HOME": str(settings.home), "WINNOW_DATABASE_URL": settings.database_url, "PATH": "/usr/bin:/bin"},
         cwd=settings.home,
     )
     try:
@@ -324,11 +316,7 @@ def test_files_of_former_models_are_removed(
 
 @on_sqlite
 def test_failing_database_is_reported_once_and_awaited(
-    home: Home,
-    owner: int,
-    worker: training.Worker,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Home, owner: int, worker: training.Worker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "POLL", 0.001)
     monkeypatch.setattr(training, "AGAIN", 0.001)
@@ -389,9 +377,7 @@ def test_due_work_is_listed_until_finished(home: Home, owner: int) -> None:
         )
 
     with home.database.read() as session:
-        in_use = {
-            one.id for one in find_waiting(home, bool, trained.RANDOM_ORDERS.latest, lambda *_: True)[0]
-        }
+        in_use = {one.id for one in find_waiting(home, bool, trained.RANDOM_ORDERS.latest, lambda *_: True)[0]}
         assert {first, second, third} <= in_use
         assert trained.RANDOM_ORDERS.latest(session, first) is None
     assert [project.id for project in found()[0]] == [first]
@@ -421,14 +407,7 @@ def test_missing_server_is_retried_with_growing_delay() -> None:
         waits.append(now - begun)
     assert waits == [10, 20, 40, 80, 160, 300, 300, 300]
     assert (waits[0], waits[-1]) == (FIRST, LAST)
-    assert told[:6] == [
-        "10 seconds.",
-        "20 seconds.",
-        "40 seconds.",
-        "80 seconds.",
-        "3 minutes.",
-        "5 minutes.",
-    ]
+    assert told[:6] == ["10 seconds.", "20 seconds.", "40 seconds.", "80 seconds.", "3 minutes.", "5 minutes."]
 
 
 def test_delay_restarts_after_server_was_reached() -> None:
@@ -500,10 +479,7 @@ def test_impossible_replay_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
         ((settings(tmp_path), vectors, ["random"]), "Labelling runs of label vectors are not replayed"),
         ((settings(tmp_path), table, ["best"]), "There is no strategy 'best'"),
         ((settings(tmp_path), table, ["moves"]), "Run 1 by moves cannot be done"),
-        (
-            (settings(tmp_path, "tcp://127.0.0.1:1"), table, ["random"]),
-            "No Dask scheduler answers at tcp://127",
-        ),
+        ((settings(tmp_path, "tcp://127.0.0.1:1"), table, ["random"]), "No Dask scheduler answers at tcp://127"),
     ):
         with pytest.raises(CannotSimulate, match=f"The runs cannot be replayed: {words}"):
             replay_table(*told)

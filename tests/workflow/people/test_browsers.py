@@ -90,11 +90,7 @@ def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.M
     assert before.last_seen_at is not None
     assert after.last_seen_at is not None
     assert after.last_seen_at - before.last_seen_at >= timedelta(hours=1)
-    assert (after.created_at, after.address, after.browser) == (
-        before.created_at,
-        "192.0.2.1",
-        "Safari on macOS",
-    )
+    assert (after.created_at, after.address, after.browser) == (before.created_at, "192.0.2.1", "Safari on macOS")
     with unwritable(home):
         browsers.see(home, number)  # fails silently
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
@@ -124,10 +120,7 @@ def test_disabled_person_cannot_change_account(home: Home, chief: Seat) -> None:
             "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1",
             "Safari on iPhone",
         ),
-        (
-            "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36",
-            "Chrome on Android",
-        ),
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36", "Chrome on Android"),
         ("curl/8.5.0", "Another program"),
         ("", "Another program"),
         ("<script>", "Another program"),
@@ -208,9 +201,7 @@ def test_cache_is_bypassed_if_database_stamp_is_unavailable(
     assert len(asked) == 2
 
 
-def test_cache_equals_database_after_any_change(
-    home: Home, chief: Seat, known_browsers_elsewhere: Home
-) -> None:
+def test_cache_equals_database_after_any_change(home: Home, chief: Seat, known_browsers_elsewhere: Home) -> None:
     """Sign-ins are opened and ended, people disabled and restored, here and by another process."""
     rng = np.random.default_rng(3)
     people = [add_person(chief, name).person_id for name in ("Ada", "Bob")]
@@ -219,10 +210,7 @@ def test_cache_equals_database_after_any_change(
     for _ in range(60):
         where, person = (home, known_browsers_elsewhere)[rng.integers(2)], people[rng.integers(2)]
         owner, act = Seat(where, chief.person_id), rng.choice(["open", "open", "end", "disable", "let in"])
-        if (
-            act == "open"
-            and next(one for one in team.list_people(chief) if one.id == person).disabled_at is None
-        ):
+        if act == "open" and next(one for one in team.list_people(chief) if one.id == person).disabled_at is None:
             opened.append((person, *open_one(Seat(where, person))))
         elif act == "end" and opened:
             of, number, _secret = opened[rng.integers(len(opened))]
@@ -235,9 +223,7 @@ def test_cache_equals_database_after_any_change(
             with home.database.read() as session:
                 truth = sign_ins.find_sign_in(session, secret_hash(secret), datetime.now(UTC))
             told.append(truth is not None)
-            assert [browsers.signed_in(one, secret) for one in (home, known_browsers_elsewhere, home)] == [
-                truth
-            ] * 3
+            assert [browsers.signed_in(one, secret) for one in (home, known_browsers_elsewhere, home)] == [truth] * 3
     assert {*told} == {True, False}
 
 
@@ -315,12 +301,7 @@ def test_settings_can_make_unknown_users_annotators(open_with: Opener) -> None:
 
 def test_only_verified_email_counts(home: Home, chief: Seat) -> None:
     add_person(chief, "ada@example.org")
-    for wrong in (
-        {"email_verified": False},
-        {"email_verified": "true"},
-        {"email_verified": None},
-        {"email": ""},
-    ):
+    for wrong in ({"email_verified": False}, {"email_verified": "true"}, {"email_verified": None}, {"email": ""}):
         with pytest.raises(NotKnown, match="has not verified it"):
             elsewhere.sign_in_by_openid(home, {**claims(), **wrong})
     without = claims()

@@ -190,19 +190,12 @@ def candidates(seat: Seat, row: int) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("labels", [("cat",), ("ant", "bee"), ()], ids=["one", "several", "bad item"])
-def test_verdict_is_one_entry_and_ends_dispute(
-    dispute: tuple[Seat, Seat, Seat, int], labels: tuple[str, ...]
-) -> None:
+def test_verdict_is_one_entry_and_ends_dispute(dispute: tuple[Seat, Seat, Seat, int], labels: tuple[str, ...]) -> None:
     seat, _, _, row = dispute
     saved = disputes.settle(seat, row, token_of(seat, row), labels, "  Seen under the lens.  ")
     *_, last = log_of(seat, row)
     assert (saved.kind, saved.labels, saved.repeated) == ("verdict", labels, False)
-    assert (last.seq, last.kind, last.labels, last.note) == (
-        saved.seq,
-        "verdict",
-        labels,
-        "Seen under the lens.",
-    )
+    assert (last.seq, last.kind, last.labels, last.note) == (saved.seq, "verdict", labels, "Seen under the lens.")
     assert (last.person_id, last.strategy) == (seat.person_id, "dispute")
     assert (last.before, last.after) == (("ant", "bee", "cat"), labels), "as its person has the row"
     assert candidates(seat, row) == labels
@@ -337,9 +330,7 @@ def test_reviewer_who_answered_corrects_own_answer(chief: Seat) -> None:
     assert disputes.count_open(seat) == 0
 
 
-def test_export_lists_answers_and_verdicts(
-    dispute: tuple[Seat, Seat, Seat, int],
-) -> None:
+def test_export_lists_answers_and_verdicts(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     disputes.settle(seat, row, token_of(seat, row), ["cat"])
     view = files.export_view(seat, row + 1)
@@ -373,9 +364,7 @@ def test_agreement_matches_library() -> None:
     assert found.everywhere.alpha.n_rows == 60
     pairs = {(one.one, one.other): one for one in found.pairs}
     kappas = cohen_kappa(triples)
-    assert {key: one.kappa.value for key, one in pairs.items()} == {
-        key: float(k) for key, k in kappas.items()
-    }
+    assert {key: one.kappa.value for key, one in pairs.items()} == {key: float(k) for key, k in kappas.items()}
     by_hand = sum(votes[3 * row].names == votes[3 * row + 1].names for row in range(60))
     assert (pairs[ADA, BEN].same, pairs[ADA, BEN].n_rows) == (by_hand, 60)
     assert pairs[ADA, BEN].share.value == by_hand / 60
@@ -406,10 +395,7 @@ def test_agreement_of_label_vectors_is_given_by_label() -> None:
         Vote(row, label, who, frozenset([word]), YES_NO, None, False, None)
         for row in range(40)
         for label in ("city", "beach")
-        for who, word in (
-            (ADA, "yes" if row % 2 else "no"),
-            (BEN, "yes" if row % 2 or label == "city" else "no"),
-        )
+        for who, word in ((ADA, "yes" if row % 2 else "no"), (BEN, "yes" if row % 2 or label == "city" else "no"))
     ]
     found = agreement_of(said(votes)).everywhere
     assert [label for label, _ in found.by_label] == ["beach", "city"]

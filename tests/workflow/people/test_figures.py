@@ -144,13 +144,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def vote(
-    row: int,
-    person: int,
-    name: str,
-    *,
-    check: bool = False,
-    known: str | None = None,
-    model: str | None = None,
+    row: int, person: int, name: str, *, check: bool = False, known: str | None = None, model: str | None = None
 ) -> Vote:
     right = None if known is None else frozenset([known])
     return Vote(row, None, person, frozenset([name]), CLASSES, model, check, right)
@@ -427,14 +421,10 @@ def test_goal_belongs_to_person(home: Home, here: Seat) -> None:
     assert goals.day(ada, None).goal == Goal(7, None, None)
     goals.note_reached(here, "2026-03-01")
     with home.database.read() as session:
-        assert stored_goals.get(session, here.project_id or 0, here.person_id) is None, (
-            "there is none to reach"
-        )
+        assert stored_goals.get(session, here.project_id or 0, here.person_id) is None, "there is none to reach"
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"answers": 0}, {"answers": 10_001}, {"minutes": 1_441}, {"break_after": -1}]
-)
+@pytest.mark.parametrize("wrong", [{"answers": 0}, {"answers": 10_001}, {"minutes": 1_441}, {"break_after": -1}])
 def test_invalid_goal_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(GoalError, match=r"must be in 1\.\..*Fix"):
         Goal(**wrong)

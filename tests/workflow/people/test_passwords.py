@@ -62,9 +62,7 @@ def test_password_signs_in(home: Home, bob: Seat) -> None:
         signed_in = browsers.signed_in(home, passwords.sign_in_by_password(home, name, GOOD, HERE))
         assert signed_in is not None
         assert (signed_in.person.id, signed_in.how) == (bob.person_id, "password")
-    assert {(one.address, one.browser) for one in browsers.my_browsers(bob)} == {
-        ("192.0.2.7", "Firefox on Linux")
-    }
+    assert {(one.address, one.browser) for one in browsers.my_browsers(bob)} == {("192.0.2.7", "Firefox on Linux")}
 
 
 @REAL
@@ -73,10 +71,7 @@ def test_password_is_hashed_with_argon2id(bob: Seat) -> None:
     assert kept.startswith("$argon2id$")
     assert GOOD not in kept
     found = extract_parameters(kept)
-    assert (found.memory_cost, found.time_cost) == (
-        RFC_9106_LOW_MEMORY.memory_cost,
-        RFC_9106_LOW_MEMORY.time_cost,
-    )
+    assert (found.memory_cost, found.time_cost) == (RFC_9106_LOW_MEMORY.memory_cost, RFC_9106_LOW_MEMORY.time_cost)
 
 
 def test_data_folder_contains_no_password_or_attempt(home: Home, bob: Seat) -> None:

@@ -65,9 +65,7 @@ def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged
     assert now.token is not None
     assert now.view is not None
     label = known[now.view.row]
-    return qualification.judge(
-        person, now.token, label if right else next(one for one in now.choices if one != label)
-    )
+    return qualification.judge(person, now.token, label if right else next(one for one in now.choices if one != label))
 
 
 def test_no_qualification_is_needed_without_rule(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
@@ -199,9 +197,7 @@ def test_no_qualification_is_needed_without_marked_rows(qualifying_seat: Seat, q
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_person_with_earlier_answers_needs_no_qualification(
-    qualifying_seat: Seat, qualifying_ada: Seat
-) -> None:
+def test_person_with_earlier_answers_needs_no_qualification(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     question = loop.next_question(qualifying_ada)
     loop.submit_answer(qualifying_ada, question.token, "is", question.choices[:1])
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
@@ -223,10 +219,7 @@ def test_qualifying_row_needs_valid_answer(qualifying_seat: Seat, qualifying_ada
 
 
 def test_every_kind_says_whether_it_has_qualifications() -> None:
-    assert {name: kind.CAN_QUALIFY for name, kind in kinds.KINDS.items()} == {
-        "one_label": True,
-        "label_vectors": False,
-    }
+    assert {name: kind.CAN_QUALIFY for name, kind in kinds.KINDS.items()} == {"one_label": True, "label_vectors": False}
 
 
 def test_qualification_rule_survives_room_change(qualifying_seat: Seat) -> None:
@@ -270,9 +263,7 @@ def marked(world: KindWorld, seat: Seat) -> int:
     return row
 
 
-def test_kind_without_qualification_admits_everyone(
-    world: KindWorld, seat: Seat, ada: Seat, marked: int
-) -> None:
+def test_kind_without_qualification_admits_everyone(world: KindWorld, seat: Seat, ada: Seat, marked: int) -> None:
     possible = kinds.KINDS[world.kind].CAN_QUALIFY
     assert qualification.overview(seat).possible == possible
     if possible:
@@ -299,9 +290,7 @@ def test_qualification_asks_at_most_marked_rows(world: KindWorld, seat: Seat, ma
     assert qualification.overview(seat).rule is None
 
 
-def test_owner_sees_qualification_and_lets_people_in(
-    world: KindWorld, seat: Seat, ada: Seat, marked: int
-) -> None:
+def test_owner_sees_qualification_and_lets_people_in(world: KindWorld, seat: Seat, ada: Seat, marked: int) -> None:
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
         return
     qualification.change_rule(seat, QualificationRule(1, 1))
@@ -341,9 +330,7 @@ def test_only_owner_lets_people_in(seat: Seat, ada: Seat) -> None:
         qualification.let_in(seat, 999)
 
 
-@pytest.mark.parametrize(
-    ("rows", "share"), [(0, 0.5), (51, 0.5), (2.0, 0.5), (True, 0.5), (2, 0), (2, 1.1), (2, "1")]
-)
+@pytest.mark.parametrize(("rows", "share"), [(0, 0.5), (51, 0.5), (2.0, 0.5), (True, 0.5), (2, 0), (2, 1.1), (2, "1")])
 def test_invalid_qualification_rule_is_refused(rows: object, share: object) -> None:
     with pytest.raises(RoomError, match="Got"):
         QualificationRule(rows, share)  # type: ignore[arg-type]

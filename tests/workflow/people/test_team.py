@@ -244,12 +244,7 @@ def test_new_project_is_private_to_its_owner(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     view = members.list_members(members_seat)
     (only,) = view.members
-    assert (only.person_id, only.role, only.everywhere, only.ended) == (
-        members_seat.person_id,
-        "owner",
-        True,
-        False,
-    )
+    assert (only.person_id, only.role, only.everywhere, only.ended) == (members_seat.person_id, "owner", True, False)
     assert view.others == ((ada, "Ada"),)
     assert view.groups == ()
     assert managing.list_projects(Seat(members_seat.home, ada)) == []
@@ -315,9 +310,7 @@ def test_project_owner_has_rights_on_own_project_only(members_seat: Seat) -> Non
 
 def test_name_in_foreign_project_reveals_nothing(members_seat: Seat) -> None:
     small_project(members_seat.home, members_seat.person_id, "secret")
-    ada = Seat(
-        members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id
-    )
+    ada = Seat(members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id)
     members.give_role(members_seat, [ada.person_id], "owner")
     managing.rename_project(ada, "secret", "")
     assert managing.get_project(ada).name == "secret"
@@ -333,10 +326,7 @@ def test_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
     with home.database.write() as session:
         stored_people.disable(session, members_seat.person_id, managing.get_project(hers).created_at)
     members.give_role(hers, [bob], "viewer")
-    for act in (
-        lambda: members.give_role(hers, [ada], "viewer"),
-        lambda: members.remove_member(hers, ada),
-    ):
+    for act in (lambda: members.give_role(hers, [ada], "viewer"), lambda: members.remove_member(hers, ada)):
         with pytest.raises(MemberError, match="needs an owner who can sign in"):
             act()
     assert members.rights_of(hers) == frozenset(Right), "nothing was stored"
@@ -348,9 +338,7 @@ def test_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
 
 def test_inviting_group_keeps_higher_roles(members_seat: Seat) -> None:
     home = members_seat.home
-    ada, bob, cleo, dan = (
-        somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan")
-    )
+    ada, bob, cleo, dan = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan"))
     nowhere = Seat(home, members_seat.person_id)
     experts = members.make_group(nowhere, "Experts", [ada, bob, cleo])
     members.give_role(members_seat, [ada], "reviewer")
@@ -360,9 +348,7 @@ def test_inviting_group_keeps_higher_roles(members_seat: Seat) -> None:
     assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}
     assert members.invite_group(members_seat, experts, "viewer") == 0
     members.change_group(nowhere, experts, "Experts", [dan])
-    assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}, (
-        "a group gives no rights"
-    )
+    assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}, "a group gives no rights"
     members.remove_group(nowhere, experts)
     with pytest.raises(MemberError, match="no such group"):
         members.invite_group(members_seat, experts, "viewer")
@@ -412,11 +398,7 @@ def test_removed_member_is_stopped_at_next_press(members_seat: Seat) -> None:
 
 
 def test_member_made_viewer_is_stopped_at_next_press(members_seat: Seat) -> None:
-    ada = Seat(
-        members_seat.home,
-        annotator(members_seat.home, members_seat.person_id, "Ada"),
-        members_seat.project_id,
-    )
+    ada = Seat(members_seat.home, annotator(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id)
     asked = loop.next_question(ada)
     members.give_role(members_seat, [ada.person_id], "viewer")
     with pytest.raises(NotAllowed, match=r"Only annotators, reviewers and the owner .* Ada is a viewer"):
@@ -433,9 +415,7 @@ def test_reviewer_sees_and_corrects_all_answers(members_seat: Seat) -> None:
     found = reviewing.find(bob, Search())
     assert [(one.row, one.person) for one in found.rows] == [(saved.row, "Ada")]
     known = [name for _, name in reviewing.options(bob).people]
-    assert known == [*names(members_seat)], (
-        "of people who have nothing to do with the project nothing is said"
-    )
+    assert known == [*names(members_seat)], "of people who have nothing to do with the project nothing is said"
     members.remove_member(members_seat, ada)
     assert "Ada" in [name for _, name in reviewing.options(bob).people], "her answer stays"
     opened = reviewing.open_row(bob, saved.row)
@@ -520,9 +500,7 @@ def settings(**values: str) -> Settings:
     return Settings.from_environment(values)
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"])
 def test_link_to_local_address_is_reported_as_unreachable(host: str) -> None:
     assert is_this_machine(host)
     why = why_out_of_reach(settings(), host) or ""
@@ -551,9 +529,7 @@ def test_other_names_are_not_this_machine(host: str) -> None:
     assert not is_this_machine(host)
 
 
-@pytest.mark.parametrize(
-    "host", ["winnow.example.org", "A.example.net", "example.net", "evil.example", "localhost"]
-)
+@pytest.mark.parametrize("host", ["winnow.example.org", "A.example.net", "example.net", "evil.example", "localhost"])
 def test_allowed_hosts_match_server(host: str) -> None:
     allowed = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net").allowed_hosts
     app = TrustedHostMiddleware(

@@ -53,19 +53,12 @@ def test_view_counts_open_and_decided_rows(home: Home, owner: int, project: int)
 
 def test_change_is_entry_about_no_row(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
-    assert classes.change_classes(Seat(home, owner, project), 0, "add", [" dodo "]) == (
-        "ant",
-        "bee",
-        "cat",
-        "dodo",
-    )
+    assert classes.change_classes(Seat(home, owner, project), 0, "add", [" dodo "]) == ("ant", "bee", "cat", "dodo")
     (entry,) = class_entries(home, project)
     assert (entry.kind, entry.row, entry.labels, entry.person_id) == ("class", NO_ROW, ("add", "dodo"), owner)
     assert (entry.before, entry.after) == (("ant", "bee", "cat"), ("ant", "bee", "cat", "dodo"))
     assert managing.get_project(Seat(home, owner, project)).n_classes == 4
-    assert managing.get_project(Seat(home, owner, project)).answered == 1, (
-        "a change of classes answers nothing"
-    )
+    assert managing.get_project(Seat(home, owner, project)).answered == 1, "a change of classes answers nothing"
     with home.database.read() as session:
         (last,) = answers.history(session, project, owner, 9)
         assert last.kind == "is", "undo on the Answer page never takes back a class"
@@ -167,9 +160,7 @@ def test_press_from_before_change_was_withdrawn_is_refused_though_row_was_asked_
 
 
 def test_descriptions_follow_their_class(home: Home, owner: int, project: int) -> None:
-    room.change_room(
-        Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs", "cat": "four legs"})
-    )
+    room.change_room(Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs", "cat": "four legs"}))
     classes.change_classes(Seat(home, owner, project), 0, "rename", ["ant", "emu"])
     assert room.room_of(Seat(home, owner, project)).descriptions == {"emu": "six legs", "cat": "four legs"}
 
@@ -260,9 +251,9 @@ def test_review_speaks_of_classes_current(home: Home, owner: int, project: int) 
     assert label not in opened.history[0].before
     other = next(name for name in opened.classes if name != "emu")
     reviewing.correct(Seat(home, owner, project), saved.row, opened.token, "is", [other])
-    assert [
-        one.labels for one in reviewing.find(Seat(home, owner, project), reviewing.Search(label=other)).rows
-    ] == [(other,)]
+    assert [one.labels for one in reviewing.find(Seat(home, owner, project), reviewing.Search(label=other)).rows] == [
+        (other,)
+    ]
 
 
 # Present names

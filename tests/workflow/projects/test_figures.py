@@ -92,14 +92,7 @@ def test_the_time_left_is_pace_times_rest() -> None:
 def test_one_rule_that_is_reached_is_enough() -> None:
     rules = StopRules(settled=0.9, flat_within=None, budget=2)
     verdicts = judge(
-        rules,
-        np.array([0, 1]),
-        np.array([0.5, 0.6]),
-        np.array([0.1, 0.2]),
-        done=False,
-        measured=9,
-        given=2,
-        terms=ROWS,
+        rules, np.array([0, 1]), np.array([0.5, 0.6]), np.array([0.1, 0.2]), done=False, measured=9, given=2, terms=ROWS
     )
     view = StopView(rules, verdicts, by_truth=True)
     assert len(view.verdicts) == 2
@@ -176,9 +169,7 @@ def test_points_that_are_not_known_are_left_out() -> None:
     assert thinned(NOTHING, NOTHING, NOTHING) == ((), (), ())
 
 
-@pytest.mark.parametrize(
-    ("value", "stored"), [(None, None), (np.nan, None), (np.inf, None), (0.123456, 0.1235)]
-)
+@pytest.mark.parametrize(("value", "stored"), [(None, None), (np.nan, None), (np.inf, None), (0.123456, 0.1235)])
 def test_numbers_are_such_as_json_has(value: float | None, stored: float | None) -> None:
     assert number(value) == stored
     json.dumps(number(value), allow_nan=False)
@@ -203,14 +194,7 @@ def test_one_of_earlier_version_has_last_interval_alone() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"curve": None},
-        {"curve": ["x"]},
-        {"more_of_it": 1},
-        {"lows": [0.1]},
-        {"highs": None},
-        {"lows": ["x", 0.1]},
-    ],
+    [{"curve": None}, {"curve": ["x"]}, {"more_of_it": 1}, {"lows": [0.1]}, {"highs": None}, {"lows": ["x", 0.1]}],
 )
 def test_anything_else_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises((TypeError, ValueError)):
@@ -251,9 +235,7 @@ def test_answer_is_counted_and_dated_as_log_has_it(world: KindWorld, seat: Seat)
     assert view.left < before.left
 
 
-def test_no_learner_is_built_for_it(
-    world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_learner_is_built_for_it(world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = world.make(Seat(home, owner))
 
     def built(*_: object, **__: object) -> None:

@@ -181,10 +181,7 @@ def problems(text: str, class_map: ClassMap = MAP) -> list[str]:
 def test_every_column_behind_class_is_level() -> None:
     text = "class,genus,family\nrook,Corvus,Corvidae\nraven,Corvus,Corvidae\njay,,Corvidae\n"
     assert read(text) == CROWS
-    assert read("class;group\nrook;black\nrook;loud\njay;loud\n") == {
-        "black": ("rook",),
-        "loud": ("rook", "jay"),
-    }
+    assert read("class;group\nrook;black\nrook;loud\njay;loud\n") == {"black": ("rook",), "loud": ("rook", "jay")}
     assert read("class,a,b\nrook,bird,bird\nrook,bird,\n") == {"bird": ("rook",)}, "each once"
     assert read("class,group\n rook , two  words \n") == {"two words": ("rook",)}
 
@@ -196,19 +193,10 @@ def test_other_formats_are_read_too() -> None:
 
 def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
     def task(number: int, *paths: list[str]) -> dict[str, object]:
-        result = [
-            {"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": list(paths)}}
-        ]
-        return {
-            "id": number,
-            "data": {"x": f"song {number}"},
-            "annotations": [{"id": number, "result": result}],
-        }
+        result = [{"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": list(paths)}}]
+        return {"id": number, "data": {"x": f"song {number}"}, "annotations": [{"id": number, "result": result}]}
 
-    tasks = [
-        task(1, ["Corvus", "rook"], ["Corvus", "raven"]),
-        task(2, ["Parus", "tit"], ["Corvus", "jackdaw"]),
-    ]
+    tasks = [task(1, ["Corvus", "rook"], ["Corvus", "raven"]), task(2, ["Parus", "tit"], ["Corvus", "jackdaw"])]
     assert read(json.dumps(tasks), name="studio.json") == {"Corvus": ("rook", "raven")}
     assert problems(json.dumps(tasks), ClassMap(("a", "b"))) == [
         "No class of the file's taxonomy is in the project. Fix: Choose the project's own."
@@ -221,19 +209,10 @@ def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
         ("class,group\nrok,Corvus\n", "Row 1 (line 2), column 'class': 'rok' is no class of the project."),
         ("class,group\n,Corvus\n", "Row 1 (line 2), column 'class': No class is named."),
         ("class,a,b\nrook,Corvus,\njay,,\n", "Row 2 (line 3), column 'a': No group is named."),
-        (
-            "class,group\nrook,jay\n",
-            "Row 1 (line 2), column 'group': The group 'jay' is called like a class.",
-        ),
-        (
-            f"class,group\nrook,{'x' * 201}\n",
-            "Row 1 (line 2), column 'group': The group's name has 201 characters",
-        ),
+        ("class,group\nrook,jay\n", "Row 1 (line 2), column 'group': The group 'jay' is called like a class."),
+        (f"class,group\nrook,{'x' * 201}\n", "Row 1 (line 2), column 'group': The group's name has 201 characters"),
         ("class\nrook\n", "The file has one column; groups take two or more."),
-        (
-            "rook,Corvus\nraven,Corvus\n",
-            "The first line is taken for the headings of the columns, but 'rook' is a",
-        ),
+        ("rook,Corvus\nraven,Corvus\n", "The first line is taken for the headings of the columns, but 'rook' is a"),
     ],
 )
 def test_error_is_reported_with_its_place_and_fix(text: str, said: str) -> None:
@@ -257,9 +236,7 @@ def test_groups_follow_renamed_and_merged_classes_and_withdrawals() -> None:
     renamed = MAP.changed(ClassChange(1, "rename", ("rook", "Saatkrähe")))
     assert groups_now(CROWS, renamed)["Corvus"] == ("Saatkrähe", "raven")
     merged = renamed.changed(ClassChange(2, "merge", ("raven", "Saatkrähe")))
-    assert groups_now(CROWS, merged) == {"Corvidae": ("Saatkrähe", "jay")}, (
-        "a group of one class is no other answer"
-    )
+    assert groups_now(CROWS, merged) == {"Corvidae": ("Saatkrähe", "jay")}, "a group of one class is no other answer"
     assert groups_now(CROWS, merged.changed(ClassChange(3, "back", (), 2))) == groups_now(CROWS, renamed)
     assert groups_now({"g": ("rook", "dodo", "jay")}, MAP) == {"g": ("rook", "jay")}, "of a class taken back"
     text = "class,genus\nrook,Corvus\nraven,Corvus\n"

@@ -21,14 +21,7 @@ from workflow.answering.loop import AnswerError
 from workflow.projects import managing
 from workflow.rows import instance_map
 from workflow.rows import instance_map as maps
-from workflow.rows.instance_map import (
-    STATES,
-    beside_neighbors,
-    features_of,
-    more_to_show,
-    principal_axes,
-    rows_on_map,
-)
+from workflow.rows.instance_map import STATES, beside_neighbors, features_of, more_to_show, principal_axes, rows_on_map
 from workflow.seat import Seat
 from workflow.server.home import Home, NoRoomError
 
@@ -79,9 +72,7 @@ def test_map_of_label_vectors_has_states_and_known_labels(home: Home, owner: int
     assert holes.sum() >= 2
     before = [STATES[number] for number in shown.states]
     assert before == np.where(test, "held out", np.where(holes, "open", "given")).tolist()
-    known = [
-        tuple(label for label, cell in zip(LABELS, line, strict=True) if cell == 1) for line in cells.tolist()
-    ]
+    known = [tuple(label for label, cell in zip(LABELS, line, strict=True) if cell == 1) for line in cells.tolist()]
     assert shown.labels == tuple(known)
     first = loop.next_question(Seat(home, owner, project))
     assert first is not None
@@ -126,24 +117,16 @@ def test_many_rows_are_sampled(home: Home, owner: int, project: int, monkeypatch
 @pytest.mark.parametrize(
     ("frame", "roles"),
     [
-        (
-            {"candidates": ["a|b", "a", "b"], "x": [1.0, 2.0, 4.0]},
-            Roles(candidates="candidates", numbers=("x",)),
-        ),
+        ({"candidates": ["a|b", "a", "b"], "x": [1.0, 2.0, 4.0]}, Roles(candidates="candidates", numbers=("x",))),
         ({"candidates": ["a|b", "b"], "x": [3.0, 3.0]}, Roles(candidates="candidates", numbers=("x",))),
         (
             {"candidates": ["a|b", "a", "b", "a|b"], "t": ["red fox", "red hen", "", "old fox"]},
             Roles(candidates="candidates", text="t"),
         ),
-        (
-            {"candidates": ["a|b", "b"], "t": ["one word", "two words"]},
-            Roles(candidates="candidates", text="t"),
-        ),
+        ({"candidates": ["a|b", "b"], "t": ["one word", "two words"]}, Roles(candidates="candidates", text="t")),
     ],
 )
-def test_degenerate_tables_have_a_map(
-    home: Home, owner: int, frame: dict[str, list[object]], roles: Roles
-) -> None:
+def test_degenerate_tables_have_a_map(home: Home, owner: int, frame: dict[str, list[object]], roles: Roles) -> None:
     table = LabelTable.from_frame(pd.DataFrame(frame), roles)
     project = managing.create_project(Seat(home, owner), "poor", table, LearnerSettings(n_neighbors=2))
     shown = maps.instance_map(Seat(home, owner, project))
@@ -194,9 +177,7 @@ def test_blind_checks_are_not_found_by_asking(home: Home, owner: int) -> None:
 
 def test_layout_is_requested_for_more_than_two_components(home: Home, owner: int, project: int) -> None:
     shown = maps.instance_map(Seat(home, owner, project))
-    assert (shown.coming, shown.laid_out, instance_map.wishes(home)) == (False, False, []), (
-        "two features, two axes"
-    )
+    assert (shown.coming, shown.laid_out, instance_map.wishes(home)) == (False, False, []), "two features, two axes"
     seat = Seat(home, owner, text_project(home, owner))
     shown = maps.instance_map(seat)
     assert (shown.coming, shown.laid_out) == (True, False)

@@ -103,9 +103,7 @@ def test_search_by_words_explains_why_it_is_unavailable(home: Home, owner: int) 
         list_nearest(seat, "animals")
     topic_encoder(home)
     assert search_ways(seat).why_no_words == "", "nothing is encoded to tell"
-    with pytest.raises(
-        NoMeaningError, match=r"encoder theirs .*; 'topics' gives other vectors. Fix: have the op"
-    ):
+    with pytest.raises(NoMeaningError, match=r"encoder theirs .*; 'topics' gives other vectors. Fix: have the op"):
         list_nearest(seat, "animals")
 
 
@@ -137,9 +135,7 @@ def test_broken_encoder_is_reported_with_its_name(home: Home, owner: int) -> Non
         list_nearest(seat, "animals")
 
 
-def test_query_is_encoded_once_in_limited_process(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_query_is_encoded_once_in_limited_process(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = meaning_project(home, owner)
     asked: list[Any] = []
     ask = limited.ask
@@ -174,11 +170,7 @@ def test_waiting_search_times_out(home: Home, owner: int, monkeypatch: pytest.Mo
 def test_search_by_meaning_is_owner_only_with_blind_checks(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner, control_share=0.3)
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
-    for call in (
-        lambda: list_nearest(ada, "animals"),
-        lambda: list_nearest(ada, like=1),
-        lambda: search_ways(ada),
-    ):
+    for call in (lambda: list_nearest(ada, "animals"), lambda: list_nearest(ada, like=1), lambda: search_ways(ada)):
         with pytest.raises(NotAllowed, match="blind checks"):
             call()
     with opened(home, owner, seat.project_id) as learner:
@@ -218,9 +210,7 @@ def test_imported_vectors_are_searched_with_their_encoder(home: Home, owner: int
     texts = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
     vectors = encoding_of(made, texts)
     roles = replace(texts.roles, embedding="v")
-    table = LabelTable.from_cells(
-        frame[["id", "candidates", "text"]].astype("str"), roles, arrays={"v": vectors}
-    )
+    table = LabelTable.from_cells(frame[["id", "candidates", "text"]].astype("str"), roles, arrays={"v": vectors})
     number = managing.create_project(Seat(home, owner), "own", table, LearnerSettings(n_neighbors=4))
     seat = Seat(home, owner, number)
     assert topics_of(list_nearest(seat, "voyage"))[0] == "ships"

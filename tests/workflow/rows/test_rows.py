@@ -59,9 +59,7 @@ def test_row_view_keeps_cells_and_drops_blanks() -> None:
         },
         dtype="str",
     )
-    roles = Roles(
-        candidates="c", truth="true", id="id", image="img", text="t", numbers=("z",), categories=("colour",)
-    )
+    roles = Roles(candidates="c", truth="true", id="id", image="img", text="t", numbers=("z",), categories=("colour",))
     table = LabelTable.from_cells(cells, roles)
     first, second = row_view(table, 0), row_view(table, 1)
     assert (first.row, first.row_id, first.image, first.text) == (0, "one", PIXEL, "a text")
@@ -72,8 +70,7 @@ def test_row_view_keeps_cells_and_drops_blanks() -> None:
 
 def test_caption_is_shown_but_is_no_feature() -> None:
     cells = pd.DataFrame(
-        {"c": ["a|b", "b"], "place": [" North gate ", ""], "day": ["2 Oct", "3 Oct"], "n": ["1", "2"]},
-        dtype="str",
+        {"c": ["a|b", "b"], "place": [" North gate ", ""], "day": ["2 Oct", "3 Oct"], "n": ["1", "2"]}, dtype="str"
     )
     table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("n",), caption=("place", "day")))
     assert row_view(table, 0).caption == (("place", "North gate"), ("day", "2 Oct"))
@@ -140,9 +137,7 @@ def test_row_says_whether_all_classes_are_digits(candidates: list[str], *, digit
 
 
 CASES = json.loads((ROOT / "tests" / "pages" / "scripts" / "folding.json").read_text())
-LETTERS = st.text(
-    st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc",)), max_size=8
-)
+LETTERS = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc",)), max_size=8)
 
 
 def one(text: str) -> str:
@@ -363,10 +358,7 @@ def test_search_matches_brute_force(rows: list[tuple[str, str]], search: str, na
     found = rows_with(table, words_of(search))
     assert list(found) == list(dict.fromkeys(search.casefold().split()))
     for word, held in found.items():
-        looked = [
-            word in " ".join((str(name), *texts)).casefold()
-            for name, texts in zip(table.ids, rows, strict=True)
-        ]
+        looked = [word in " ".join((str(name), *texts)).casefold() for name, texts in zip(table.ids, rows, strict=True)]
         assert held.tolist() == looked
 
 
@@ -405,9 +397,7 @@ def test_whole_number_weights_are_shown_as_votes(cells: tuple[str, ...], wanted:
 
 
 def test_added_scores_are_not_votes_and_missing_ones_are_0() -> None:
-    scored = with_scores(
-        weights_table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net"
-    )
+    scored = with_scores(weights_table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net")
     assert weight_words(scored.grown.table, 0) == {"a": "3", "b": "2", "c": "0"}
     assert votes_in(scored.grown.table, 0) == 0
 

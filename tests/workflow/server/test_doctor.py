@@ -61,13 +61,9 @@ def test_doctor_finds_no_problem_in_used_home(home: Home, owner: int) -> None:
 
 
 def test_doctor_leaves_no_files(home: Home, project: int) -> None:
-    before = sorted(
-        path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3")
-    )
+    before = sorted(path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3"))
     found(home.settings)
-    after = sorted(
-        path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3")
-    )
+    after = sorted(path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3"))
     assert after == before
 
 
@@ -165,9 +161,7 @@ def test_foreign_files_are_named(home: Home, project: int) -> None:
     assert said.endswith("Not Winnow's, and in no backup: media/ab/.DS_Store, and 1 more.")
 
 
-def test_readable_by_others_or_unwritable_folder_is_reported(
-    home: Home, project: int, tmp_path: Path
-) -> None:
+def test_readable_by_others_or_unwritable_folder_is_reported(home: Home, project: int, tmp_path: Path) -> None:
     home.settings.home.chmod(0o755)
     assert "chmod 700" in ill(home.settings)["data folder"]
     (tmp_path / "file").touch()
@@ -217,9 +211,7 @@ def test_missing_postgresql_table_is_named(home: Home, project: int) -> None:
 
 
 @on_postgres
-def test_unsafe_postgresql_settings_are_reported(
-    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsafe_postgresql_settings_are_reported(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("fsync", "full_page_writes"):
         monkeypatch.setattr(doctor, "DURABLE", (name,))
         said = ill(home.settings)["database"]

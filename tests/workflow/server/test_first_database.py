@@ -105,10 +105,7 @@ def test_stale_wal_does_not_enter_new_database(tmp_path: Path) -> None:
     kept.rename(tmp_path / "a.sqlite3-wal")
     store.begin(path)
     assert names(tmp_path) == ["a.sqlite3"]
-    with (
-        closing(sqlite3.connect(path)) as made,
-        pytest.raises(sqlite3.OperationalError, match="no such table"),
-    ):
+    with closing(sqlite3.connect(path)) as made, pytest.raises(sqlite3.OperationalError, match="no such table"):
         made.execute("SELECT * FROM stale")
 
 
@@ -193,9 +190,7 @@ def test_new_and_current_winnow_need_no_migration(tmp_path: Path) -> None:
 def test_migration_needs_backup_first(older: Path) -> None:
     before = rows_of(older / DATABASE)
     (older / "backups").write_text("no folder")
-    with pytest.raises(
-        SettingsError, match=rf"from revision {OLD} to .* no copy could be made before: .*Nothing was"
-    ):
+    with pytest.raises(SettingsError, match=rf"from revision {OLD} to .* no copy could be made before: .*Nothing was"):
         open_home(settings_of(older))
     assert rows_of(older / DATABASE) == before
     (older / "backups").unlink()
@@ -234,9 +229,7 @@ def test_foreign_triggers_block_start_but_indices_do_not(older: Path) -> None:
         there.executescript(
             "CREATE INDEX mine ON entries (at); CREATE TABLE _litestream_seq (x); CREATE VIEW evil AS SELECT 1"
         )
-        with pytest.raises(
-            SettingsError, match=r'view \'evil\' .* Fix: drop it \(DROP VIEW "evil"\)'
-        ) as raised:
+        with pytest.raises(SettingsError, match=r'view \'evil\' .* Fix: drop it \(DROP VIEW "evil"\)') as raised:
             open_home(settings_of(older))
         assert "restore" not in str(raised.value)
         there.execute("DROP VIEW evil")

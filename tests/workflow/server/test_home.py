@@ -187,10 +187,7 @@ def test_killed_process_releases_lock(tmp_path: Path) -> None:
         "lock = running.share(Path(sys.argv[1])); print('has it', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
+        [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"has it\n"
@@ -233,8 +230,7 @@ def test_only_one_start_restores_backup(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "limited"),
-    [("1048576\n", True), ("max\n", False), ("9223372036854771712\n", False), ("", False)],
+    ("text", "limited"), [("1048576\n", True), ("max\n", False), ("9223372036854771712\n", False), ("", False)]
 )
 def test_machine_memory_respects_container_limit(tmp_path: Path, text: str, limited: bool) -> None:
     whole = machine_memory(())
@@ -278,11 +274,7 @@ ANOTHER = (
 def another(folder: Path) -> subprocess.Popen[str]:
     """A server of another process, which runs until its input ends."""
     begun = subprocess.Popen(
-        [sys.executable, "-c", ANOTHER, str(folder)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", ANOTHER, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert begun.stdout is not None
     assert begun.stdout.readline() == "noted\n"
@@ -330,11 +322,7 @@ def test_compile_step_is_reported_if_compiler_starts(monkeypatch: pytest.MonkeyP
     def double(number: int) -> int:
         return 2 * number
 
-    steps = (
-        ("nothing", lambda: None),
-        ("doubling", lambda: double(1)),
-        ("doubling again", lambda: double(2)),
-    )
+    steps = (("nothing", lambda: None), ("doubling", lambda: double(1)), ("doubling again", lambda: double(2)))
     monkeypatch.setattr(compiling, "STEPS", steps)
     monkeypatch.setattr(warming, "SECONDS", {False: {name: 1.0 for name, _ in steps}, True: {}})
     limited: list[str] = []  # the other tests are in this process
@@ -349,9 +337,7 @@ def test_compile_step_is_reported_if_compiler_starts(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
-def test_second_process_compiles_changed_kernels_when_it_needs_them(
-    monkeypatch: pytest.MonkeyPatch, ends: str
-) -> None:
+def test_second_process_compiles_changed_kernels_when_it_needs_them(monkeypatch: pytest.MonkeyPatch, ends: str) -> None:
     """Its steps move the bar, whatever became of it, and are looked at here."""
 
     @numba.njit
@@ -367,9 +353,7 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
     def start() -> subprocess.Popen[str]:
         began.append("second")
         return subprocess.Popen(
-            [sys.executable, "-c", f"print('nothing', flush=True)\n{ends}"],
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", f"print('nothing', flush=True)\n{ends}"], stdout=subprocess.PIPE, text=True
         )
 
     steps = (("trebling", lambda: treble(1)), ("halving", lambda: halve(1)), ("nothing", lambda: None))
@@ -424,9 +408,7 @@ def test_compiling_ends_at_once_on_signal(monkeypatch: pytest.MonkeyPatch, numbe
 def test_separate_compile_steps_are_known_steps() -> None:
     names = {name for name, _ in compiling.STEPS}
     assert names > compiling.APART > set()
-    order = [
-        [name for name, _ in compiling.STEPS if (name in compiling.APART) == apart] for apart in (False, True)
-    ]
+    order = [[name for name, _ in compiling.STEPS if (name in compiling.APART) == apart] for apart in (False, True)]
     assert [list(warming.SECONDS[False]), list(warming.SECONDS[True])] == order
 
 

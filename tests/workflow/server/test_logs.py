@@ -86,9 +86,7 @@ def loggers() -> Iterator[None]:
 
 @pytest.mark.usefixtures("loggers")
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_libraries_with_own_handlers_log_in_the_same_form(
-    form: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_libraries_with_own_handlers_log_in_the_same_form(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     other = logging.getLogger("winnow_test_library")
     other.addHandler(logging.StreamHandler())
     other.propagate = False

@@ -38,11 +38,7 @@ def test_every_setting_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
             "WINNOW_API_ORIGINS": "https://lab.example.org, http://127.0.0.1:8888,http://[::1]:80",
         }
     )
-    assert settings.api_origins == (
-        "https://lab.example.org",
-        "http://127.0.0.1:8888",
-        "http://[::1]:80",
-    )
+    assert settings.api_origins == ("https://lab.example.org", "http://127.0.0.1:8888", "http://[::1]:80")
     assert settings.home == tmp_path / "data"
     assert settings.database_url == "postgresql+psycopg://w:secret@db/winnow"
     assert (settings.host, settings.port, settings.workers) == ("0.0.0.0", 80, 2)  # noqa: S104
@@ -83,9 +79,7 @@ def test_wrong_log_setting_is_refused(key: str, value: str, words: str) -> None:
 
 def test_backup_schedule_and_count_are_read(tmp_path: Path) -> None:
     def of(value: str, **more: str) -> BackupSettings:
-        return Settings.from_environment(
-            {"WINNOW_HOME": str(tmp_path), "WINNOW_BACKUPS": value, **more}
-        ).backups
+        return Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_BACKUPS": value, **more}).backups
 
     assert of("") == of("off") == BackupSettings()
     assert of("hourly:24") == BackupSettings(3600.0, 24)
@@ -96,9 +90,7 @@ def test_backup_schedule_and_count_are_read(tmp_path: Path) -> None:
             of(wrong)
 
 
-@pytest.mark.parametrize(
-    "value", ["", "processes", "processes:12", "tcp://10.0.0.1:8786", "tls://scheduler:8786"]
-)
+@pytest.mark.parametrize("value", ["", "processes", "processes:12", "tcp://10.0.0.1:8786", "tls://scheduler:8786"])
 def test_cluster_setting_is_read(value: str) -> None:
     assert Settings.from_environment({"WINNOW_CLUSTER": value}).cluster == value
 
@@ -128,19 +120,8 @@ def test_listening_address_is_allowed_host() -> None:
         ("WINNOW_MEMORY_MB", "100", "from 200 to 100000000"),
         ("WINNOW_CLUSTER_WAIT", "90000", "from 0 to 86400"),
         *(
-            (
-                "WINNOW_CLUSTER",
-                value,
-                "a Dask scheduler's address, such as tcp://10.0.0.1:8786, or processes:4",
-            )
-            for value in (
-                "10.0.0.1:8786",
-                "tcp://10.0.0.1",
-                "processes:0",
-                "processes:two",
-                "http://a:1",
-                "dask",
-            )
+            ("WINNOW_CLUSTER", value, "a Dask scheduler's address, such as tcp://10.0.0.1:8786, or processes:4")
+            for value in ("10.0.0.1:8786", "tcp://10.0.0.1", "processes:0", "processes:two", "http://a:1", "dask")
         ),
         ("WINNOW_DATABASE_URL", "mysql://host/db", "postgresql"),
         ("WINNOW_DATABASE_URL", "sqlite://", "memory"),
@@ -239,11 +220,7 @@ def test_provider_and_proxy_settings_are_read(tmp_path: Path) -> None:
     )
     assert "hush" not in repr(found)
     (tmp_path / "secret").write_text("from a file\n")
-    by_file = {
-        **OIDC,
-        "WINNOW_OIDC_CLIENT_SECRET": "",
-        "WINNOW_OIDC_CLIENT_SECRET_FILE": str(tmp_path / "secret"),
-    }
+    by_file = {**OIDC, "WINNOW_OIDC_CLIENT_SECRET": "", "WINNOW_OIDC_CLIENT_SECRET_FILE": str(tmp_path / "secret")}
     assert Settings.from_environment(by_file).sign_in.oidc_client_secret == "from a file"
 
 

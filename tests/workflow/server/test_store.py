@@ -137,17 +137,11 @@ def test_older_state_is_refused_until_it_is_accepted(used: Path) -> None:
     answered(used, 3)
     shutil.copy(used / "winnow.sqlite3", used / "new")
     shutil.copy(used / "old", used / "winnow.sqlite3")
-    refused(
-        used,
-        r"older than the one that was seen last, at 20..-..-.. ..:.. UTC: \d+ changes .* would be missing",
-    )
+    refused(used, r"older than the one that was seen last, at 20..-..-.. ..:.. UTC: \d+ changes .* would be missing")
     shutil.copy(used / "new", used / "winnow.sqlite3")
     assert answers(used) == 3, "the right one is back, and nothing had to be accepted"
     shutil.copy(used / "old", used / "winnow.sqlite3")
-    refused(
-        used,
-        r"\(winnow restore FILE --replace\); or go on with what is there, for good \(winnow accept-store\)",
-    )
+    refused(used, r"\(winnow restore FILE --replace\); or go on with what is there, for good \(winnow accept-store\)")
     (used / "backups").mkdir()
     for name in ("winnow-20260101-000000.zip", "winnow-20260203-040506.zip", "another.zip"):
         (used / "backups" / name).touch()
@@ -184,9 +178,7 @@ def test_database_before_first_release_is_refused_with_fix(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '0015'")
         other.commit()
-    refused(
-        used, r"written by an earlier Winnow .*revision 0015.* Fix: start Winnow of commit \w+ on it once"
-    )
+    refused(used, r"written by an earlier Winnow .*revision 0015.* Fix: start Winnow of commit \w+ on it once")
 
 
 def test_missing_database_is_noticed_without_tables(tmp_path: Path) -> None:
@@ -209,9 +201,7 @@ def test_tables_of_newer_version_are_refused(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
         other.commit()
-    refused(
-        used, r"was written by a newer Winnow \(its tables are of revision 9999, .*Fix: start that version"
-    )
+    refused(used, r"was written by a newer Winnow \(its tables are of revision 9999, .*Fix: start that version")
 
 
 @pytest.mark.parametrize("what", ["empty", "damaged", "missing"])
@@ -238,11 +228,7 @@ def test_two_databases_renamed_within_a_second_are_kept(used: Path, monkeypatch:
         (used / "winnow.sqlite3").write_bytes(data)
         (used / "winnow.sqlite3-wal").write_bytes(b"of " + data)
         kept += store.set_aside_what_is_none(settings(used))
-    assert [one.read_bytes() for one in kept] == [
-        *(b"one", b"of one"),
-        *(b"two", b"of two"),
-        *(b"three", b"of three"),
-    ]
+    assert [one.read_bytes() for one in kept] == [*(b"one", b"of one"), *(b"two", b"of two"), *(b"three", b"of three")]
 
 
 def test_valid_database_is_not_renamed(used: Path) -> None:
@@ -255,20 +241,14 @@ def test_read_only_disk_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         open_home(settings(folder)).close()
         for home in (folder, folder / "new"):
-            with (
-                read_only(folder),
-                pytest.raises(SettingsError, match=r"this user may make and write.* Fix: "),
-            ):
+            with read_only(folder), pytest.raises(SettingsError, match=r"this user may make and write.* Fix: "):
                 open_home(settings(home))
 
 
 def test_full_disk_at_first_start_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         (folder / "tables").mkdir()
-        with (
-            filled(folder),
-            pytest.raises(BrokenHomeError, match=r"cannot be opened for writing: .*full") as said,
-        ):
+        with filled(folder), pytest.raises(BrokenHomeError, match=r"cannot be opened for writing: .*full") as said:
             open_home(settings(folder))
         assert "\n" not in str(said.value)
         open_home(settings(folder)).close()

@@ -38,9 +38,7 @@ class Bounds:
         """For work on `size` bytes: a small file is to be cheap, whatever it unpacks to. least_mb : memory of none"""
         mb = size / MB
         cpu = min(round(18 + 4 * mb), _MOST_SECONDS)
-        return cls(
-            min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu, max(_FILE_MB, round(_FILE_SHARE * mb))
-        )
+        return cls(min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu, max(_FILE_MB, round(_FILE_SHARE * mb)))
 
     def to_json(self) -> dict[str, int]:
         """Return the bounds for the child process."""

@@ -166,9 +166,7 @@ def _end_with(parent: int) -> None:
 
 def main(idle: float = IDLE) -> None:
     """Load the readers and serve. idle : seconds without a job after which it ends"""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl+C goes to all of a terminal; the socket tells when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to all of a terminal; the socket tells when to end
     control = socket.socket(fileno=0)
     importlib.import_module(JOBS).warm()
     gc.collect()

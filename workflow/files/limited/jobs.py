@@ -309,10 +309,7 @@ def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, o
         return {"digest": digest, "files": None}
     kept = folder / "kept"
     names = sorted(table.media.kept_names() - there)
-    return {
-        "digest": digest,
-        "files": {name: str(path) for name, path in lay_out(files, names, kept).items()},
-    }
+    return {"digest": digest, "files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
 
 
 def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, object]]:

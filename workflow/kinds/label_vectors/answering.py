@@ -100,12 +100,7 @@ CORRECTIONS = (WHOLE_ROW, EntryKind.BAD)
 
 
 def correct(
-    turn: VectorTurn,
-    row: int,
-    token: str,
-    given: Given,
-    changes: Mapping[str, int],
-    log: Sequence[entries.LogEntry],
+    turn: VectorTurn, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
 ) -> entries.LogEntry:
     """Write the entries of a correction; returns the last one.
 
@@ -150,8 +145,7 @@ def correct(
     for number, one in enumerate(to_withdraw):
         if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is "
-                "right."
+                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is right."
             )
         # The correction's own token is on its first answer, so that undo finds the second.
         own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
@@ -213,9 +207,7 @@ def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tup
         if one.kind in VALUES and whose is not None and one.annotator != str(whose)
     }
     free = (now.seqs > 0) & (pool.original[row] == UNKNOWN)
-    return tuple(
-        label for label, is_free in zip(pool.classes, free, strict=True) if is_free and label not in others
-    )
+    return tuple(label for label, is_free in zip(pool.classes, free, strict=True) if is_free and label not in others)
 
 
 def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
@@ -252,9 +244,7 @@ def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str
             unsure.append(one)
         later.update((one.annotator, label) for label in about)
     if unsure:
-        given = {
-            label for label, cell in zip(pool.classes, pool.original[row], strict=True) if cell != UNKNOWN
-        }
+        given = {label for label, cell in zip(pool.classes, pool.original[row], strict=True) if cell != UNKNOWN}
         unknown = set(pool.classes) - given - named
         found |= {one.seq: one.labels for one in unsure if unknown.intersection(one.labels or unknown)}
     return found
@@ -265,9 +255,7 @@ def row_stamp(now: FoldedVector) -> str:
     return vector_stamp((*now.cells.tolist(), int(now.out)))
 
 
-def _check(
-    opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, changes: Mapping[str, int]
-) -> None:
+def _check(opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, changes: Mapping[str, int]) -> None:
     pool = opened.learner.pool
     if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")

@@ -136,9 +136,7 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
     }
 
 
-def tell_predictions(
-    opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
-) -> list[dict[str, object]]:
+def tell_predictions(opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. For each label, whether it is known, or else predicted, to be right."""
     return _told_cells(opened.learner.export_cells(np.asarray(rows, dtype=np.intp)), rows)
 

@@ -195,9 +195,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
         answered=pool.n_answered,
         left=pool.n_open,
-        answers_left=pool.n_open
-        if pool.several is None
-        else pool.several.answers_left(by_row=learner.settings.by_row),
+        answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=learner.settings.by_row),
         answered_cells=now.answered_cells,
         unasked=now.unasked,
         known=now.share_known,

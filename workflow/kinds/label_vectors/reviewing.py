@@ -122,9 +122,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
     return ReviewList(rows, len(found), page)
 
 
-def _line(
-    table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, labels: Sequence[str]
-) -> FoundAnswer:
+def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, labels: Sequence[str]) -> FoundAnswer:
     differs = _disagrees(one.kind, model_said(one), labels, None)
     return answer_line(table, names, one, tuple(labels), _said(one), differs=differs)
 

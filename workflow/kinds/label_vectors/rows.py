@@ -79,9 +79,7 @@ def list_queue(
     held = rows_with(learner.table, words_of(search)) if held is None else held
     ranked = _ranked(learner)
     found = [
-        one
-        for one in ranked
-        if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
+        one for one in ranked if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
     ]
     if near is not None:
         of_found = near[[row for _, row, _, _ in found]]

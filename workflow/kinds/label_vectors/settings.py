@@ -56,9 +56,7 @@ CAN_QUALIFY = False
 
 CLASSES = DISPUTES = None
 """Labels stay as they are in the file, and several labels of a row may be right."""
-BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = NEIGHBORS = WORKER = COMPARING = REPLAYS = (
-    None
-)
+BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = NEIGHBORS = WORKER = COMPARING = REPLAYS = None
 """Every question is about a single row or label and has one form; the model is chosen with each fit, in a thread of the
 server; tables of label vectors have no scores and hide no truth."""
 

@@ -69,9 +69,7 @@ def word_question(
         token=token,
         view=row_view(learner.table, asked.row),
         label=asked.label,
-        lines=tuple(
-            LabelLine(label, room.descriptions.get(label, ""), shares[label], cells[label]) for label in order
-        ),
+        lines=tuple(LabelLine(label, room.descriptions.get(label, ""), shares[label], cells[label]) for label in order),
         strategy=asked.strategy,
         score=asked.score,
         model_version=asked.model_version,

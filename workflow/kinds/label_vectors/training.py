@@ -50,9 +50,7 @@ class ThreadTraining:
         job = self._learner.job()
         if self._stopped or job is None or job.seq == self._failed or self.busy:
             return
-        self._thread = threading.Thread(
-            target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True
-        )
+        self._thread = threading.Thread(target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True)
         self._thread.start()
 
     def settle(self) -> None:

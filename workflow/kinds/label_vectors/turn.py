@@ -30,9 +30,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
-    def best(
-        self, taken: Collection[Place], after: Place | None = None, ahead: int = 0
-    ) -> LabelVectorQuestion | None:
+    def best(self, taken: Collection[Place], after: Place | None = None, ahead: int = 0) -> LabelVectorQuestion | None:
         if after is None:
             return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
         return self.learner.next_question(self.annotator, exclude={*taken, after}, ahead=1)
@@ -66,9 +64,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
         if self.learner.settings.several and not is_verdict and not pool.places_left(Place(row, label)):
             return False  # others have answered it meanwhile
         folded = pool.view(row, pool.fold.entries(row), self.annotator)
-        return all(
-            pool.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
-        )
+        return all(pool.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts)
 
 
 class LabelVectorWriter(EntryWriter):

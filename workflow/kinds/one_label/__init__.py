@@ -19,23 +19,9 @@ if TYPE_CHECKING:
         first_learner,
         make_pool,
     )
-    from workflow.kinds.one_label.exporting import (
-        FORMATS,
-        GIVEN_BACK,
-        HIDDEN_TRUTH,
-        PROGRAMS,
-        describe,
-        snapshot,
-    )
+    from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, HIDDEN_TRUTH, PROGRAMS, describe, snapshot
     from workflow.kinds.one_label.forms import FORMS
-    from workflow.kinds.one_label.progress import (
-        DEFAULT_RULES,
-        count,
-        glance,
-        read_progress,
-        stop_view,
-        watched,
-    )
+    from workflow.kinds.one_label.progress import DEFAULT_RULES, count, glance, read_progress, stop_view, watched
     from workflow.kinds.one_label.reviewing import find_answers, open_row, votes_of
     from workflow.kinds.one_label.rows import MAP, QUEUE, SCORES
     from workflow.kinds.one_label.settings import (
@@ -58,6 +44,4 @@ NAME = "one_label"
 STORED_AS: tuple[str | None, ...] = (None, NAME)
 """Names of the kind in stored settings; the oldest settings name none."""
 
-WORDS = KindWords(
-    title="one true label among candidates", classes="classes", finished="No row is open any more."
-)
+WORDS = KindWords(title="one true label among candidates", classes="classes", finished="No row is open any more.")

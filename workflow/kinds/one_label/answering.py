@@ -54,9 +54,7 @@ class OneLabelWriter(EntryWriter):
             return
         # The learner has not applied the entries before this one.
         if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
-            raise AnswerError(
-                f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."
-            )
+            raise AnswerError(f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}.")
         if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
             raise AnswerError(f"Entry {entry.target} does not stand any more.")
 
@@ -138,12 +136,7 @@ CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, Ent
 
 
 def correct(
-    turn: OneTurn,
-    row: int,
-    token: str,
-    given: Given,
-    changes: Mapping[str, int],
-    log: Sequence[entries.LogEntry],
+    turn: OneTurn, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
 ) -> entries.LogEntry:
     """Write the entries of a correction; returns the last one.
 
@@ -195,11 +188,7 @@ def _settles(turn: OneTurn, log: Sequence[entries.LogEntry], withdrawn: set[int 
 def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
     """Return the labels of the verdict. Raises AnswerError if there would be none, or they do not fit the kind."""
     kind, labels, left = given.kind, given.labels, learner.state(row).candidates
-    if (
-        len(labels) != 1
-        if kind in (EntryKind.IS, EntryKind.NOT)
-        else bool(labels) != (kind == EntryKind.AMONG)
-    ):
+    if len(labels) != 1 if kind in (EntryKind.IS, EntryKind.NOT) else bool(labels) != (kind == EntryKind.AMONG):
         raise AnswerError(f"A correction of kind {kind!r} does not take {list(labels)}.")
     if kind in (EntryKind.IS, EntryKind.AMONG, EntryKind.BAD):
         return labels
@@ -207,9 +196,7 @@ def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
     among = learner.classes if kind == EntryKind.NONE else left
     rest = tuple(label for label in among if label not in ruled_out)
     if not rest:
-        raise AnswerError(
-            "That would leave no label at all. Fix: say which one it is, or that it is a bad item."
-        )
+        raise AnswerError("That would leave no label at all. Fix: say which one it is, or that it is a bad item.")
     return rest
 
 
@@ -224,14 +211,10 @@ MOST_SHARES = 5_000_000
 class _OneLabel:
     """The batching of one-label projects; see the protocol."""
 
-    def find_sure(
-        self, learner: TableLearner, annotator: str, barred: Collection[int]
-    ) -> tuple[str, list[int]] | str:
+    def find_sure(self, learner: TableLearner, annotator: str, barred: Collection[int]) -> tuple[str, list[int]] | str:
         pool = learner.pool
         if not learner.has_model:
-            waits = (
-                "Neighbours are still being found" if learner.waits else "The model is still being trained"
-            )
+            waits = "Neighbours are still being found" if learner.waits else "The model is still being trained"
             return f"{waits}. After that, the rows that the model is sure of are shown together."
         if weighs_own(pool):
             return (
@@ -278,9 +261,7 @@ class _OneLabel:
 
     def labels_of(self, learner: TableLearner, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
         pool, waiting = learner.pool, _waiting(learner, annotator)
-        here = np.array(
-            [row for row in rows if waiting[row] and pool.may_ask(Place(row), annotator)], dtype=int
-        )
+        here = np.array([row for row in rows if waiting[row] and pool.may_ask(Place(row), annotator)], dtype=int)
         if not len(here):
             return {}
         counts = Counter(dict(zip(pool.classes, pool.candidates[here].sum(axis=0).tolist(), strict=True)))
@@ -288,15 +269,11 @@ class _OneLabel:
         order = sorted(pool.classes, key=lambda label: -share[label])
         return {label: counts[label] for label in order if counts[label]}
 
-    def shares(
-        self, learner: TableLearner, rows: Sequence[int], label: str
-    ) -> list[tuple[float, str | None]]:
+    def shares(self, learner: TableLearner, rows: Sequence[int], label: str) -> list[tuple[float, str | None]]:
         if not rows:
             return []
         found, place = _shares(learner, np.array(rows)), learner.classes.index(label)
-        named = [
-            learner.classes[best] if learner.has_model else None for best in found.argmax(axis=1).tolist()
-        ]
+        named = [learner.classes[best] if learner.has_model else None for best in found.argmax(axis=1).tolist()]
         return list(zip(found[:, place].tolist(), named, strict=True))
 
     def checked(self, learner: TableLearner, at_least: float) -> tuple[int, int]:

@@ -67,11 +67,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
 
 
 def find_neighbors(
-    home: Home,
-    table_hash: str,
-    settings: LearnerSettings,
-    changes: Sequence[ClassChange],
-    tell: ShareProgress,
+    home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange], tell: ShareProgress
 ) -> None:
     """Find and store the neighbours that learners of this table and settings wait for, and remove the request. Finds
     nothing if they are already there. Raises what reading the table, or writing, raises."""
@@ -171,9 +167,7 @@ def build_learner(
         try:
             return ActiveLearner(table, settings, graph, changes, checkpoint=checkpoint)
         except ValueError:
-            logger.warning(
-                "The stored neighbours of table %s do not fit it; they are found again.", table_hash[:12]
-            )
+            logger.warning("The stored neighbours of table %s do not fit it; they are found again.", table_hash[:12])
     waits = _waits(OneLabelPool(table, settings, changes))
     if waits and read_finding(home, table_hash, settings) is None:
         try:

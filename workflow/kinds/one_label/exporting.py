@@ -44,9 +44,7 @@ _KNOWN = ("person", "verdict", "given", "necessary", "truth")
 """Sources of labels that need no model."""
 
 # Used only while the learner is open, by one thread at a time; several threads may read what was taken.
-_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], TakenLabels]] = (
-    WeakKeyDictionary()
-)
+_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], TakenLabels]] = WeakKeyDictionary()
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
@@ -133,22 +131,12 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     measures = []
     if view.accuracy is not None and view.interval is not None:
         measures.append(
-            Measure(
-                "Accuracy on test rows, whose true labels it never saw",
-                view.accuracy,
-                *view.interval,
-                view.n_test,
-            )
+            Measure("Accuracy on test rows, whose true labels it never saw", view.accuracy, *view.interval, view.n_test)
         )
     if view.control is not None:
         checked = view.control_asked + view.control_free
         measures.append(
-            Measure(
-                "Accuracy over all rows, estimated by blind checks",
-                view.control,
-                *view.control_interval,
-                checked,
-            )
+            Measure("Accuracy over all rows, estimated by blind checks", view.control, *view.control_interval, checked)
         )
     if n := view.confusion.total:
         share = view.confusion.agreed / n
@@ -156,14 +144,10 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
         words = "Agreement on blind checks: the model, before the answer, had said what the person then said"
         measures.append(Measure(words, share, float(low), float(high), n))
     if (rate := view.shortlists.outside).checks:
-        words = (
-            "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
-        )
+        words = "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
         measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
-    after = (
-        f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"
-    )
+    after = f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"
     return Described(
         before=f"{pool.original.sum(axis=1).mean():.2f} candidates a row on average",
         after=after,
@@ -189,12 +173,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, object]:
         "label": None,
         "is_it": None if asked is None else list(asked.labels),
         "choices": [
-            {
-                "label": one.label,
-                "description": one.description,
-                "share": number(one.probability),
-                "known": None,
-            }
+            {"label": one.label, "description": one.description, "share": number(one.probability), "known": None}
             for one in shown.candidates
         ],
         "answers": list(_ANSWERS),
@@ -224,9 +203,7 @@ def tell_figures(view: ProgressView) -> dict[str, object]:
     }
 
 
-def take_predictions(
-    opened: Opened[ActiveLearner[LabelTable]],
-) -> Callable[[Sequence[int]], list[dict[str, object]]]:
+def take_predictions(opened: Opened[ActiveLearner[LabelTable]]) -> Callable[[Sequence[int]], list[dict[str, object]]]:
     """See `workflow.kinds.Kind`. A test row has only its label, no shares."""
     learner = opened.learner
     taken, table, classes, test_rows = _taken(learner), learner.table, learner.classes, learner.test_rows
@@ -259,9 +236,7 @@ def take_predictions(
     return told
 
 
-def tell_predictions(
-    opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
-) -> list[dict[str, object]]:
+def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`."""
     return take_predictions(opened)(rows)
 

@@ -81,9 +81,7 @@ def learn_prices(opened: Opened[ActiveLearner[LabelTable]]) -> None:
     learner, last = opened.learner, prices_of(opened.learner)
     if learner in _prices and learner.seq - last.seq < max(ANEW_AFTER, ANEW_SHARE * last.seconds.n_used_):
         return
-    spent = answers.timed(
-        opened.session, opened.project_id, opened.kind.ANSWERS, LATEST, without_note=SIMULATED
-    )
+    spent = answers.timed(opened.session, opened.project_id, opened.kind.ANSWERS, LATEST, without_note=SIMULATED)
     put = [AskedAs.from_json(one.asked) if one.asked else AskedAs(QuestionForm.WHICH) for one in spent]
     alone = [(one, how) for one, how in zip(spent, put, strict=True) if how.batch is None]
     seconds = SecondsModel().fit(

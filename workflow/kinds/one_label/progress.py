@@ -251,9 +251,7 @@ def _source_words(learner: Learner) -> str:
     column = learner.table.roles.source
     if column is None:
         return ""
-    if (
-        not learner.settings.model_entry.uses_sources
-    ):  # it may have more rows than the search can compare at once
+    if not learner.settings.model_entry.uses_sources:  # it may have more rows than the search can compare at once
         models = in_a_row(USING_SOURCES)
         return f"{models} learn that rows of one {column} explain each other, the model in use does not."
     sources = learner.pool.sources
@@ -300,9 +298,7 @@ def read_curve(learner: Learner, n_test: int) -> Curve:
         settled=np.array([p.settled for p in points]),
         candidates_left=np.array([p.candidates_left for p in points]),
         model_version=np.array([p.model_version for p in points]),
-        progressive=np.array(
-            [np.nan if p.progressive_error is None else p.progressive_error for p in points]
-        ),
+        progressive=np.array([np.nan if p.progressive_error is None else p.progressive_error for p in points]),
     )
 
 

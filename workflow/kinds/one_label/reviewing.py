@@ -84,9 +84,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
     return ReviewList(tuple(_line(table, names, one, class_map) for one in found), total, page)
 
 
-def _line(
-    table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, class_map: ClassMap
-) -> FoundAnswer:
+def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, class_map: ClassMap) -> FoundAnswer:
     labels, predicted = names_now(class_map, one.labels), _said(class_map, one.predicted)
     differs = one.kind == EntryKind.IS and predicted is not None and (predicted,) != labels
     return answer_line(table, names, one, labels, predicted, differs=differs)
@@ -137,12 +135,7 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
 
 
 def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> answers.Wanted:
-    renamed = {
-        name: now
-        for label in class_map.classes
-        for name in class_map.names_of(label)
-        if name != (now := label)
-    }
+    renamed = {name: now for label in class_map.classes for name in class_map.names_of(label) if name != (now := label)}
     return answers.Wanted(
         exact=(EntryKind.IS,),
         kinds=checked_kinds(search),

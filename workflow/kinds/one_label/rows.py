@@ -132,11 +132,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
         shares=question.probabilities,
         score=score,
         reason=reason(
-            learner.strategy,
-            question.decides,
-            question.undecided,
-            counted=learner.proves_done,
-            waits=learner.waits,
+            learner.strategy, question.decides, question.undecided, counted=learner.proves_done, waits=learner.waits
         ),
         near=None if near is None else float(near[row]),
     )

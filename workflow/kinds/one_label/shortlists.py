@@ -74,11 +74,7 @@ def thresholds_of(learner: Learner, promise: float) -> MarginThresholds:
     """Return the largest scores of a choice on the shortlist, by the model's confidence in the row, from the checks in
     their state when this version of the model was made; infinite if nothing may be left out. They depend only on table,
     settings, log and version."""
-    if (
-        not learner.settings.model_entry.leaves_out
-        or weighs_own(learner.pool)
-        or _share_in_full(learner) == 1
-    ):
+    if not learner.settings.model_entry.leaves_out or weighs_own(learner.pool) or _share_in_full(learner) == 1:
         return MarginThresholds(np.zeros(0), np.array([np.inf]))
     kept = _memories.setdefault(learner, _Memory()).thresholds
     now = learner.version_published, learner.seq
@@ -89,12 +85,7 @@ def thresholds_of(learner: Learner, promise: float) -> MarginThresholds:
 
 
 def with_shortlist(
-    learner: Learner,
-    room: RoomSettings,
-    person_id: int,
-    asked: Question,
-    how: AskedAs,
-    first: tuple[str, ...] | None,
+    learner: Learner, room: RoomSettings, person_id: int, asked: Question, how: AskedAs, first: tuple[str, ...] | None
 ) -> AskedAs:
     """Return how the question is put, with a shortlist if the room uses them and there is one: the choices shown first
     for "which of these?". For a yes or no question it is only logged, so that checks measure it in any form.
@@ -164,8 +155,7 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
         in_force=room.shortlist is not None
         and bool(np.isfinite(thresholds_of(learner, room.shortlist).thresholds).any()),
         held=sum(
-            class_ >= 0 and learner.classes[class_] in names_now(pool.class_map, one.first)
-            for one, class_ in measured
+            class_ >= 0 and learner.classes[class_] in names_now(pool.class_map, one.first) for one, class_ in measured
         ),
         measured=len(measured),
         asked=len(alone),

@@ -86,9 +86,7 @@ def learn_words(learner: ActiveLearner[LabelTable]) -> None:
         _samples[learner] = _sample(learner)
 
 
-def speaking_marks(
-    learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]
-) -> tuple[SpeakingMark, ...]:
+def speaking_marks(learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]) -> tuple[SpeakingMark, ...]:
     """Return the pieces of the row's text that favour one of its candidates over the others, in the order of the text;
     none if there is no text or only one candidate, and before `learn_words`.
 
@@ -293,9 +291,7 @@ def word_question(
             for label in order
         ),
         # Never use the question's own strategy: a blind check must look like any other question.
-        why=reason(
-            learner.strategy, asked.decides, asked.undecided, counted=learner.proves_done, waits=learner.waits
-        ),
+        why=reason(learner.strategy, asked.decides, asked.undecided, counted=learner.proves_done, waits=learner.waits),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),
@@ -338,9 +334,7 @@ def _moments(memory: _Memory, learner: ActiveLearner[LabelTable]) -> LabelMoment
     candidates."""
     if memory.sample is None:
         rows = np.flatnonzero(~learner.test_rows)
-        drawn = np.random.default_rng(0).permutation(rows)[
-            : min(SAMPLE, max(1, MOST_TOLD // len(learner.classes)))
-        ]
+        drawn = np.random.default_rng(0).permutation(rows)[: min(SAMPLE, max(1, MOST_TOLD // len(learner.classes)))]
         memory.sample = np.sort(drawn)
     sample = memory.sample
     if learner.original.size <= MOST_TOLD:

@@ -134,11 +134,7 @@ class FirstUpdates:
                 self._footing = (origin, *read)
             with_effects = self._learner.settings.strategy_entry.needs is Need.EFFECTS
             return self._footing[2].update(
-                candidates,
-                origin.scores,
-                self._learner.pool.train,
-                with_effects=with_effects,
-                weights=weights,
+                candidates, origin.scores, self._learner.pool.train, with_effects=with_effects, weights=weights
             )
         except FileNotFoundError:
             return None  # removed in favour of a newer version, which is about to be applied
@@ -166,9 +162,7 @@ def version_key(settings: LearnerSettings, classes_seq: int) -> str:
     return f"{settings.model_key}-c{classes_seq}"
 
 
-def make_trainer(
-    home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
-) -> Trainer:
+def make_trainer(home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]) -> Trainer:
     """Return the trainer of the model, whose pool has not applied any entry yet."""
     table = home.read_table(table_hash)
     return Trainer(OneLabelPool(table, settings, changes))
@@ -240,9 +234,7 @@ class FromWorker:
         learner = self._learner
         known = learner.version_published
         key = version_key(learner.settings, learner.pool.class_map.seq)
-        earlier = (
-            learner.pool.class_map.before_rows if known is None else ()
-        )  # their points of the curve stay
+        earlier = learner.pool.class_map.before_rows if known is None else ()  # their points of the curve stay
         with self._home.database.read() as session:
             newer = trained.versions(session, self._project_id, key, -1 if known is None else known)
             before = [
@@ -313,9 +305,7 @@ def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings
     return replace(settings, adopted_features=features)
 
 
-def make_comparer(
-    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
-) -> Comparer:
+def make_comparer(table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()) -> Comparer:
     """Return the comparison of the models, whose pool has not applied any entry yet."""
     return Comparer(OneLabelPool(table, settings, changes))
 

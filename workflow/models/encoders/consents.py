@@ -39,9 +39,7 @@ def licence_words(entry: EncoderEntry | None) -> str:
     return entry.licence if entry.commercial else f"{entry.licence}, for no commercial purpose"
 
 
-def note(
-    session: Session, person_id: int, key: str, entry: EncoderEntry | None, project_id: int | None = None
-) -> None:
+def note(session: Session, person_id: int, key: str, entry: EncoderEntry | None, project_id: int | None = None) -> None:
     """Record that someone has requested an encoder, in the transaction of the request. key : its name here"""
     audit.note(
         session,

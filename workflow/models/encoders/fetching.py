@@ -101,9 +101,7 @@ def _watch(process: subprocess.Popen[bytes], place: Path, entry: EncoderEntry, t
             most, since = arrived, time.monotonic()
         if tell is not None:
             tell(min(arrived, entry.bytes), entry.bytes)
-        if (
-            most and time.monotonic() - since > STALLED
-        ):  # before the first byte the library's own limits apply
+        if most and time.monotonic() - since > STALLED:  # before the first byte the library's own limits apply
             raise EncoderError(
                 f"{host()} sent nothing more for {STALLED:.0f} seconds, at {most / 1e6:.1f} of "
                 f"{entry.bytes / 1e6:.1f} MB; nothing was kept. Fix: try again later, {_BY_HAND}"
@@ -121,9 +119,7 @@ def _size(folder: Path) -> int:
 
 
 _BY_HAND = "or bring the files another way: winnow encoders add FILE."
-_NO_NET = (
-    "Fix: connect this server to the internet, set HTTPS_PROXY, or name a mirror as HF_ENDPOINT; " + _BY_HAND
-)
+_NO_NET = "Fix: connect this server to the internet, set HTTPS_PROXY, or name a mirror as HF_ENDPOINT; " + _BY_HAND
 
 
 def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
@@ -131,9 +127,7 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
     name, status = str(said.get("name", "")), said.get("status")
     match said["failed"]:
         case "package":
-            return (
-                "Downloads need the package huggingface_hub. Fix: pip install 'plcore[onnx]', then try again."
-            )
+            return "Downloads need the package huggingface_hub. Fix: pip install 'plcore[onnx]', then try again."
         case "offline":
             return f"HF_HUB_OFFLINE is set: nothing is downloaded. Fix: unset it, {_BY_HAND}"
         case "differs":

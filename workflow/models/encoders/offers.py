@@ -107,9 +107,7 @@ def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
     an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
-    return _offered(
-        seat.home, table.roles, table.n_rows, lambda column: guess_language(map(str, table.cells[column]))
-    )
+    return _offered(seat.home, table.roles, table.n_rows, lambda column: guess_language(map(str, table.cells[column])))
 
 
 class SlowEncoding(NamedTuple):
@@ -131,13 +129,9 @@ def slow_encoding(seat: Seat, key: str) -> SlowEncoding | None:
     if now is None or now.ms is None or now.entry.ms is None or now.ms <= SLOW * now.entry.ms:
         return None
     others = [
-        one
-        for one in offered
-        if one.can_be_asked and one.column == now.column and (one.entry.ms or inf) < now.entry.ms
+        one for one in offered if one.can_be_asked and one.column == now.column and (one.entry.ms or inf) < now.entry.ms
     ]
-    return SlowEncoding(
-        round(now.ms / now.entry.ms), min(others, key=lambda one: one.entry.ms or inf, default=None)
-    )
+    return SlowEncoding(round(now.ms / now.entry.ms), min(others, key=lambda one: one.entry.ms or inf, default=None))
 
 
 @lru_cache(maxsize=100)
@@ -146,9 +140,7 @@ def _stored_language(table: Path, column: str) -> str | None:
     return guess_language(read_first_texts(table, column))
 
 
-def _offered(
-    home: Home, roles: Roles, rows: int, language_of: Callable[[str], str | None]
-) -> tuple[EncoderOffer, ...]:
+def _offered(home: Home, roles: Roles, rows: int, language_of: Callable[[str], str | None]) -> tuple[EncoderOffer, ...]:
     if not home.settings.encoders:
         return ()
     columns = {"text": roles.text, "image": roles.image, "sound": roles.audio}

@@ -62,9 +62,7 @@ def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
     )
 
 
-def get(
-    seat: Seat, key: str, agree: Agree, *, non_commercial: bool = False, tell: Tell | None = None
-) -> None:
+def get(seat: Seat, key: str, agree: Agree, *, non_commercial: bool = False, tell: Tell | None = None) -> None:
     """Download an encoder into the data folder, and record who consented to it.
 
     agree : called with the encoder; raises if it is declined. Nothing is recorded or downloaded before

@@ -80,10 +80,7 @@ def find_parts(
     lists = list_rows(runner, rows, n_nearest + 2, seed, progress)
     found = _choose(runner, rows, lists, n_nearest, recall, seed, progress)
     names = [name.decode() for name in map_part(rows.folder / lists.lists).tolist()]
-    jobs = [
-        Probe(rows.folder, name, number, lists, n_nearest, found.n_probed)
-        for number, name in enumerate(names)
-    ]
+    jobs = [Probe(rows.folder, name, number, lists, n_nearest, found.n_probed) for number, name in enumerate(names)]
     parts = run_parts(runner, probe, jobs, "neighbours by cells", progress)
     return replace(found, names=tuple(parts))
 
@@ -101,9 +98,7 @@ def _choose(
     folder, size = rows.folder, min(2 * SAMPLE, rows.n_rows)
     drawing = Sample(folder, rows.listed(), rows.block, rows.n_rows, size, seed + 1)
     sample = run_parts(runner, draw, [drawing], "sample", progress)[0]
-    truth = exact_parts(
-        runner, folder, [(sample, 0)], rows, n_nearest, "true neighbours of a sample", progress
-    )
+    truth = exact_parts(runner, folder, [(sample, 0)], rows, n_nearest, "true neighbours of a sample", progress)
     true = map_part(folder / truth[0])
     order = np.random.default_rng(seed).permutation(size)
     choosing, judging = np.sort(order[: size // 2]), np.sort(order[size // 2 :])

@@ -16,15 +16,7 @@ from plcore.blocks.parts import BlockJob, BlockProgress, ReadRows, WrittenPart, 
 from plcore.blocks.runner import Runner
 from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
-from plcore.neighbors.search.parts.exact import (
-    RowParts,
-    Sample,
-    as_found,
-    draw,
-    frame_of,
-    numbered,
-    take_rows,
-)
+from plcore.neighbors.search.parts.exact import RowParts, Sample, as_found, draw, frame_of, numbered, take_rows
 from plcore.neighbors.search.rows import first_of_equals
 
 
@@ -129,9 +121,7 @@ def count_cells(job: CellStarts) -> WrittenPart:
 
 def list_cells(job: CellList) -> WrittenPart:
     pieces, cells = [], []
-    ends = np.array(
-        [job.first, job.end], dtype=np.int32
-    )  # the type of the search; another type would be copied
+    ends = np.array([job.first, job.end], dtype=np.int32)  # the type of the search; another type would be copied
     parts = zip(job.read_each(job.homes), job.read_each(job.parts), strict=True)
     for number, (homes, part) in enumerate(parts):
         first, end = np.searchsorted(homes[0], ends)
@@ -207,9 +197,7 @@ def list_rows(
     size = min(rows.n_rows, TRAINING_ROWS * n_cells)
     drawn = [Sample(folder, rows.listed(), rows.block, rows.n_rows, size, seed)]
     sample = run_parts(runner, draw, drawn, "sample", progress)[0]
-    centres = run_parts(runner, find_centres, [Centres(folder, sample, n_cells, seed)], "centres", progress)[
-        0
-    ]
+    centres = run_parts(runner, find_centres, [Centres(folder, sample, n_cells, seed)], "centres", progress)[0]
     homes = write_names(
         folder,
         run_parts(
@@ -223,10 +211,7 @@ def list_rows(
     counting = CellStarts(folder, homes, n_cells)
     run_parts(runner, count_cells, [counting], "sizes of the cells", progress)
     firsts = first_cells(counting.read(counting.part), rows.block)
-    jobs = [
-        CellList(folder, homes, rows.listed(), rows.block, first, end, copies)
-        for first, end in pairwise(firsts)
-    ]
+    jobs = [CellList(folder, homes, rows.listed(), rows.block, first, end, copies) for first, end in pairwise(firsts)]
     lists = run_parts(runner, list_cells, jobs, "lists of the cells", progress)
     return CellLists(folder, centres, counting.part, write_names(folder, lists), tuple(firsts), rows.n_rows)
 

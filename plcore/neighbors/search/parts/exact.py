@@ -67,12 +67,7 @@ def _ordered(keys: AnyArray, others: AnyArray) -> AnyArray:
 
 
 def reverse_parts(
-    runner: Runner,
-    folder: Path,
-    found: Sequence[str],
-    n_rows: int,
-    block: int,
-    progress: BlockProgress | None = None,
+    runner: Runner, folder: Path, found: Sequence[str], n_rows: int, block: int, progress: BlockProgress | None = None
 ) -> tuple[str, ...]:
     """Return the parts of the reverse lists, of `block` rows each. found : the parts with the neighbours of all rows"""
     turning = [Pairs(folder, name, number) for number, name in enumerate(found)]
@@ -198,12 +193,8 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
     merged = _Merged(rows.folder, tuple(found))
     if not merged.path.exists():
         ends = [merged.read(name) for name in found]
-        merged.write(
-            np.stack([np.min([one[0] for one in ends], axis=0), np.max([one[1] for one in ends], axis=0)])
-        )
-    scalings = [
-        ScaledRows(rows.folder, *one, merged.part) for one in zip(rows.names, rows.starts(), strict=True)
-    ]
+        merged.write(np.stack([np.min([one[0] for one in ends], axis=0), np.max([one[1] for one in ends], axis=0)]))
+    scalings = [ScaledRows(rows.folder, *one, merged.part) for one in zip(rows.names, rows.starts(), strict=True)]
     names = tuple(run_parts(runner, scale, scalings, "scaled rows", progress))
     return RowParts(rows.folder, names, rows.block, rows.n_rows, rows.n_features)
 

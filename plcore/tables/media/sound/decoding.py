@@ -123,9 +123,7 @@ class Sound:
         """
         first, last = self.span(start, end)
         if last - first > MAX_FRAMES:
-            said = (
-                f"the segment has {last - first:,} points of sound; at most {MAX_FRAMES:,} are read at once"
-            )
+            said = f"the segment has {last - first:,} points of sound; at most {MAX_FRAMES:,} are read at once"
             raise SoundError(f"{said}.", "Take a shorter segment.")
         return np.concatenate(list(self.pieces(first, last)))
 
@@ -197,9 +195,7 @@ def sound_facts(source: Source) -> SoundFacts:
         return sound.facts
 
 
-def read_segment(
-    source: Source | Sound, start: float | None = None, end: float | None = None
-) -> tuple[Samples, int]:
+def read_segment(source: Source | Sound, start: float | None = None, end: float | None = None) -> tuple[Samples, int]:
     """Return the samples from `start` to `end` seconds, one channel, and their rate in Hz. See `Sound.read`."""
     with opened(source) as sound:
         return sound.read(start, end), sound.facts.rate
@@ -234,15 +230,11 @@ def _checked(file: soundfile.SoundFile) -> SoundFacts:
         allowed = f"{LOWEST_RATE} to {HIGHEST_RATE:,} are decoded"
         raise SoundError(f"the recording has {file.samplerate:,} points of sound a second; {allowed}.", _FIX)
     if not 1 <= file.channels <= MAX_CHANNELS:
-        raise SoundError(
-            f"the recording has {file.channels} channels; at most {MAX_CHANNELS} are read.", _FIX
-        )
+        raise SoundError(f"the recording has {file.channels} channels; at most {MAX_CHANNELS} are read.", _FIX)
     if file.frames >= _UNKNOWN_LENGTH:
         raise SoundError("the recording does not say how long it is.", _FIX)
     if file.frames < 1:
-        raise SoundError(
-            "the recording is empty: no sound is in the file.", "Put the recording itself there."
-        )
+        raise SoundError("the recording is empty: no sound is in the file.", "Put the recording itself there.")
     return SoundFacts(file.samplerate, file.frames, file.channels, _FORMATS[file.format], file.subtype)
 
 

@@ -53,9 +53,7 @@ def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
     facts = (columns["subject_ids"], columns["user_name"], columns["annotations"], columns["subject_data"])
     times = texts_of(cells, columns.get("created_at"))
     tasks: Counter[str] = Counter()
-    for place, (item, user, said, about) in enumerate(
-        zip(*(texts_of(cells, one) for one in facts), strict=True)
-    ):
+    for place, (item, user, said, about) in enumerate(zip(*(texts_of(cells, one) for one in facts), strict=True)):
         row = place + 1
         found = {
             str(task.get("task_label") or task.get("task")): _chosen(task.get("value"))
@@ -64,9 +62,7 @@ def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
         named = {task: labels for task, labels in found.items() if labels}
         tasks.update(named.keys())
         subject = an_object(_parsed(about, row, "subject_data"), row, "subject_data").get(item)
-        known = (
-            {str(name): str(value) for name, value in subject.items()} if isinstance(subject, dict) else {}
-        )
+        known = {str(name): str(value) for name, value in subject.items()} if isinstance(subject, dict) else {}
         plain = {name: value for name, value in known.items() if name != "retired"}
         for label in next(iter(named.values()), [""]):
             lines.append({**plain, _ITEM: item, _VOTER: user, _LABEL: label, _TIME: times[place]})
@@ -104,9 +100,7 @@ def _labelbox(records: Records, name: str) -> TableReading:
 
     def read(record: JsonObject, row: int) -> Row:
         about = an_object(record.get("data_row"), row, "data_row")
-        found = Row(
-            {key: about.get(key) for key in ("id", "external_id", "row_data") if about.get(key) is not None}
-        )
+        found = Row({key: about.get(key) for key in ("id", "external_id", "row_data") if about.get(key) is not None})
         projects = an_object(record.get("projects") or {}, row, "projects")
         for project, value in projects.items():
             where = f"projects.{project}.labels"
@@ -128,9 +122,7 @@ def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[st
         chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
         answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
         if answers:
-            questions[
-                a_name(first_of(one, ("name", "title")), row, "classifications.name", "a question")
-            ] += 1
+            questions[a_name(first_of(one, ("name", "title")), row, "classifications.name", "a question")] += 1
         for answer in answers:
             found.name(a_name(first_of(answer, ("name", "title")), row, "classifications.answer"), 1.0, by)
 
@@ -144,9 +136,7 @@ def _labelbox_old(records: Records, name: str) -> TableReading:
         one = an_object(record, place, None)
         item = a_name(first_of(one, ("DataRow ID", "External ID", "ID")), place, "DataRow ID", "an id")
         kept = ("Labeled Data", "External ID")
-        found = rows.setdefault(
-            item, Row({"id": item, **{key: one.get(key) for key in kept if one.get(key)}})
-        )
+        found = rows.setdefault(item, Row({"id": item, **{key: one.get(key) for key in kept if one.get(key)}}))
         label = one.get("Label")
         by = a_name_or_none(one.get("Created By"), place, "Created By", "a user")
         answers = label.get("classifications") if isinstance(label, dict) else None
@@ -156,9 +146,7 @@ def _labelbox_old(records: Records, name: str) -> TableReading:
 
 
 LABELBOX = RecordTool(
-    "Labelbox export",
-    (Fields({"data_row": dict, "projects": dict}, inside={"data_row": ("id",)}),),
-    _labelbox,
+    "Labelbox export", (Fields({"data_row": dict, "projects": dict}, inside={"data_row": ("id",)}),), _labelbox
 )
 LABELBOX_OLD = RecordTool(
     "Labelbox export of version 1", (Fields({"ID": str, "Labeled Data": str, "Label": dict, "Created By": str}),),
@@ -171,11 +159,7 @@ _ALL_WORKERS = "annotationsFromAllWorkers"
 def _workers_of(record: JsonObject) -> Json:
     """Return the answers of Ground Truth's workers about a record: from a custom job, or before consolidation."""
     inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
-    return (
-        record.get("annotations")
-        if "datasetObjectId" in record
-        else next((one for one in inner if one), None)
-    )
+    return record.get("annotations") if "datasetObjectId" in record else next((one for one in inner if one), None)
 
 
 def _ground_truth(records: Records, name: str) -> TableReading:
@@ -186,9 +170,7 @@ def _ground_truth(records: Records, name: str) -> TableReading:
         about = record.get("dataObject")
         told = about if isinstance(about, dict) else record
         wanted = ("datasetObjectId", "source", "source-ref", "content", "s3Uri")
-        cells: Cells = {
-            key: value for key, value in {**record, **told}.items() if key in wanted and value is not None
-        }
+        cells: Cells = {key: value for key, value in {**record, **told}.items() if key in wanted and value is not None}
         found = Row(cells)
         for one in objects_in(_workers_of(record)):
             by = a_name_or_none(one.get("workerId"), row, "workerId", "a worker")
@@ -211,9 +193,7 @@ GROUND_TRUTH = RecordTool(
     lambda records: (
         bool(records)
         and all(
-            isinstance(one, dict)
-            and bool(workers := objects_in(_workers_of(one)))
-            and "workerId" in workers[0]
+            isinstance(one, dict) and bool(workers := objects_in(_workers_of(one))) and "workerId" in workers[0]
             for one in records[:LOOK]
         )
     ),
@@ -225,9 +205,7 @@ def _people(records: Records, name: str) -> TableReading:
     """Read one row for each post, with the vote of each annotator. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
-        cells: Cells = {
-            key: value for key, value in record.items() if key not in ("annotators", "post_tokens")
-        }
+        cells: Cells = {key: value for key, value in record.items() if key not in ("annotators", "post_tokens")}
         tokens = record.get("post_tokens")
         if isinstance(tokens, list):
             cells["text"] = " ".join(map(str, tokens))
@@ -267,9 +245,7 @@ def _people_by_label(records: Records, name: str) -> TableReading:
     def read(record: JsonObject, row: int) -> Row:
         field = _distribution(record)
         if field is None:
-            raise refuse(
-                row, None, "no field lists who named each label.", "Write the field in every record."
-            )
+            raise refuse(row, None, "no field lists who named each label.", "Write the field in every record.")
         cells: Cells = {key: value for key, value in record.items() if key not in (field, "gold_label")}
         found = Row(cells)
         for label, people in an_object(record[field], row, field).items():
@@ -324,10 +300,7 @@ def _metadata(record: JsonObject) -> Iterator[JsonObject]:
 
 def _is_ground_truth(*kinds: str) -> Callable[[Records], bool]:
     return lambda records: any(
-        one.get("type") in kinds
-        for record in records[:1]
-        if isinstance(record, dict)
-        for one in _metadata(record)
+        one.get("type") in kinds for record in records[:1] if isinstance(record, dict) for one in _metadata(record)
     )
 
 
@@ -373,13 +346,7 @@ def looks_like_brat(data: bytes) -> bool:
     """Whether a text is brat's standoff annotation: `T1<tab>Drug 0 7<tab>aspirin`."""
     kind, _, rest = data.partition(b"\t")
     parts = rest.split(b"\t")[0].split(b" ")
-    return (
-        kind[:1] == b"T"
-        and kind[1:].isdigit()
-        and len(parts) > 2
-        and parts[1].isdigit()
-        and parts[2][:1].isdigit()
-    )
+    return kind[:1] == b"T" and kind[1:].isdigit() and len(parts) > 2 and parts[1].isdigit() and parts[2][:1].isdigit()
 
 
 def looks_like_webanno(data: bytes) -> bool:
@@ -421,9 +388,7 @@ def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> T
     lines, status, notes = _counting(cells)
     asked = answer_columns(lines)
     if asked is None or len(asked.labels) > 1:
-        several = (
-            "answer one item" if asked is None else f"hold a person's answers: {listed(asked.labels, 5)}"
-        )
+        several = "answer one item" if asked is None else f"hold a person's answers: {listed(asked.labels, 5)}"
         raise refusal(
             f"Each line is what a person said of an item, but several columns {several}.",
             "Call the column of one question label, and leave the others out. Of columns of yes and no, one a label, "
@@ -463,19 +428,13 @@ ANSWERS = TableTool(
 )
 
 
-def _of_people(
-    cells: pd.DataFrame, label: str, called: str, tool: str, fix: str, notes: Sequence[str]
-) -> TableReading:
+def _of_people(cells: pd.DataFrame, label: str, called: str, tool: str, fix: str, notes: Sequence[str]) -> TableReading:
     """Return the items of an experiment with the answers of all participants. Raises TableError if there is only one
     participant, or none."""
     asked = answer_columns(cells, label)
     if asked is None:
         worker = worker_column(cells)
-        why = (
-            "no column names several participants"
-            if worker is None
-            else "no item was answered by several of them"
-        )
+        why = "no column names several participants" if worker is None else "no item was answered by several of them"
         raise refusal(f"This is the file of an experiment of {tool}, but {why}.", fix)
     columns = _votes_of(asked)
     said = f"{quoted(label)} is what {quoted(columns.worker)} said of {quoted(str(columns.task))}."
@@ -527,9 +486,7 @@ def _read_psychopy(cells: pd.DataFrame, called: str) -> TableReading:
     answered = {name: ~cells[name].str.strip().str.lower().isin(_NO_RESPONSE) for name in answers}
     shown = [name for name in answers if cells[name][answered[name]].nunique() > 1]
     if not shown:
-        raise refusal(
-            "This is the file of an experiment of PsychoPy, but no column holds responses that differ.", fix
-        )
+        raise refusal("This is the file of an experiment of PsychoPy, but no column holds responses that differ.", fix)
     label = max(shown, key=lambda name: int(answered[name].sum()))
     body = cells[answered[label]]
     # Columns from the conditions file have no dot in their names; those written by a routine have one.
@@ -546,8 +503,5 @@ JSPSYCH = TableTool(
 )
 
 PSYCHOPY = TableTool(
-    "PsychoPy data",
-    _read_psychopy,
-    Fingerprint(names("participant", "psychopyversion", "expname")),
-    has_rows=False,
+    "PsychoPy data", _read_psychopy, Fingerprint(names("participant", "psychopyversion", "expname")), has_rows=False
 )

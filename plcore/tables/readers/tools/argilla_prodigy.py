@@ -71,10 +71,7 @@ def _read_argilla(records: Records, name: str) -> TableReading:
         return rows_reading(rows, name, describing=_describing(rows, set()), row_id="id")
     questions = _questions(records)
     if not questions:
-        raise refusal(
-            "No field ends in .responses or .suggestion.",
-            "Export the records with to_list(flatten=True).",
-        )
+        raise refusal("No field ends in .responses or .suggestion.", "Export the records with to_list(flatten=True).")
     question = _most_answered(records, questions)
     if question is None:
         raise refusal(
@@ -87,9 +84,7 @@ def _read_argilla(records: Records, name: str) -> TableReading:
     notes = [f"Responses that are {status}, so no votes: {count:,}." for status, count in left_out.items()]
     others = [one for one in questions if one != question]
     if others:
-        notes.append(
-            f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
-        )
+        notes.append(f"The labels are those of the question {question!r}; {listed(others)} are kept as columns.")
     return rows_reading(rows, name, describing=_describing(rows, about), row_id="id", notes=notes)
 
 
@@ -106,9 +101,7 @@ def _vector_row(record: JsonObject, row: int) -> Row:
         found.cells.pop(OWN_ID, None)
     found.vector = own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR) or {}
     for question, cell in questions.items():
-        answered = {
-            name: value for name, value in record.items() if not name.startswith(question + SUGGESTION)
-        }
+        answered = {name: value for name, value in record.items() if not name.startswith(question + SUGGESTION)}
         found.vector |= dict.fromkeys(_row(answered, row, question, Counter()).weights, cell)
     return found
 
@@ -228,9 +221,7 @@ def _flat_record(record: JsonObject, row: int) -> JsonObject:
         flat[f"{question}{SUGGESTION}.agent"] = said.get("agent")
     for question, value in an_object(record.get("responses") or {}, row, "responses").items():
         where = f"responses.{question}"
-        given = [
-            an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(value, row, where))
-        ]
+        given = [an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(value, row, where))]
         flat[question + RESPONSES] = [one.get("value") for one in given]
         flat[f"{question}{RESPONSES}.users"] = [one.get("user_id") for one in given]
     return flat
@@ -243,9 +234,7 @@ def _are_flat(records: Records) -> bool:
 
 ARGILLA = RecordTool("Argilla records", _are_flat, _read_argilla)
 ARGILLA_NESTED = RecordTool(
-    "Argilla records as JSON",
-    (Fields({"fields": dict, "responses": dict, "suggestions": dict}),),
-    _read_nested,
+    "Argilla records as JSON", (Fields({"fields": dict, "responses": dict, "suggestions": dict}),), _read_nested
 )
 
 
@@ -294,9 +283,7 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
     if counts["ignore"]:
         notes.append(f"Tasks that people ignored, which are no votes: {counts['ignore']:,}.")
     if counts[_REJECTED]:
-        notes.append(
-            f"Tasks with options that people rejected as a whole, which are no votes: {counts[_REJECTED]:,}."
-        )
+        notes.append(f"Tasks with options that people rejected as a whole, which are no votes: {counts[_REJECTED]:,}.")
     labels = {label for row in options.values() for label in row}
     return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
 
@@ -317,9 +304,7 @@ def _vectors(records: Records, name: str) -> TableReading:
 
     def read(record: JsonObject, number: int) -> None:
         task = _task(record, number)
-        row = rows.setdefault(
-            task.key, Row({one: cell for one, cell in task.cells.items() if one != OWN_VECTOR})
-        )
+        row = rows.setdefault(task.key, Row({one: cell for one, cell in task.cells.items() if one != OWN_VECTOR}))
         if row.vector is None:
             row.vector = _vector_of(record, number) or {}
         if task.answer == "accept":
@@ -370,14 +355,10 @@ def _task(record: JsonObject, row: int) -> _Task:
         raise refuse(row, "answer", message, "Correct it, or leave the field out where no one has answered.")
     meta = {} if record.get("meta") is None else an_object(record["meta"], row, "meta")
     cells: Cells = {
-        name: value
-        for name, value in record.items()
-        if not name.startswith("_") and name not in _ABOUT_ANSWERS
+        name: value for name, value in record.items() if not name.startswith("_") and name not in _ABOUT_ANSWERS
     }
     cells |= {name: value for name, value in meta.items() if name not in cells and name != OWN_WEIGHTS}
-    person = a_name_or_none(
-        first_of(record, ("_annotator_id", "_session_id")), row, "_annotator_id", "a person"
-    )
+    person = a_name_or_none(first_of(record, ("_annotator_id", "_session_id")), row, "_annotator_id", "a person")
     said = answer or "nothing"
     if "options" not in record:
         label = a_name(record.get("label"), row, "label")

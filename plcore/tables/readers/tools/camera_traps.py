@@ -12,14 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import listed
-from plcore.tables.readers.candidate_rows import (
-    CANDIDATES,
-    SOURCES,
-    JsonObject,
-    Row,
-    json_text,
-    rows_reading,
-)
+from plcore.tables.readers.candidate_rows import CANDIDATES, SOURCES, JsonObject, Row, json_text, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -92,9 +85,7 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
             row.cells[voters[0]] = ""  # because it has no observer
         for voter in voters:
             for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
-                row.name(
-                    label, 1.0, observers[place] or voter if by_row else voter if len(voters) > 1 else None
-                )
+                row.name(label, 1.0, observers[place] or voter if by_row else voter if len(voters) > 1 else None)
     if not rows:
         raise refusal("Every picture is marked for deletion.", "Clear DeleteFlag for those to be labelled.")
     notes = [f"The labels are those of {listed(voters)}: empty cells are pictures not looked at yet."]
@@ -105,12 +96,8 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
     elif len(voters) > 1:
         notes.append(f"{len(voters)} columns hold the same labels, so each is a voter of its own.")
     if gone := sum(deleted):
-        notes.append(
-            f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out."
-        )
-    describing = [
-        name for plain, name in columns.items() if plain not in (*_FIXED, *_OBSERVER) and name not in voters
-    ]
+        notes.append(f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out.")
+    describing = [name for plain, name in columns.items() if plain not in (*_FIXED, *_OBSERVER) and name not in voters]
     learned = [name for name in describing if not _is_flag(cells[name])]
     reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes, has_rows=True)
     roles = replace(reading.suggest_roles(), text=None)
@@ -190,9 +177,7 @@ def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
             label=[one.label or old for one, old in zip(said, piece.cells[label], strict=True)]
         )
         if by is not None:
-            cells["by"] = [
-                one.person if one.label else old for one, old in zip(said, piece.cells[by], strict=True)
-            ]
+            cells["by"] = [one.person if one.label else old for one, old in zip(said, piece.cells[by], strict=True)]
         known = cells[(cells[where[0]] != "") & (cells["label"] != "")]
         file.write(csv_rows([pa.array(known[name], pa.large_string()) for name in known]))
         done += len(piece.ids)
@@ -262,9 +247,7 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
         "1, a class of the detector its score."
     )
     roles = replace(found.suggest_roles(), voters=SOURCES)
-    return replace(
-        found, cells=cells, format=f"{found.format}, {observed.format}", roles=roles, notes=(*notes, note)
-    )
+    return replace(found, cells=cells, format=f"{found.format}, {observed.format}", roles=roles, notes=(*notes, note))
 
 
 def _objects(cells: pd.Series[str]) -> list[JsonObject]:

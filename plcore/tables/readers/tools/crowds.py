@@ -91,9 +91,7 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
     question = _question(list(map(str, cells.columns)))
     if question is None:
         answers = [name for plain, name in columns.items() if plain.startswith("answer.")]
-        raise refusal(
-            f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question."
-        )
+        raise refusal(f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question.")
     if question[1] == ():
         labels = [[text] if text else [] for text in texts_of(cells, question[0])]
     else:
@@ -113,9 +111,7 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
 def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | None:
     """Find the question that was asked: a column of JSON and None; a column of plain answers and (); or the prefix of
     the option columns, and the columns. None if there are several questions. Comments do not count."""
-    answers = [
-        name for name in columns if name.strip().lower().startswith("answer.") and not _ASIDE.search(name)
-    ]
+    answers = [name for name in columns if name.strip().lower().startswith("answer.") and not _ASIDE.search(name)]
     for name in answers:
         low = name.strip().lower()
         if low == _TASK_ANSWERS or (low.endswith(".labels") and len(answers) == 1):
@@ -160,9 +156,7 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
     for row, text in enumerate(texts_of(cells, column)):
         value = _parsed(text)
         if value is None:
-            finder.add(
-                row, column, "expected the answers as JSON, as in [{...}].", "Correct the cell, or remove it."
-            )
+            finder.add(row, column, "expected the answers as JSON, as in [{...}].", "Correct the cell, or remove it.")
         parsed.append(value or {})
     if finder.problems:
         raise table_error(finder.problems)
@@ -228,9 +222,7 @@ def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
     controlled = [name for name in asked if any(texts_of(cells, _golden(columns, name)))]
     chosen = controlled if len(controlled) == 1 else asked
     if len(chosen) != 1:
-        raise refusal(
-            f"Several questions were answered: {listed(outputs)}.", "Keep the columns of one question."
-        )
+        raise refusal(f"Several questions were answered: {listed(outputs)}.", "Keep the columns of one question.")
     status = [text.lower() for text in texts_of(cells, columns.get("assignment:status"))]
     out = [text in _NOT_DONE for text in status]
     said = sorted({text.upper() for text in status if text in _NOT_DONE})
@@ -279,9 +271,7 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
         for name in cells.columns
         if plain_name(name) not in _SURVEY
     }
-    asked = {
-        name: words for name, words in asked.items() if words and max(map(len, words)) <= _LONGEST_ANSWER
-    }
+    asked = {name: words for name, words in asked.items() if words and max(map(len, words)) <= _LONGEST_ANSWER}
     items, asks = _loop_items(asked)
     if not items:
         items = {name: name for name in _most_alike(asked)}
@@ -294,9 +284,7 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
         [
             {"question_id": item, "question": texts[column], "respondent": person, "answer": answer}
             for item, column in items.items()
-            for person, answer in zip(
-                texts_of(kept, columns["responseid"]), texts_of(kept, column), strict=True
-            )
+            for person, answer in zip(texts_of(kept, columns["responseid"]), texts_of(kept, column), strict=True)
         ],
         dtype="str",
     )
@@ -384,12 +372,8 @@ def with_answers(reading: TableReading, value: str) -> TableReading:
     started = pd.Series(_are_started(reading.cells), index=reading.cells.index)
     people = counted(int(started.sum()), "person", "people")
     if value == "count":
-        cells = reading.cells.assign(
-            **{finished: reading.cells[finished].mask(started, "True").astype("str")}
-        )
-        return replace(
-            reading, cells=cells, notes=(*reading.notes, f"Answers of {people} who did not finish count.")
-        )
+        cells = reading.cells.assign(**{finished: reading.cells[finished].mask(started, "True").astype("str")})
+        return replace(reading, cells=cells, notes=(*reading.notes, f"Answers of {people} who did not finish count."))
     said = f"Left out, as chosen: the answers of {people} who did not finish."
     return replace(reading, cells=reading.cells[~started], notes=(*reading.notes, said))
 
@@ -457,8 +441,7 @@ def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
     times = texts_of(cells, first_named(columns, "completed_at", "submitted_at", "completed at"))
     labels = [[text] if text else [] for text in texts_of(cells, label)]
     about = _facts(
-        columns,
-        ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at"),
+        columns, ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at")
     )
     voted = VoteColumns(item, (), str(worker), _LABEL, about_votes=(*about, str(label)))
     answers = _Answers(labels, [not one for one in out], times, notes=notes)
@@ -475,8 +458,7 @@ def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
     question = _appen_question(cells.columns)
     if question is None:
         raise refusal(
-            "No column has a second one that ends in _gold, or several have.",
-            "Keep the columns of one question.",
+            "No column has a second one that ends in _gold, or several have.", "Keep the columns of one question."
         )
     tainted = [text.lower() == "true" for text in texts_of(cells, columns.get("_tainted"))]
     notes = [*_left_out(tainted, "of workers who failed the checks (_tainted)")]
@@ -494,9 +476,7 @@ def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
     own = tuple(name for plain, name in columns.items() if plain.startswith("_"))
     about = (*own, question, columns[f"{plain_name(question)}_gold"])
     weight = columns.get("_trust")
-    voted = VoteColumns(
-        columns["_unit_id"], (), columns["_worker_id"], _LABEL, weight=weight, about_votes=about
-    )
+    voted = VoteColumns(columns["_unit_id"], (), columns["_worker_id"], _LABEL, weight=weight, about_votes=about)
     return _reading(cells, answers, voted, called)
 
 
@@ -523,9 +503,7 @@ TOLOKA = TableTool(
 """Control tasks have a right answer in GOLDEN, which is their true label."""
 
 QUALTRICS = TableTool(
-    "Qualtrics responses",
-    _read_qualtrics,
-    Fingerprint(names("startdate", "finished", "recordeddate", "responseid")),
+    "Qualtrics responses", _read_qualtrics, Fingerprint(names("startdate", "finished", "recordeddate", "responseid"))
 )
 
 GORILLA = TableTool(
@@ -533,10 +511,7 @@ GORILLA = TableTool(
     _read_gorilla,
     Fingerprint(
         names("event index", "response"),
-        one_of=(
-            names("participant private id", "participant public id"),
-            names("zone type", "response type"),
-        ),
+        one_of=(names("participant private id", "participant public id"), names("zone type", "response type")),
     ),
     has_rows=False,
 )
@@ -548,10 +523,7 @@ PROLIFIC_EXPORT = TableTool(
 )
 
 MECHANICAL_TURK = TableTool(
-    "Mechanical Turk results",
-    _read_turk,
-    Fingerprint(names("hitid", "workerid"), starts=("answer.",)),
-    has_rows=False,
+    "Mechanical Turk results", _read_turk, Fingerprint(names("hitid", "workerid"), starts=("answer.",)), has_rows=False
 )
 """The results of a batch of Mechanical Turk, or of Turkle."""
 

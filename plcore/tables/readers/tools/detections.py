@@ -21,12 +21,7 @@ import pandas as pd
 from plcore.arrays.words import counted, either
 from plcore.tables.media.file_tree import RECORDINGS, FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.readers.candidate_rows import (
-    Json,
-    Row,
-    json_text,
-    rows_reading,
-)
+from plcore.tables.readers.candidate_rows import Json, Row, json_text, rows_reading
 from plcore.tables.readers.reading import TableReading
 
 NOTHING = "noise / nothing"
@@ -103,9 +98,7 @@ class _Item:
     detections: list[Detection] = field(default_factory=list)
 
 
-def detections_reading(
-    detections: Sequence[Detection], format_name: str, notes: Iterable[str] = ()
-) -> TableReading:
+def detections_reading(detections: Sequence[Detection], format_name: str, notes: Iterable[str] = ()) -> TableReading:
     """Read these detections, one row for each item in order of first occurrence.
 
     Of several rows for one species in one segment, the highest score counts. Genera with at least two species are
@@ -117,9 +110,7 @@ def detections_reading(
         key = (one.recording, one.start, one.end)
         items.setdefault(key, _Item(*key)).detections.append(one)
     said = list(notes)
-    again = len(detections) - sum(
-        len({labels[one.key] for one in item.detections}) for item in items.values()
-    )
+    again = len(detections) - sum(len({labels[one.key] for one in item.detections}) for item in items.values())
     if again:
         said.append(
             f"A species is listed {counted(again, 'time')} more for a segment that has it already: "
@@ -133,8 +124,7 @@ def detections_reading(
     top = max((one.score for one in detections if one.score is not None), default=None)
     scale = None if top is None else max(1.0, top)
     rows = [
-        _row(item, labels, scale, name)
-        for item, name in zip(items.values(), _names(list(items.values())), strict=True)
+        _row(item, labels, scale, name) for item, name in zip(items.values(), _names(list(items.values())), strict=True)
     ]
     known = {labels[one.key]: one.scientific for one in detections if one.scientific}
     reading = rows_reading(
@@ -197,9 +187,7 @@ def _named(recording: str, start: str, end: str) -> str:
     return f"{recording} {start}-{end} s"
 
 
-def original_row(
-    row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]
-) -> OriginalRow:
+def original_row(row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]) -> OriginalRow:
     """Return the stored facts about a row of the file, counted from 0."""
     return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
 

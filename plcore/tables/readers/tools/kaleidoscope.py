@@ -109,13 +109,7 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
         row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
         rows.append(row)
     reading = rows_reading(
-        rows,
-        called,
-        describing=measured,
-        row_id=ITEM,
-        classes=[NOTHING],
-        notes=[about, *_notes(said)],
-        has_rows=True,
+        rows, called, describing=measured, row_id=ITEM, classes=[NOTHING], notes=[about, *_notes(said)], has_rows=True
     )
     roles = reading.suggest_roles()
     if not (roles.numbers or roles.categories):  # as for other tables of detections
@@ -234,14 +228,9 @@ def _notes(said: Counter[str]) -> list[str]:
     return notes
 
 
-def _names(
-    paths: Sequence[str], channels: Sequence[str], start: Sequence[float], length: Sequence[float]
-) -> list[str]:
+def _names(paths: Sequence[str], channels: Sequence[str], start: Sequence[float], length: Sequence[float]) -> list[str]:
     """Return a name for each row: base name and seconds; with path and channel if those are not unique."""
-    spans = [
-        f"{seconds_text(begin)}-{seconds_text(begin + long)} s"
-        for begin, long in zip(start, length, strict=True)
-    ]
+    spans = [f"{seconds_text(begin)}-{seconds_text(begin + long)} s" for begin, long in zip(start, length, strict=True)]
     found = [f"{path.rpartition('/')[2]} {span}" for path, span in zip(paths, spans, strict=True)]
     for longer in (
         [f"{path} {span}" for path, span in zip(paths, spans, strict=True)],

@@ -59,9 +59,7 @@ def a_path(value: Json, row: int | None, where: str) -> Path:
     """Return a label, or a list with its parts, as a path."""
     if isinstance(value, list):
         if not value:
-            raise refuse(
-                row, where, "the place in the taxonomy has no parts.", "Write at least one, or remove it."
-            )
+            raise refuse(row, where, "the place in the taxonomy has no parts.", "Write at least one, or remove it.")
         return tuple(a_name(part, row, where) for part in value)
     return (a_name(value, row, where),)
 
@@ -78,9 +76,7 @@ def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
     names = {path: path[-1] if last[path[-1]] == 1 else JOINT.join(path) for path in nodes}
     twice = [name for name, count in Counter(names.values()).items() if count > 1]
     if twice:
-        raise refusal(
-            f"Several labels of the taxonomy would be called {listed(twice)}.", "Rename one of each."
-        )
+        raise refusal(f"Several labels of the taxonomy would be called {listed(twice)}.", "Rename one of each.")
     inner = {path[:-1] for path in nodes}
     leaves = [path for path in nodes if path not in inner]
     seen_below = Counter(leaf[:depth] for leaf in leaves for depth in range(1, len(leaf)))
@@ -188,18 +184,14 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             " ".join(["No task has a choice or a place in a taxonomy.", *notes]),
             "Export tasks with answers or predictions of a <Choices> or <Taxonomy> tag.",
         )
-    kinds = Counter(
-        name for name, _ in {(choice.question, choice.path) for item in items for choice in item.choices}
-    )
+    kinds = Counter(name for name, _ in {(choice.question, choice.path) for item in items for choice in item.choices})
     question = max(counts, key=lambda name: (counts[name], -kinds[name]))  # free texts seldom repeat
     others = [name for name in counts if name != question]
     if others:
         notes.append(
             f"The labels are those of {question!r}, the question answered most; {listed(others)} are kept as columns."
         )
-    tree = taxonomy_of(
-        choice.path for item in items for choice in item.choices if choice.question == question
-    )
+    tree = taxonomy_of(choice.path for item in items for choice in item.choices if choice.question == question)
     if any(choice.is_model for item in items for choice in item.choices) and any(
         not choice.is_model for item in items for choice in item.choices
     ):
@@ -207,9 +199,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             "Choices of people weigh 1 each, those of models their score, or 1 without one; they are added up."
         )
     if any(len(classes) > 1 for classes in tree.meaning.values()):
-        notes.append(
-            "Where a group of the taxonomy was chosen, all its classes are candidates and share the weight."
-        )
+        notes.append("Where a group of the taxonomy was chosen, all its classes are candidates and share the weight.")
     rows, unclear = [], 0
     for number, item in enumerate(items, start=1):
         row = Row({**_facts(item), **item.data, **_others(item, others)})
@@ -232,9 +222,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             f"In {counted(unclear, 'task')} the ground truth names several labels, so it is no true label here."
         )
     describing = {name for item in items for name in item.data}
-    return rows_reading(
-        rows, format_name, describing=describing, row_id=TASK_ID, notes=notes, groups=tree.groups
-    )
+    return rows_reading(rows, format_name, describing=describing, row_id=TASK_ID, notes=notes, groups=tree.groups)
 
 
 def _facts(item: Item) -> dict[str, object]:
@@ -297,9 +285,7 @@ def _task(record: JsonObject, row: int) -> Item:
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
             _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
     models = a_list(record.get("predictions"), row, "predictions")
-    predictions = [
-        an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)
-    ]
+    predictions = [an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)]
     if item.vector is not None:
         item.vector = {**item.vector, **agreed(item.said)}
         return item  # a model's guess of a label is not a known label
@@ -362,9 +348,7 @@ def _is_id(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _result(
-    item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool
-) -> None:
+def _result(item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool) -> None:
     """Add the choices of one result."""
     result = an_object(value, row, where)
     kind = a_name(result.get("type"), row, f"{where}.type", "a type")
@@ -477,8 +461,7 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
     question = _question(records, fields)
     if question is None:
         raise refusal(
-            f"No column of {listed(fields)} holds choices of annotators.",
-            "Export the project as JSON and import that.",
+            f"No column of {listed(fields)} holds choices of annotators.", "Export the project as JSON and import that."
         )
     return flat_reading(records, [question], called)
 
@@ -546,9 +529,7 @@ def _is_number(text: str) -> bool:
 _ANSWERED: dict[str, type] = {"annotations": list, "predictions": list, "completions": list}
 LABEL_STUDIO = RecordTool("Label Studio JSON", (Fields({"data": dict}, some=_ANSWERED),), _read_tasks)
 LABEL_STUDIO_MIN = RecordTool(
-    "Label Studio JSON-MIN",
-    (Fields(dict.fromkeys(("id", "annotator", "annotation_id"), object)),),
-    _read_flat,
+    "Label Studio JSON-MIN", (Fields(dict.fromkeys(("id", "annotator", "annotation_id"), object)),), _read_flat
 )
 """A flat record for each annotation, with `id`, answers and `annotator` after the data."""
 LABEL_STUDIO_CSV = TableTool("Label Studio CSV", _read_csv, Fingerprint(names(*_ABOUT)))

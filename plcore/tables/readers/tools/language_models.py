@@ -82,9 +82,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
         if one.cut and whole and not {label for choice in one.choices for label, _ in choice} <= whole
     ]
     if short:
-        notes.append(
-            f"Answers that were cut off (finish_reason length): {len(short)}. Nothing is known of their rows."
-        )
+        notes.append(f"Answers that were cut off (finish_reason length): {len(short)}. Nothing is known of their rows.")
         for place in short:
             requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
@@ -99,9 +97,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
     labels = sorted({label for request in requests for choice in request.choices for label, _ in choice})
     odd = _odd_token(labels, requests)
     if odd is not None:
-        notes.append(
-            f"The probabilities of the tokens were not read: {odd}. Ask for several choices instead."
-        )
+        notes.append(f"The probabilities of the tokens were not read: {odd}. Ask for several choices instead.")
     rows = []
     for request in requests:
         row = Row(request.about if request.number is None else {"custom_id": request.number, **request.about})
@@ -131,8 +127,7 @@ def _as_batch(record: JsonObject, row: int) -> JsonObject:
     message = an_object(result.get("message"), row, "result.message")
     where = "result.message.content"
     blocks = [
-        an_object(one, row, f"{where}[{place}]")
-        for place, one in enumerate(a_list(message.get("content"), row, where))
+        an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(message.get("content"), row, where))
     ]
     tools = [one.get("input") for one in blocks if one.get("type") == "tool_use"]
     ended = "length" if message.get("stop_reason") == "max_tokens" else message.get("stop_reason")
@@ -279,9 +274,7 @@ def _first_token(value: Json, row: int, where: str) -> dict[str, float]:
         top = an_object(one, row, f"{inside}[{place}]")
         token = top.get("token")
         if not isinstance(token, str):
-            raise refuse(
-                row, f"{inside}[{place}].token", "expected a text.", "Write the token as the model gave it."
-            )
+            raise refuse(row, f"{inside}[{place}].token", "expected a text.", "Write the token as the model gave it.")
         probability = a_probability(top.get("logprob"), row, f"{inside}[{place}].logprob")
         if token.strip():
             tokens[token.strip()] = tokens.get(token.strip(), 0.0) + probability
@@ -328,9 +321,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
     others = [str(name) for name in cells.columns if str(name) not in columns]
     same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
     dropped = [name for name in others if name not in same and name.strip().lower() != "rank"]
-    notes = (
-        [f"Columns {listed(dropped)} differ between labels of one item and were left out."] if dropped else []
-    )
+    notes = [f"Columns {listed(dropped)} differ between labels of one item and were left out."] if dropped else []
     rows: dict[str, Row] = {}
     kept = cells[[item, *same]].to_dict("records")
     lines = zip(names, cells[label].str.strip(), cells[score].str.strip(), strict=True)
@@ -378,9 +369,7 @@ def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:
 
 
 BATCHES = RecordTool(
-    "batch of a language model",
-    (Fields({"custom_id": object}, one_of=(("response", "error"),)),),
-    _read_batch,
+    "batch of a language model", (Fields({"custom_id": object}, one_of=(("response", "error"),)),), _read_batch
 )
 
 
@@ -405,9 +394,7 @@ BATCH_FILES = RecordFiles(
     _read_files,
 )
 LLAMA_CPP = RecordTool(
-    "completions of llama.cpp",
-    (Fields({"content": str, "completion_probabilities": list}),),
-    _read_llama,
+    "completions of llama.cpp", (Fields({"content": str, "completion_probabilities": list}),), _read_llama
 )
 """Answers of `/completion`; before December 2024 with `tok_str` and `prob`, later with log probabilities."""
 ANTHROPIC_BATCHES = RecordTool(

@@ -34,15 +34,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import (
-    Fingerprint,
-    TableReading,
-    by_plain_name,
-    names,
-    numbers_of,
-    refusal,
-    texts_of,
-)
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, refusal, texts_of
 from plcore.tables.readers.tools.detections import (
     BOX_SIDES,
     BOXES,
@@ -54,15 +46,7 @@ from plcore.tables.readers.tools.detections import (
     original_row,
     read_original,
 )
-from plcore.tables.readers.tools.speciesnet import (
-    ALONE,
-    ALONE_WITH_BOXES,
-    BLANK,
-    PATH,
-    Taxon,
-    groups_of,
-    with_pictures,
-)
+from plcore.tables.readers.tools.speciesnet import ALONE, ALONE_WITH_BOXES, BLANK, PATH, Taxon, groups_of, with_pictures
 from plcore.tables.writers.verdicts import first_original
 
 if TYPE_CHECKING:
@@ -164,9 +148,7 @@ def read_by(reading: TableReading, item: str) -> TableReading:
         return reading
     header = json.loads(reading.cells[WHOLE_FILE].iloc[0])
     left_out = header.pop("left_out")
-    images = [
-        json.loads(str(read_original(cell)[0]["cells"][IMAGE])) for cell in reading.cells[ORIGINAL_ROWS]
-    ]
+    images = [json.loads(str(read_original(cell)[0]["cells"][IMAGE])) for cell in reading.cells[ORIGINAL_ROWS]]
     records: Records = [{**header, IMAGES: [*images, *left_out]}]
     known = _read(records, MEGADETECTOR.name).notes
     found = _read(records, MEGADETECTOR.name, item)
@@ -176,9 +158,7 @@ def read_by(reading: TableReading, item: str) -> TableReading:
 
 
 _FILE = Fields({IMAGES: list, DETECTORS: dict}, inside={IMAGES: ("file",)})
-MEGADETECTOR = RecordTool(
-    "MegaDetector JSON", lambda records: len(records) == 1 and _FILE.match(records), _read
-)
+MEGADETECTOR = RecordTool("MegaDetector JSON", lambda records: len(records) == 1 and _FILE.match(records), _read)
 """One object with the list of images and the names of the categories."""
 
 
@@ -221,8 +201,7 @@ def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -
     found = [
         one
         for place, detection in enumerate(given, start=1)
-        if (one := _found(an_object(detection, row, f"detections[{place - 1}]"), row, place, named))
-        is not None
+        if (one := _found(an_object(detection, row, f"detections[{place - 1}]"), row, place, named)) is not None
     ]
     likely = [one for one in found if one.confidence >= cut]
     if item == DETECTION and likely:
@@ -405,14 +384,10 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     notes = []
     if blank:
         whose = "their only candidate is" if blank > 1 else "its only candidate is"
-        notes.append(
-            f"MegaDetector found nothing in {blank:,} of {counted(len(files), 'file')}: {whose} blank."
-        )
+        notes.append(f"MegaDetector found nothing in {blank:,} of {counted(len(files), 'file')}: {whose} blank.")
     if checked:
         what = counted(checked, "file" if item == PICTURE else "item")
-        notes.append(
-            f"{what} {'was' if checked == 1 else 'were'} checked by a person: the class is the true label."
-        )
+        notes.append(f"{what} {'was' if checked == 1 else 'were'} checked by a person: the class is the true label.")
     if item == PICTURE and unclear > 0:
         notes.append(
             f"Files that a person checked in which there are several classes, so no single true label: {unclear}."
@@ -425,18 +400,12 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     if item == DETECTION:
         weak = [one for image in images for one in _confidences(image) if one < cut]
         if weak:
-            notes.append(
-                f"Detections below the confidence {cut:g}, which are no items of their own: {len(weak):,}."
-            )
+            notes.append(f"Detections below the confidence {cut:g}, which are no items of their own: {len(weak):,}.")
     unseen = {str(row.cells[ITEM]).partition("#")[0] for row in rows if not row.cells[PATH]}
     if unseen:
         notes.append(f"Videos are not shown: {len(unseen):,} of {counted(len(files), 'file')}.")
-    if any(
-        isinstance(one, dict) and one.get("detections") is None and not one.get("failure") for one in images
-    ):
-        notes.append(
-            "Files without a list of detections were not processed: every class stays possible there."
-        )
+    if any(isinstance(one, dict) and one.get("detections") is None and not one.get("failure") for one in images):
+        notes.append("Files without a list of detections were not processed: every class stays possible there.")
     return notes
 
 
@@ -493,13 +462,9 @@ def _wildlife_image(record: JsonObject, row: int) -> JsonObject:
     return {"file": record.get("img_id"), "detections": detections}
 
 
-_LISTS = Fields(
-    {"annotations": list}, (("categories", "det_categories"),), inside={"annotations": ("img_id", "bbox")}
-)
+_LISTS = Fields({"annotations": list}, (("categories", "det_categories"),), inside={"annotations": ("img_id", "bbox")})
 PYTORCH_WILDLIFE = RecordTool(
-    "Pytorch-Wildlife JSON",
-    lambda records: len(records) == 1 and _LISTS.match(records),
-    _read_wildlife,
+    "Pytorch-Wildlife JSON", lambda records: len(records) == 1 and _LISTS.match(records), _read_wildlife
 )
 """One object with lists of the boxes, categories and scores of each image. Categories count from 0."""
 
@@ -526,9 +491,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
-    reading = rows_reading(
-        list(rows.values()), called, describing=(), row_id=ITEM, notes=notes, has_rows=True
-    )
+    reading = rows_reading(list(rows.values()), called, describing=(), row_id=ITEM, notes=notes, has_rows=True)
     roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
     return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 

@@ -17,15 +17,7 @@ import pandas as pd
 
 from plcore.tables.readers.candidate_rows import Cells, Records, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import (
-    Fingerprint,
-    TableReading,
-    by_plain_name,
-    names,
-    numbers_of,
-    refusal,
-    texts_of,
-)
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, refusal, texts_of
 from plcore.tables.readers.records import flat_cells
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
@@ -281,9 +273,7 @@ def _read_observations(
             if not of_media and media:
                 about = _about_event(during(places[place], starts[place], ends[place]) or named[item])
                 said["without"] += not about[PATH]
-            rows[item] = Row(
-                {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
-            )
+            rows[item] = Row({**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)})
         row = rows[item]
         kept.setdefault(item, []).append(original_row(place, [], "", record))
         kind, method = kinds[place], methods[place]
@@ -343,9 +333,7 @@ def _moment(text: str) -> float | None:
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _media_by_time(
-    media: Mapping[str, Mapping[str, str]],
-) -> Callable[[str, str, str], list[Mapping[str, str]]]:
+def _media_by_time(media: Mapping[str, Mapping[str, str]]) -> Callable[[str, str, str], list[Mapping[str, str]]]:
     """Return a function that finds the media of a deployment between two moments, both included, earliest first."""
     times: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for item, known in media.items():
@@ -394,9 +382,7 @@ def _not_read(wanted: str, count: int) -> str:
 
 
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
-    notes = [
-        "Observations by a machine are candidates that weigh their probability; those by people are votes."
-    ]
+    notes = ["Observations by a machine are candidates that weigh their probability; those by people are votes."]
     if said["other"]:
         notes.append(_not_read(wanted, said["other"]))
     if said["without"]:
@@ -435,9 +421,7 @@ BIRDNET_GO = RecordTool(
 BIRDNET_GO_NOTES = TableTool(
     "BirdNET-Go table of detections",
     _read_go,
-    Fingerprint(
-        names("date", "time", "species_code", "scientific_name", "common_name", "confidence", "clip_name")
-    ),
+    Fingerprint(names("date", "time", "species_code", "scientific_name", "common_name", "confidence", "clip_name")),
 )
 """The table `notes` of the station's database as CSV; `verified` may be joined from `note_reviews`."""
 

@@ -33,15 +33,7 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import (
-    LOOK,
-    Fields,
-    LabelFields,
-    RecordFiles,
-    RecordMap,
-    RecordTool,
-    TableTool,
-)
+from plcore.tables.readers.mapping import LOOK, Fields, LabelFields, RecordFiles, RecordMap, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -70,10 +62,7 @@ def _plain_names(records: Records) -> Records:
         return records
     names = {"winnow_confidence": "probability"}
     return [
-        {
-            name if name == OWN_VOTERS else names.get(name, name.removeprefix("winnow_")): one[name]
-            for name in one
-        }
+        {name if name == OWN_VOTERS else names.get(name, name.removeprefix("winnow_")): one[name] for name in one}
         if isinstance(one, dict)
         else one
         for one in records
@@ -128,9 +117,7 @@ def _read_vectors(records: Records, name: str) -> TableReading:
     return rows_reading(read_each(records, read), name, row_id=OWN_ID)
 
 
-OWN_VECTORS = RecordTool(
-    "label vectors", (Fields({_CELLS: dict}, inside={_CELLS: ("label", "value")}),), _read_vectors
-)
+OWN_VECTORS = RecordTool("label vectors", (Fields({_CELLS: dict}, inside={_CELLS: ("label", "value")}),), _read_vectors)
 
 ZERO_SHOT = RecordTool(
     "zero-shot classification",
@@ -140,10 +127,7 @@ ZERO_SHOT = RecordTool(
 
 
 _DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
-_DOCCANO_OLD = Fields(
-    {"id": object, "text": object, "annotations": list},
-    inside={"annotations": ("label", "user")},
-)
+_DOCCANO_OLD = Fields({"id": object, "text": object, "annotations": list}, inside={"annotations": ("label", "user")})
 """Versions before 1.0: ids of labels with their users."""
 
 
@@ -184,12 +168,7 @@ _LINES = RecordMap(
     cells=_doccano_cells,
     notes=_doccano_notes,
 )
-DOCCANO = RecordTool(
-    "doccano JSONL",
-    (_DOCCANO_NEW, _DOCCANO_OLD),
-    _LINES,
-    _doccano_records,
-)
+DOCCANO = RecordTool("doccano JSONL", (_DOCCANO_NEW, _DOCCANO_OLD), _LINES, _doccano_records)
 
 _MEMBER = Fields({"id": object, "label": list}, one_of=(("text", "filename", "data"),))
 _UNKNOWN = "unknown"
@@ -238,9 +217,7 @@ def _read_configured(files: Mapping[str, Records], name: str) -> TableReading:
     """Read the lines with the names of their labels. Raises TableError if a label has no name."""
     config = next(one for one in files.values() if _is_config(one))
     lines = next(one for one in files.values() if one is not config)
-    called: dict[object, Json] = {
-        one["id"]: one["text"] for one in config if isinstance(one, dict) and "id" in one
-    }
+    called: dict[object, Json] = {one["id"]: one["text"] for one in config if isinstance(one, dict) and "id" in one}
     named: list[Json] = []
     for row, record in enumerate(lines, start=1):
         one = an_object(record, row, None)
@@ -362,16 +339,10 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
     of_toloka = "_unit_id" not in columns
     mark, label_mark = ("confidence:", "output:") if of_toloka else (":confidence", "")
-    named = {
-        columns.get(plain.replace(mark, label_mark)): score
-        for plain, score in columns.items()
-        if mark in plain
-    }
+    named = {columns.get(plain.replace(mark, label_mark)): score for plain, score in columns.items() if mark in plain}
     pairs = {label: score for label, score in named.items() if label is not None}
     if len(pairs) != 1:
-        raise refusal(
-            f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question."
-        )
+        raise refusal(f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question.")
     ((question, scored),) = pairs.items()
     finder = Finder(lines_of(cells))
     labels = [answers_in(text) for text in texts_of(cells, question)]
@@ -386,27 +357,19 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
     if finder.problems:
         raise table_error(finder.problems)
     plain_question = plain_name(question)
-    gold = columns.get(
-        plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold"
-    )
+    gold = columns.get(plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold")
     golds = texts_of(cells, gold)
-    every = sorted(
-        {label for one in labels for label in one} | {gold for gold in golds if gold and "\n" not in gold}
-    )
+    every = sorted({label for one in labels for label in one} | {gold for gold in golds if gold and "\n" not in gold})
     own = [
         name
         for plain, name in columns.items()
-        if name not in (question, scored)
-        and not plain.startswith("_")
-        and not plain.endswith(("_gold", ":variance"))
+        if name not in (question, scored) and not plain.startswith("_") and not plain.endswith(("_gold", ":variance"))
     ]
     records = cells[own].to_dict("records")
     ids = texts_of(cells, columns.get("_unit_id"))
     rows = []
     for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
-        found = Row(
-            {**({} if of_toloka else {"_unit_id": ids[row]}), **{str(k): v for k, v in records[row].items()}}
-        )
+        found = Row({**({} if of_toloka else {"_unit_id": ids[row]}), **{str(k): v for k, v in records[row].items()}})
         for label, weight in zip(names_, weights, strict=True):
             found.name(label, weight)
         others, rest = [label for label in every if label not in names_], 1.0 - sum(weights)
@@ -432,9 +395,7 @@ def _percent(text: str, row: int, column: str, finder: Finder) -> float:
 TOLOKA_AGGREGATED = TableTool(
     "Toloka aggregated answers",
     _read_aggregated,
-    Fingerprint(
-        frozenset(), starts=("input:", "output:", "confidence:"), never=names("assignment:worker_id")
-    ),
+    Fingerprint(frozenset(), starts=("input:", "output:", "confidence:"), never=names("assignment:worker_id")),
     has_rows=False,
 )
 

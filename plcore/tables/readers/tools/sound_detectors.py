@@ -90,9 +90,7 @@ class DetectionTable:
         scored = _first(low, self.score)
         notes: tuple[str, ...] = ()
         if scored is None and (maybe := _first(low, self.maybe_score)) is not None:
-            spans = zip(
-                *(texts_of(cells, name) for name in (*paths, str(_first(low, self.start)))), strict=True
-            )
+            spans = zip(*(texts_of(cells, name) for name in (*paths, str(_first(low, self.start)))), strict=True)
             # A distance has one best match per segment; several rows for one segment are candidates with scores.
             several = len(set(spans)) < len(cells)
             scored = maybe if several else None
@@ -101,9 +99,7 @@ class DetectionTable:
         labels, latin = (texts_of(cells, _first(low, names)) for names in (self.label, self.scientific))
         main = str(_first(low, self.label)).strip().lower()
         told = main in _COMMON
-        others = [
-            texts_of(cells, low[name]) for name in low if re.fullmatch(rf"{re.escape(main)}[ _]?[2-9]", name)
-        ]
+        others = [texts_of(cells, low[name]) for name in low if re.fullmatch(rf"{re.escape(main)}[ _]?[2-9]", name)]
         path_cells = [texts_of(cells, column) for column in paths]
         found = []
         for row, record in enumerate(cells.to_dict("records")):
@@ -112,9 +108,7 @@ class DetectionTable:
             recording = "/".join(part for texts in path_cells if (part := texts[row].rstrip("/")))
             label, scientific = (labels[row], latin[row]) if told else _two_names(labels[row], latin[row])
             if not recording:
-                finder.add(
-                    row, paths[-1], "the row names no recording.", "Write its name, or remove the row."
-                )
+                finder.add(row, paths[-1], "the row names no recording.", "Write its name, or remove the row.")
             elif not (label or scientific):
                 fix = "Write what was heard, nocall for nothing, or remove the row."
                 finder.add(row, str(_first(low, self.label)), "the label is empty.", fix)
@@ -128,9 +122,7 @@ class DetectionTable:
                 end = round(start[row] + lengths[row], 6)
                 texts = {str(name): value for name, value in record.items()}
                 heard = [(label, scientific), *(_two_names(other[row], "") for other in others if other[row])]
-                found += [
-                    Detection(row, recording, begin, end, *names, scores[row], texts) for names in heard
-                ]
+                found += [Detection(row, recording, begin, end, *names, scores[row], texts) for names in heard]
         if finder.problems:
             raise table_error(finder.problems)
         return detections_reading(found, self.name, notes)
@@ -245,12 +237,7 @@ def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[flo
 
 
 def _read(
-    texts: Sequence[str],
-    column: str | None,
-    finder: Finder,
-    wanted: str,
-    fix: str,
-    nothing: Sequence[str] = (),
+    texts: Sequence[str], column: str | None, finder: Finder, wanted: str, fix: str, nothing: Sequence[str] = ()
 ) -> list[float | None]:
     """Return the numbers of a column, with decimal points or commas; None if it holds a word for nothing, or, with a
     problem, if it is not a number."""
@@ -367,9 +354,7 @@ def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
     message = f"No one can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
     if not recordings:
         message = f"The zip holds no recording that the table {quoted(called)} could be about."
-    raise refusal(
-        message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav."
-    )
+    raise refusal(message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav.")
 
 
 def _stem(path: str) -> str:

@@ -71,9 +71,7 @@ _OWN = (ITEM, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS)
 NO_PICTURES = "No pictures came with the file"
 _TO_SEE = "To see them, put them into one zip with the file; folders above those that tell them apart are not needed."
 ALONE = f"{NO_PICTURES}: only the highest score is learned from. {_TO_SEE}"
-ALONE_WITH_BOXES = (
-    f"{NO_PICTURES}: only the highest score and the sides of the box are learned from. {_TO_SEE}"
-)
+ALONE_WITH_BOXES = f"{NO_PICTURES}: only the highest score and the sides of the box are learned from. {_TO_SEE}"
 
 
 @dataclass(frozen=True)
@@ -215,9 +213,7 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
     own |= {
         ITEM: record[PATH],
         CONFIDENCE: "" if top is None else repr(top),
-        SCIENTIFIC: "; ".join(
-            f"{taxon.scientific} ({labels[taxon]})" for taxon in scores if taxon.scientific
-        ),
+        SCIENTIFIC: "; ".join(f"{taxon.scientific} ({labels[taxon]})" for taxon in scores if taxon.scientific),
         ORIGINAL_ROWS: json_text([original_row(place, *_said(record, scores, labels), record)]),
     }
     row = Row(own)
@@ -228,17 +224,11 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
     return row
 
 
-def _said(
-    record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
-) -> tuple[list[str], str]:
+def _said(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]) -> tuple[list[str], str]:
     """Return SpeciesNet's final prediction: the classes it stands for, which are those below it if it is a rank; and
     its name."""
     text = record.get("prediction")
-    said = (
-        max(scores, key=scores.__getitem__, default=None)
-        if text is None
-        else _taxon(text, None, "prediction")
-    )
+    said = max(scores, key=scores.__getitem__, default=None) if text is None else _taxon(text, None, "prediction")
     if said is None:
         return [], ""
     return [label for taxon, label in labels.items() if taxon == said or said.holds(taxon)], said.scientific
@@ -250,10 +240,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
     paths = texts_of(cells, first_named(columns, *_PATHS))
     places = _ranked(columns)
-    scores = {
-        place: numbers_of(cells, score, "a score from 0 to 1", most=1.0)
-        for place, (_, score) in places.items()
-    }
+    scores = {place: numbers_of(cells, score, "a score from 0 to 1", most=1.0) for place, (_, score) in places.items()}
     labels = {place: texts_of(cells, label) for place, (label, _) in places.items()}
     lists = {name: texts_of(cells, columns.get(f"classifications.{name}")) for name in ("classes", "scores")}
     taken = {name for pair in places.values() for name in pair} | {first_named(columns, *_PATHS)}
@@ -269,16 +256,11 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
         ]
         classes, weights = _listed(lists["classes"][row]), _listed(lists["scores"][row])
         if len(classes) == len(weights):
-            pairs += [
-                (_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)
-            ]
+            pairs += [(_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)]
         record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
         # A label without a score, as in a table with a single score, is not one of the five: it is left out.
         said = [(label, weight) for label, weight in pairs if weight is not None]
-        record["classifications"] = {
-            "classes": [label for label, _ in said],
-            "scores": [weight for _, weight in said],
-        }
+        record["classifications"] = {"classes": [label for label, _ in said], "scores": [weight for _, weight in said]}
         if pairs and pairs[0][1] is not None:
             record["prediction"], record["prediction_score"] = pairs[0]
         records.append(record)

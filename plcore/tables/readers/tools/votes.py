@@ -20,11 +20,7 @@ from plcore.tables.problems import MAX_PROBLEMS, table_error
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import (
-    TableReading,
-    lines_of,
-    refusal,
-)
+from plcore.tables.readers.reading import TableReading, lines_of, refusal
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.writers.disambiguated import (
@@ -58,16 +54,7 @@ _WORKERS = (
 )  # fmt: skip
 _LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
-_TIMES = (
-    "timestamp",
-    "time",
-    "at",
-    "created_at",
-    "_created_at",
-    "submitted_at",
-    "submittime",
-    "assignment:started",
-)
+_TIMES = ("timestamp", "time", "at", "created_at", "_created_at", "submitted_at", "submittime", "assignment:started")
 _STATUS = ("assignment:status", "assignmentstatus")
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
@@ -99,16 +86,7 @@ class VoteColumns:
     @property
     def taken(self) -> set[str]:
         """All columns that describe a vote, not a task."""
-        single = (
-            self.task,
-            self.worker,
-            self.label,
-            self.gold,
-            self.time,
-            self.weight,
-            self.status,
-            self.kind,
-        )
+        single = (self.task, self.worker, self.label, self.gold, self.time, self.weight, self.status, self.kind)
         return {name for name in single if name is not None} | set(self.about_votes)
 
 
@@ -172,9 +150,7 @@ def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | 
     return next(((low[name], None) for name in _LABELS if name in low), (None, None))
 
 
-NO_LABEL = (
-    "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
-)
+NO_LABEL = "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
 LEFT_OUT = "left out by the reader"
 """Value in a status column: the vote does not count, and the reader of the file says why."""
 
@@ -191,12 +167,7 @@ class _Vote:
 
 
 def votes_reading(
-    cells: pd.DataFrame,
-    columns: VoteColumns,
-    format_name: str,
-    notes: Iterable[str] = (),
-    *,
-    typed: bool = False,
+    cells: pd.DataFrame, columns: VoteColumns, format_name: str, notes: Iterable[str] = (), *, typed: bool = False
 ) -> TableReading:
     """Read one row for each task of a table with one vote per row, in order of first occurrence.
 
@@ -219,9 +190,7 @@ LONG_VOTES = TableTool(
 )
 
 
-def join_votes(
-    votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, *, typed: bool = False
-) -> TableReading:
+def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, *, typed: bool = False) -> TableReading:
     """Join the votes to the tasks, as `join_rows` does.
 
     votes, tasks : DataFrames of str
@@ -290,9 +259,7 @@ def _tasks_with_votes(
     for place, task in enumerate(tasks):
         first.setdefault(task, place)
     records = cells[kept].iloc[list(first.values())].to_dict("records")
-    rows = {
-        name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)
-    }
+    rows = {name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)}
     again = Counter[bool]()
     for (task, worker), given in votes.items():
         last = _last(given)
@@ -376,9 +343,7 @@ def _votes(
     for place, (task, worker, label, weight, time, status, kind) in enumerate(lines):
         if not task.strip("\x1f "):
             if len(finder.problems) < MAX_PROBLEMS:
-                finder.add(
-                    place, columns.task, "the vote names no task.", "Write the task, or remove the row."
-                )
+                finder.add(place, columns.task, "the vote names no task.", "Write the task, or remove the row.")
         elif status == LEFT_OUT:
             continue
         elif status.lower() == "rejected":
@@ -387,9 +352,7 @@ def _votes(
             left_out["say what a row is not, or that someone cannot tell"] += 1
         elif not label:
             left_out["name no label"] += 1
-        elif label in MISSING and not (
-            kind or label in words
-        ):  # if the kind is known, it names a class of that name
+        elif label in MISSING and not (kind or label in words):  # if the kind is known, it names a class of that name
             left_out[NO_LABEL] += 1
         else:
             # A worker without a name is a different person each time.
@@ -409,9 +372,7 @@ def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> floa
         weight = -1.0
     if not 0 <= weight <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
         message = f"expected the weight of a vote, a number from 0 on, got {quoted(text)}."
-        finder.add(
-            place, columns.weight, message, "Write such a number, or leave the cell empty: the vote counts 1."
-        )
+        finder.add(place, columns.weight, message, "Write such a number, or leave the cell empty: the vote counts 1.")
     return weight
 
 
@@ -504,9 +465,7 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
         for label in answer["labels"] or [""]:
             seconds, version = answer.get("seconds"), answer.get("model_version")
             task = table.ids[answer["row"]]
-            writer.writerow(
-                [task, answer["person"], label, answer["kind"], answer["at"], seconds, 1, version]
-            )
+            writer.writerow([task, answer["person"], label, answer["kind"], answer["at"], seconds, 1, version])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

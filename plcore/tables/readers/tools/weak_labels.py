@@ -31,10 +31,7 @@ from plcore.tables.readers.candidate_rows import (
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import (
-    TableReading,
-    refusal,
-)
+from plcore.tables.readers.reading import TableReading, refusal
 
 ABSTAIN = -1
 _NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
@@ -78,12 +75,8 @@ def label_matrix(
     elif abstain in (ABSTAIN, 0):
         first = abstain + 1
     else:
-        raise refusal(
-            f"{abstain} cannot mean that a function abstains.", "Choose -1, with classes from 0; or 0."
-        )
-    numbers, known = (
-        _from_zero(array, first, classes, name) for array, name in ((numbers, "votes"), (known, "truth"))
-    )
+        raise refusal(f"{abstain} cannot mean that a function abstains.", "Choose -1, with classes from 0; or 0.")
+    numbers, known = (_from_zero(array, first, classes, name) for array, name in ((numbers, "votes"), (known, "truth")))
     n_classes = 1 + int(max(numbers.max(initial=-1), known.max(initial=-1)))
     names = _names(classes, range(first, first + n_classes))
     if classes is None:
@@ -128,8 +121,7 @@ def annotator_matrix(
         names = _names(classes, range(probabilities.shape[1]))
         if len(names) != probabilities.shape[1]:
             raise refusal(
-                f"Got {counted(len(names), 'class', 'classes')} and {probabilities.shape[1]} columns of "
-                "probabilities.",
+                f"Got {counted(len(names), 'class', 'classes')} and {probabilities.shape[1]} columns of probabilities.",
                 "Give one name for each column.",
             )
         classes = names
@@ -171,8 +163,7 @@ def _annotator_vectors(
     names = _names(classes, range(n_labels))
     if len(names) != n_labels:
         raise refusal(
-            f"Got {counted(len(names), 'class', 'classes')}, and labels_multiannotator have the shape "
-            f"{labels.shape}.",
+            f"Got {counted(len(names), 'class', 'classes')}, and labels_multiannotator have the shape {labels.shape}.",
             "Give a name for each label, and an array with the rows first, then the annotators, then the labels.",
         )
     _names(annotators, range(n_people), n_people)
@@ -181,10 +172,7 @@ def _annotator_vectors(
         probabilities, said = _probabilities(pred_probs, n_rows, n_labels)
         columns |= {f"p_{name}": probabilities[:, place].tolist() for place, name in enumerate(names)}
     told = [
-        {
-            name: {int(cell) for cell in given[~np.isnan(given)]}
-            for name, given in zip(names, row.T, strict=True)
-        }
+        {name: {int(cell) for cell in given[~np.isnan(given)]} for name, given in zip(names, row.T, strict=True)}
         for row in labels.astype(np.float64)
     ]
     cells = _rows_of(columns, n_rows)
@@ -214,8 +202,7 @@ def partial_votes(
     numbers = _whole(votes, 2, "votes")
     if numbers.shape[1] != len(label_sets):
         raise refusal(
-            f"Got {counted(numbers.shape[1], 'column')} of votes and {counted(len(label_sets), 'function')} with "
-            "sets.",
+            f"Got {counted(numbers.shape[1], 'column')} of votes and {counted(len(label_sets), 'function')} with sets.",
             "Give the sets of every function.",
         )
     sizes = np.array([len(sets) for sets in label_sets], dtype=np.int64)
@@ -235,10 +222,7 @@ def partial_votes(
         raise refuse(row + 1, "votes", message, "Correct the vote or add the set.")
     voters = _names(functions, range(len(label_sets)), len(label_sets))
     allowed = [
-        [
-            tuple(dict.fromkeys(a_name(label, None, f"the sets of {voters[place]}") for label in one))
-            for one in sets
-        ]
+        [tuple(dict.fromkeys(a_name(label, None, f"the sets of {voters[place]}") for label in one)) for one in sets]
         for place, sets in enumerate(label_sets)
     ]
     cells = _rows_of(columns, len(numbers))
@@ -266,8 +250,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise refusal(
-            f"{what} have the shape {array.shape}.",
-            f"Give an array with {n_dimensions} dimensions, rows first.",
+            f"{what} have the shape {array.shape}.", f"Give an array with {n_dimensions} dimensions, rows first."
         )
     try:
         floats = array.astype(np.float64) if array.dtype.kind in "biufO" else None
@@ -275,8 +258,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
         floats = None
     if floats is None:
         raise refusal(
-            f"{what} are of type {array.dtype} and no class numbers.",
-            "Give whole numbers, NaN if there is none.",
+            f"{what} are of type {array.dtype} and no class numbers.", "Give whole numbers, NaN if there is none."
         )
     missing = np.isnan(floats)
     least = 0 if np.isnan(nothing) else ABSTAIN
@@ -310,9 +292,7 @@ def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntA
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
         message = f"the class number {numbers[place]} in column {place[-1] + 1} is beyond the {len(classes)} classes "
-        raise refuse(
-            place[0] + 1, what, message + f"{listed(list(classes), 3)}.", "Name every class, or correct it."
-        )
+        raise refuse(place[0] + 1, what, message + f"{listed(list(classes), 3)}.", "Name every class, or correct it.")
     return shifted
 
 
@@ -325,8 +305,7 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
         raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
     if count is not None and len(found) != count:
         raise refusal(
-            f"Got {counted(len(found), 'name')} for {counted(count, 'column')} of votes.",
-            "Give one for each.",
+            f"Got {counted(len(found), 'name')} for {counted(count, 'column')} of votes.", "Give one for each."
         )
     return found
 
@@ -396,9 +375,7 @@ def is_votes(arrays: Mapping[str, AnyArray]) -> bool:
 
 
 def read_votes(
-    arrays: Mapping[str, AnyArray],
-    columns: Mapping[str, Sequence[object]] | None = None,
-    abstain: int | None = None,
+    arrays: Mapping[str, AnyArray], columns: Mapping[str, Sequence[object]] | None = None, abstain: int | None = None
 ) -> TableReading:
     """Read the table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` (n, m), or (n, m, K) for
     label vectors, and `pred_probs`.
@@ -428,9 +405,7 @@ def read_votes(
     left += [name for name in own if name in (columns or {})]  # those of the other file are used
     columns = {**own, **(columns or {})}
     if asked is not None:
-        found = annotator_matrix(
-            asked, probabilities, classes=names, annotators=people, columns=columns, truth=truth
-        )
+        found = annotator_matrix(asked, probabilities, classes=names, annotators=people, columns=columns, truth=truth)
     else:
         found = label_matrix(
             votes,
@@ -446,9 +421,7 @@ def read_votes(
     return replace(found, notes=(*found.notes, *note))
 
 
-def _known_of_rows(
-    arrays: Mapping[str, AnyArray], n_rows: int
-) -> tuple[dict[str, Sequence[object]], list[str]]:
+def _known_of_rows(arrays: Mapping[str, AnyArray], n_rows: int) -> tuple[dict[str, Sequence[object]], list[str]]:
     """Return the columns in arrays with a value, or a row of features, for each of n rows; and the names of the other
     arrays."""
     columns: dict[str, Sequence[object]] = {}
@@ -564,9 +537,7 @@ def _read_splits(files: Mapping[str, Records], name: str) -> TableReading:
     TableError."""
     called = files.get(_NAMES_FILE, [])
     named = an_object(called[0], None, _NAMES_FILE) if called else {}
-    classes = [
-        a_name(named.get(str(number)), None, f"{_NAMES_FILE}[{number}]") for number in range(len(named))
-    ]
+    classes = [a_name(named.get(str(number)), None, f"{_NAMES_FILE}[{number}]") for number in range(len(named))]
     records: list[Json] = []
     for file, inside in files.items():
         split = file.rpartition(".")[0]

@@ -60,14 +60,7 @@ def test_progress_shows_figures_and_kinds_of_answers(home: Home, owner: int, sho
     home.shelf.settle(project)
     test = show(owner, "progress.py", project=str(project))
     labels = [one.label for one in test.metric]
-    for name in (
-        "Precision at 1",
-        "Precision at 3",
-        "Precision at 5",
-        "F1, micro",
-        "F1, macro",
-        "Entropy left",
-    ):
+    for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro", "Entropy left"):
         assert name in labels
     assert any("** predicts, " in one.value and "It says yes above" in one.value for one in test.markdown)
     test.session_state[f"more-figures-{project}"] = True
@@ -189,9 +182,7 @@ def test_home_counts_cells_and_continues(home: Home, owner: int, show: Open) -> 
     test = show(owner)
     left = managing.get_project(Seat(home, owner, project)).left
     assert f"1 of {left + 1} answered" in words(test)
-    shown = {
-        one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
-    }
+    shown = {one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric}
     assert (shown["Answered"], shown["Open"]) == (("1", "label"), (str(left), "labels"))
     assert [button.label for button in test.button] == ["Import data", "Continue"]
 
@@ -249,8 +240,7 @@ def test_import_guesses_label_vectors_and_makes_project(home: Home, owner: int, 
     with opened(home, owner, made.id) as learner:
         assert learner.table.roles.numbers == NUMBERS
         assert learner.cells.tolist() == [
-            [{"1": 1, "0": 0, "": -1}[cell] for cell in row]
-            for row in vector_frame()[list(LABELS)].to_numpy().tolist()
+            [{"1": 1, "0": 0, "": -1}[cell] for cell in row] for row in vector_frame()[list(LABELS)].to_numpy().tolist()
         ]
 
 
@@ -287,9 +277,7 @@ def test_lists_of_right_and_wrong_labels_are_imported(home: Home, owner: int, sh
     with opened(home, owner, made.id) as learner:
         assert learner.classes == ("rock", "sand", "sea")
         assert learner.cells.tolist() == [[-1, 1, 1], [0, 1, -1], [-1, -1, 0], [1, -1, -1]]
-    assert managing.learner_settings(Seat(home, owner, made.id))["control_share"] > 0, (
-        "nothing can be held out"
-    )
+    assert managing.learner_settings(Seat(home, owner, made.id))["control_share"] > 0, "nothing can be held out"
 
 
 @pytest.mark.parametrize(
@@ -338,11 +326,7 @@ def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: O
     open_in_list(test, project, row)
     assert [one["title"] for one in sent_to(test, "winnow_row_drawer")] == [f"Row r{row}"]
     standing = test.dataframe[-1].value.set_index("Label")
-    assert (standing.Now[labels[0]], standing.Now[labels[1]], standing.Now[labels[2]]) == (
-        "yes",
-        "no",
-        "not known",
-    )
+    assert (standing.Now[labels[0]], standing.Now[labels[1]], standing.Now[labels[2]]) == ("yes", "no", "not known")
     assert standing["Said by"][labels[0]] == "Ada"
     assert labels[0] not in named(test, "Is right").options
     assert set(named(test, "Is unknown again").options) == set(labels[:2])
@@ -451,14 +435,7 @@ def test_map_counts_rows_by_state(home: Home, owner: int, show: Open, question: 
 
 
 AHEAD = Predictor(
-    title="One-vs-all",
-    other="BML-CS",
-    since=60,
-    automatic=True,
-    f1=0.581,
-    other_f1=0.52,
-    error=0.012,
-    threshold=0.31,
+    title="One-vs-all", other="BML-CS", since=60, automatic=True, f1=0.581, other_f1=0.52, error=0.012, threshold=0.31
 )
 
 

@@ -32,9 +32,7 @@ def compared(rows: Any, blocks: Blocks | None, names: Any = NAMES, **options: An
 
 def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     """Equal except for the time taken."""
-    pd.testing.assert_frame_equal(
-        one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True
-    )
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True)
 
 
 @pytest.mark.dask
@@ -114,9 +112,7 @@ class FailsOn(PLKNeighborsClassifier):  # type: ignore[misc]
         raise ValueError(f"this part sums to {float(np.sum(X)):.6f}")
 
 
-def test_restart_makes_only_the_missing_fits(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restart_makes_only_the_missing_fits(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
     def counted(asked: comparison.AskedFit) -> Fit:
@@ -145,9 +141,7 @@ def test_restart_makes_only_the_missing_fits(
     assert made[-1] == "The fit of clpl with C=1000.0 on fold 3 of 3"
 
 
-def test_changed_code_makes_all_fits_again(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_code_makes_all_fits_again(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = Blocks(Inline(), tmp_path)
     compared(some_rows, blocks, ["plknn"])
     before = len(list(tmp_path.glob("*")))
@@ -166,9 +160,7 @@ class Later(Inline):
 
 
 def test_results_of_a_later_worker_with_other_code_are_discarded(some_rows: Any, tmp_path: Path) -> None:
-    with pytest.raises(
-        BlockError, match=r"a worker has other versions than the caller: later, there \w{12} 3\."
-    ):
+    with pytest.raises(BlockError, match=r"a worker has other versions than the caller: later, there \w{12} 3\."):
         compared(some_rows, Blocks(Later(), tmp_path), ["plknn"])
     kept = len(list(tmp_path.glob("*")))
     compared(some_rows, Blocks(Inline(), tmp_path), ["plknn"])
@@ -201,18 +193,14 @@ def test_late_part_is_waited_for_and_missing_part_is_not_charged_to_the_budget(
 ) -> None:
     unseen = Unseen(tmp_path)
     monkeypatch.setattr(comparison, "sleep", lambda _seconds: None)
-    with pytest.raises(
-        RunnerError, match=r"The fit of plknn on fold 1 of 3 was made, but its part .* not seen here"
-    ):
+    with pytest.raises(RunnerError, match=r"The fit of plknn on fold 1 of 3 was made, but its part .* not seen here"):
         compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
     monkeypatch.setattr(comparison, "sleep", unseen.see)
     there = compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
     assert_same(compared(some_rows, None, ["plknn"], budget=1000.0), there)
 
 
-def test_no_fit_begins_after_the_budget(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_fit_begins_after_the_budget(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[float | None] = []
 
     def slow(asked: comparison.AskedFit) -> Fit:

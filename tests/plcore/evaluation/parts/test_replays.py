@@ -36,9 +36,7 @@ def test_replays_are_identical_in_one_process_a_pool_and_a_cluster(
 
 def test_run_is_a_replay_on_rows_drawn_by_its_number(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, truth = some_rows
-    (found,) = replay_in_blocks(
-        Blocks(Inline(), tmp_path), X, candidates, truth, ["random"], runs=2, budget=30, seed=4
-    )
+    (found,) = replay_in_blocks(Blocks(Inline(), tmp_path), X, candidates, truth, ["random"], runs=2, budget=30, seed=4)
     assert found.answers.tolist() == list(range(0, 31, 3))
     assert found.errors.shape == (2, 11)
     assert not np.array_equal(*found.errors)
@@ -65,9 +63,7 @@ def test_strategies_are_measured_on_the_same_rows(some_rows: Any, tmp_path: Path
     assert one.answers[-1] == 6, "a tenth of the 63 rows that can be asked about"
 
 
-def test_existing_runs_are_not_rebuilt(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_existing_runs_are_not_rebuilt(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[ReplayJob] = []
 
     def counted(job: ReplayJob) -> Any:
@@ -77,9 +73,7 @@ def test_existing_runs_are_not_rebuilt(
     real = replays.replay_once
     monkeypatch.setattr(replays, "replay_once", counted)
     blocks, seen = Blocks(Inline(), tmp_path), []
-    first = told(
-        replay_in_blocks(blocks, *some_rows, ["apl"], runs=2, progress=lambda *one: seen.append(one))
-    )
+    first = told(replay_in_blocks(blocks, *some_rows, ["apl"], runs=2, progress=lambda *one: seen.append(one)))
     assert seen == [("runs", 0, 2), ("runs", 1, 2), ("runs", 2, 2)]
     again = told(replay_in_blocks(blocks, *some_rows, ["apl", "random"], runs=3))
     assert [(job.strategy, job.repetition) for job in made[2:]] == [

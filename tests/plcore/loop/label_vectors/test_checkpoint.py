@@ -88,11 +88,7 @@ def assert_same_pool(one, other):
 
 def assert_same(one, other):
     assert_same_pool(one.pool, other.pool)
-    assert (one.model_version, one.done, one.refresh_due()) == (
-        other.model_version,
-        other.done,
-        other.refresh_due(),
-    )
+    assert (one.model_version, one.done, one.refresh_due()) == (other.model_version, other.done, other.refresh_due())
     assert one.progress() == other.progress()
     for who in (*PEOPLE, "new"):
         assert one.next_question(who) == other.next_question(who)
@@ -207,9 +203,7 @@ def test_checkpoint_holds_the_answered_rows_and_the_due_fit():
 
 def test_blind_check_answered_after_a_due_fit_is_not_in_its_figures():
     table, truth = vectors(n=20, L=4, full=0.0)
-    learner = LabelVectorLearner(
-        table, LabelVectorSettings(refresh_every=2, test_share=0.0, control_share=0.3)
-    )
+    learner = LabelVectorLearner(table, LabelVectorSettings(refresh_every=2, test_share=0.0, control_share=0.3))
     seq = 0
 
     def answer(row, column):

@@ -42,8 +42,7 @@ def cells_and_truth(n=300, L=4, seed=0):
 def trials_of(cells, truth, noise, random):
     """Trials of a model whose values are the truth plus noise."""
     return [
-        HiddenTrial(hide(cells, 0, trial), truth + noise * random.normal(size=truth.shape))
-        for trial in range(TRIALS)
+        HiddenTrial(hide(cells, 0, trial), truth + noise * random.normal(size=truth.shape)) for trial in range(TRIALS)
     ]
 
 
@@ -225,9 +224,7 @@ class TestModel:
         np.testing.assert_array_equal(export.predicted[asked], export.probabilities[asked] > now.threshold)
         assert (export.predicted[~asked] == -1).all()
         bml = ready(table, LabelVectorSettings(n_components=2, model="bmlcs")).export_cells()
-        ours, others = (
-            f1_scores(np.where(asked, truth, -1), np.maximum(one.predicted, 0))[1] for one in (export, bml)
-        )
+        ours, others = (f1_scores(np.where(asked, truth, -1), np.maximum(one.predicted, 0))[1] for one in (export, bml))
         assert ours > others + 0.05
 
     @pytest.mark.parametrize("model", MODELS)

@@ -57,10 +57,7 @@ def test_precision_at_k_matches_values_computed_by_hand():
     rows, values = [5, 5, 5, 2, 2, 2], [1, 0, 1, 0, 1, 0]
     proba = np.array([0.2, 0.6, 0.7, 0.5, 0.5, 0.1])
     found = control_estimate(sample(rows, values), proba, by_row=True)
-    assert {t: share.value for t, share in found.at} == {
-        1: 1 / 2,
-        3: 3 / 6,
-    }  # ties to the first: a no in row 2
+    assert {t: share.value for t, share in found.at} == {1: 1 / 2, 3: 3 / 6}  # ties to the first: a no in row 2
 
 
 def test_figures_without_data_are_empty():
@@ -112,9 +109,7 @@ def test_intervals_cover_the_population_value(clustered):
         else:
             rows, columns = np.divmod(random.permutation(n * L)[:150], L)
         found = control_estimate(
-            ControlSample(rows, columns, truth[rows, columns].astype(np.int8)),
-            proba[rows, columns],
-            by_row=clustered,
+            ControlSample(rows, columns, truth[rows, columns].astype(np.int8)), proba[rows, columns], by_row=clustered
         )
         for name, value in real.items():
             share = dict(found.at)[name] if isinstance(name, int) else getattr(found, name)
@@ -162,9 +157,7 @@ def test_intervals_of_held_out_rows_cover(n, L, rarity):
     alike, and in the second case one label in five has at most five yes in a sample."""
     random = np.random.default_rng(1)
     N = 30_000
-    score = (
-        rarity + random.normal(size=L) + 0.7 * random.normal(size=(N, 1)) + 1.5 * random.normal(size=(N, L))
-    )
+    score = rarity + random.normal(size=L) + 0.7 * random.normal(size=(N, 1)) + 1.5 * random.normal(size=(N, L))
     truth = (random.random((N, L)) < expit(score)).astype(np.int8)
     proba = expit(score + random.normal(size=(N, L)))
 
@@ -189,9 +182,7 @@ def test_calibration_without_cells_falls_back_to_base_rates():
     cells[:, 0], cells[0, 1] = 1, 0
     rates = [(3 + 4 * 4 / 6) / 7, (4 * 4 / 6) / 5]
     np.testing.assert_allclose(expit(base_rates(cells)), rates)
-    np.testing.assert_allclose(
-        calibrate(cells, mean, [HiddenTrial(cells, mean)]).proba(mean, rows), [rates] * 3
-    )
+    np.testing.assert_allclose(calibrate(cells, mean, [HiddenTrial(cells, mean)]).proba(mean, rows), [rates] * 3)
 
 
 def test_hiding_removes_only_known_cells():
@@ -352,8 +343,6 @@ def test_settings_round_trip():
     one = LabelVectorSettings(question="instance", n_components=0.5, control_share=0)
     assert LabelVectorSettings(**one.to_json()) == one
     assert one.asked_by == "variance"
-    assert (
-        LabelVectorSettings().asked_by == LabelVectorSettings(question="diagnosis").asked_by == "information"
-    )
+    assert LabelVectorSettings().asked_by == LabelVectorSettings(question="diagnosis").asked_by == "information"
     assert [LabelVectorSettings().components(L) for L in (3, 8, 14, 40, 374)] == [3, 8, 8, 20, 64]
     assert one.components(374) == 0.5

@@ -18,9 +18,7 @@ _NAMES = {"1": 1, "0": 0, ".": -1}
 
 
 def pool(cells=CELLS, options=SETTINGS):
-    return LabelVectorPool(
-        FakeVectors(np.arange(2.0 * len(cells)).reshape(-1, 2), cells, tuple("abcd")), options
-    )
+    return LabelVectorPool(FakeVectors(np.arange(2.0 * len(cells)).reshape(-1, 2), cells, tuple("abcd")), options)
 
 
 def told(*steps, annotator="ann"):
@@ -127,9 +125,7 @@ def lived(steps):
     one, log = pool(), []
     for seq, (kind, row, annotator, labels, target) in enumerate(steps, start=1):
         if kind == "withdraw":
-            entry = Entry(
-                seq, kind, next((e.row for e in log if e.seq == target), 0), annotator, target=target
-            )
+            entry = Entry(seq, kind, next((e.row for e in log if e.seq == target), 0), annotator, target=target)
         else:
             entry = Entry(seq, kind, row, annotator, tuple(labels))
         before = one.cells.copy(), one.seq, dict(one.counts)
@@ -177,9 +173,5 @@ def test_latest_entries_match_a_plain_implementation(steps):
                 continue
             labels = (*entry.labels, None) if entry.kind in ("yes", "no") else entry.labels or (None,)
             latest |= {(entry.row, label): entry.kind for label in labels}
-        assert one.standings.unsure(annotator) == {
-            place for place, kind in latest.items() if kind == "unsure"
-        }
-        assert set(one.standings.resting(annotator)) == {
-            place for place, kind in latest.items() if kind == "skip"
-        }
+        assert one.standings.unsure(annotator) == {place for place, kind in latest.items() if kind == "unsure"}
+        assert set(one.standings.resting(annotator)) == {place for place, kind in latest.items() if kind == "skip"}

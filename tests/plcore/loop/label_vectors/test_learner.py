@@ -102,12 +102,7 @@ PROJECTS = given(
 
 def check_live_equals_rebuilt(question, criterion, control_share, seed):
     options = LabelVectorSettings(
-        question=question,
-        criterion=criterion,
-        control_share=control_share,
-        seed=seed % 7,
-        refresh_every=4,
-        max_iter=3,
+        question=question, criterion=criterion, control_share=control_share, seed=seed % 7, refresh_every=4, max_iter=3
     )
     table, truth = vectors(n=18, L=4, seed=seed)
     live, log = lived(options, seed, 20, (table, truth))
@@ -249,9 +244,7 @@ def test_controls_do_not_depend_on_the_criterion(question):
     """Otherwise a criterion could choose the cells that measure it, and criteria would not be comparable."""
     table, truth = vectors(n=40)
     pools = [
-        LabelVectorPool(
-            table, LabelVectorSettings(question=question, criterion=name, control_share=0.3, seed=3)
-        )
+        LabelVectorPool(table, LabelVectorSettings(question=question, criterion=name, control_share=0.3, seed=3))
         for name in CRITERIA
     ]
     due = []
@@ -410,9 +403,7 @@ def test_skipped_question_comes_back():
     learner = ready(table, LabelVectorSettings())
     for seq, label in enumerate(("l1", "l0"), start=1):
         learner.apply(Entry(seq, "skip", 0, "ann", (label,)))
-    assert (
-        learner.next_question("ann", exclude={1}).label == "l1"
-    )  # nothing else is left: the oldest skip first
+    assert learner.next_question("ann", exclude={1}).label == "l1"  # nothing else is left: the oldest skip first
 
 
 def test_questions_work_before_the_first_model():
@@ -547,18 +538,14 @@ def test_limit_applies_to_the_smaller_of_rows_and_features(monkeypatch):
     monkeypatch.setattr(learner, "LARGEST", 4)
     check_fit(np.ones((900, 4)), NAMES)
     check_fit(sparse.csr_matrix((4, 900)), NAMES)
-    with pytest.raises(
-        ValueError, match=r"^5 rows of 6 features are too many: .* at most 4 are taken. Fix: import"
-    ):
+    with pytest.raises(ValueError, match=r"^5 rows of 6 features are too many: .* at most 4 are taken. Fix: import"):
         check_fit(np.ones((5, 6)), NAMES)
 
 
 def test_features_too_large_for_memory_are_refused():
     X = sparse.csr_matrix((6000, 40_000))
     check_fit(X, NAMES, memory=3 * 10**9)
-    with pytest.raises(
-        ValueError, match=r"6,000 rows of 40,000 features need about 2.6 GB of memory; 2.0 GB may be"
-    ):
+    with pytest.raises(ValueError, match=r"6,000 rows of 40,000 features need about 2.6 GB of memory; 2.0 GB may be"):
         check_fit(X, NAMES, memory=2 * 10**9)
 
 
@@ -567,8 +554,6 @@ def test_features_too_large_for_memory_are_refused():
 def test_number_too_large_is_named(kind, value):
     X = np.ones((5, 3))
     X[3, 1] = value
-    with pytest.raises(
-        ValueError, match=r"Row 4, column 'height': the number is 1e\+(51|60) times"
-    ) as refused:
+    with pytest.raises(ValueError, match=r"Row 4, column 'height': the number is 1e\+(51|60) times") as refused:
         check_fit(kind(X), NAMES)
     assert "leave its cell empty" in str(refused.value)

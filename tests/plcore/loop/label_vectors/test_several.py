@@ -230,10 +230,7 @@ def test_earlier_answers_count_as_one_once_annotators_answer_independently() -> 
 def test_key_of_stored_models_is_unchanged() -> None:
     plain = LabelVectorSettings(model="bmlcs")
     assert plain.model_key == "multilabel-293990b734929c23"
-    keys = {
-        LabelVectorSettings(model="bmlcs", **one).model_key
-        for one in ({}, {"overlap": 2}, {"fold": "majority"})
-    }
+    keys = {LabelVectorSettings(model="bmlcs", **one).model_key for one in ({}, {"overlap": 2}, {"fold": "majority"})}
     assert len(keys) == 3
 
 
@@ -311,9 +308,7 @@ def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
     np.testing.assert_array_equal(learner.pool.learnt_yes, (learnt == 1).sum(axis=0))
     np.testing.assert_array_equal(learner.pool.learnt_known, (learnt != -1).sum(axis=0))
     for entry in [one for row in range(10) for one in learner.state(row).entries]:
-        learner.apply(
-            Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq)
-        )
+        learner.apply(Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq))
     new = LabelVectorPool(table, options)
     for name in ("cells", "open", "answered", "bad", "learnt_yes", "learnt_known"):
         np.testing.assert_array_equal(getattr(learner.pool, name), getattr(new, name))
@@ -324,9 +319,7 @@ def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since == 0), st.sampled_from([None, 2]))
 @settings(max_examples=15)
-def test_annotators_are_asked_until_nothing_is_left(
-    seed: int, options: LabelVectorSettings, agree: int | None
-) -> None:
+def test_annotators_are_asked_until_nothing_is_left(seed: int, options: LabelVectorSettings, agree: int | None) -> None:
     """No label gets too many answers, no annotator sees one twice, and every label gets its number."""
     if agree is not None and options.overlap >= agree:
         options = LabelVectorSettings(**{**options.to_json(), "agree": agree})

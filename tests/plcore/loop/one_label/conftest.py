@@ -27,6 +27,4 @@ def compare_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forests of projects have ten trees."""
     forest = MODEL_ENTRIES["forest"]
-    monkeypatch.setitem(
-        MODEL_ENTRIES, "forest", replace(forest, options={**forest.options, "n_estimators": 10})
-    )
+    monkeypatch.setitem(MODEL_ENTRIES, "forest", replace(forest, options={**forest.options, "n_estimators": 10}))

@@ -55,9 +55,7 @@ def test_guessing_annotator_counts_less_than_accurate_one() -> None:
 
 def test_later_answer_changes_earlier_rows() -> None:
     pool, log = crowd()
-    log = [
-        replace(entry, seq=seq) for seq, entry in enumerate([*log[-2:], *log[:-2]], start=1)
-    ]  # the tie first
+    log = [replace(entry, seq=seq) for seq, entry in enumerate([*log[-2:], *log[:-2]], start=1)]  # the tie first
     changed = [{change.row for change in pool.apply(entry)} for entry in log]
     assert any(rows - {entry.row} for rows, entry in zip(changed, log, strict=True))
 
@@ -77,10 +75,7 @@ def test_version_depends_only_on_the_log(model: str) -> None:
 def test_model_learns_the_label_probabilities_from_annotators() -> None:
     pool, log = crowd()
     lived(pool, log)
-    disputed = [
-        Entry(len(log) + 1, "is", 57, GOOD, ("c0",)),
-        Entry(len(log) + 2, "is", 57, ALSO_GOOD, ("c1",)),
-    ]
+    disputed = [Entry(len(log) + 1, "is", 57, GOOD, ("c0",)), Entry(len(log) + 2, "is", 57, ALSO_GOOD, ("c1",))]
     lived(pool, disputed)
     rows = np.array([57])
     weights = pool.weights_of(rows, pool.candidates[rows])
@@ -105,9 +100,7 @@ def voted(n=120, seed=0):
     y = rng.integers(0, 4, n)
     X = 1.2 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y] + rng.normal(size=(n, 2))
     votes = np.where(rng.random((n, 9)) < 0.5, y[:, None], rng.integers(0, 4, (n, 9)))
-    votes[:, :2] = np.column_stack(
-        [y, (y + 1 + rng.integers(0, 3, n)) % 4]
-    )  # the truth is named, and another
+    votes[:, :2] = np.column_stack([y, (y + 1 + rng.integers(0, 3, n)) % 4])  # the truth is named, and another
     frame = pd.DataFrame(NAMES[votes], columns=PEOPLE).assign(x=X[:, 0], y=X[:, 1])
     return LabelTable.from_frame(frame, Roles(annotators=PEOPLE, numbers=("x", "y"))), y
 
@@ -146,9 +139,7 @@ def test_informative_votes_make_more_rows_correct(model):
     assert np.mean(gains) > 0.08
 
 
-@pytest.mark.parametrize(
-    "model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"]
-)
+@pytest.mark.parametrize("model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"])
 def test_only_models_that_weigh_candidates_use_votes(model):
     table, _ = voted(60)
     settings = LearnerSettings(model=model, **OPTIONS)

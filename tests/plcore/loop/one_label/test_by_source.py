@@ -122,9 +122,7 @@ def test_blind_checks_start_sources_in_the_order_drawn() -> None:
         if learner.pool.control_rows[row]:
             source = of[rows[place - 1]]
             before = set(rows[:place])
-            open_then = [
-                one for one in learner.pool.train.tolist() if of[one] == source and one not in before
-            ]
+            open_then = [one for one in learner.pool.train.tolist() if of[one] == source and one not in before]
             assert not any(learner.pool.sizes_at_first[one] > 1 for one in open_then)
 
 

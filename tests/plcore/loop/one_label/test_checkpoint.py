@@ -109,9 +109,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.pool.changed_at, other.pool.changed_at)
     np.testing.assert_array_equal(one.label_distributions, other.label_distributions)
     np.testing.assert_array_equal(one.said, other.said)
-    for mine, yours in zip(
-        vars(one.disambiguate()).values(), vars(other.disambiguate()).values(), strict=True
-    ):
+    for mine, yours in zip(vars(one.disambiguate()).values(), vars(other.disambiguate()).values(), strict=True):
         np.testing.assert_array_equal(mine, yours)
 
 

@@ -42,10 +42,7 @@ def test_checks_count_as_soon_as_their_truth_is_known():
     answer(learner, fourth, "unsure")
     answer(learner, fifth, "among", learner.pool.names(learner.candidates_of(fifth))[:2])
     checks = known_checks(learner.pool)
-    assert dict(zip(checks.rows.tolist(), checks.truth.tolist(), strict=True)) == {
-        first: y[first],
-        second: -1,
-    }
+    assert dict(zip(checks.rows.tolist(), checks.truth.tolist(), strict=True)) == {first: y[first], second: -1}
     assert rate_outside(learner.pool)[:2] == (1, 2)
     # Naming a class outside the candidates means the same: none of the candidates.
     other = learner.pool.names(learner.candidates_of(second))[0]
@@ -140,9 +137,7 @@ def test_rows_are_at_risk_if_checks_show_truths_outside_the_candidates():
     assert np.isnan(risk[~open_rows]).all()
     rows = np.flatnonzero(open_rows)
     shares = learner.shares_asked(rows, np.ones_like(pool.candidates[rows]))
-    assert risk[rows] == pytest.approx(
-        outside_probabilities(shares, pool.candidates[rows], 4 / FEWEST_CHECKS)
-    )
+    assert risk[rows] == pytest.approx(outside_probabilities(shares, pool.candidates[rows], 4 / FEWEST_CHECKS))
 
 
 def test_no_row_is_at_risk_if_all_truths_are_inside():

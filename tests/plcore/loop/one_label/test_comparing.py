@@ -138,9 +138,7 @@ def test_table_without_project_is_measured_by_its_true_labels(monkeypatch):
     np.testing.assert_array_equal(asked["y_true"], y)
     assert found.checks == 40
     asked = asked_for(monkeypatch, [LINE])
-    Comparer(
-        OneLabelPool(blobs(n=40, truth="none")[0], LearnerSettings(test_share=0.0)), by_truth=True
-    ).compare()
+    Comparer(OneLabelPool(blobs(n=40, truth="none")[0], LearnerSettings(test_share=0.0)), by_truth=True).compare()
     assert asked["y_true"] is None
 
 
@@ -149,9 +147,7 @@ def test_candidate_weights_reach_only_models_that_use_them(monkeypatch):
     pool, checked, _ = checked_pool(FEWEST_CHECKS)
     Comparer(pool).compare()
     assert asked["candidate_weights"] is None
-    pool.table.candidate_weights = pool.original * np.random.default_rng(0).integers(
-        1, 5, pool.original.shape
-    )
+    pool.table.candidate_weights = pool.original * np.random.default_rng(0).integers(1, 5, pool.original.shape)
     Comparer(pool).compare()
     rows, candidates, _ = compared_rows(pool)
     assert set(checked) <= set(rows)
@@ -167,9 +163,7 @@ def test_comparison_of_too_few_rows_is_refused_without_a_fit() -> None:
     def told(done: int, total: int, model: str) -> None:
         fits.append((done, total, model))
 
-    with pytest.raises(
-        TooFewRowsError, match=f"Rows to learn from: {FEWEST_ROWS - 1}.*takes at least {FEWEST_ROWS}"
-    ):
+    with pytest.raises(TooFewRowsError, match=f"Rows to learn from: {FEWEST_ROWS - 1}.*takes at least {FEWEST_ROWS}"):
         Comparer(OneLabelPool(blobs(n=FEWEST_ROWS - 1)[0], LearnerSettings(test_share=0.0))).compare(told)
     assert fits == []
 

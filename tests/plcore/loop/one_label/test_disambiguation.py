@@ -35,9 +35,7 @@ def answered(learner, y, n):
 
 def learner_of(model):
     table, y = blobs(n=90, truth=0.3)
-    settings = LearnerSettings(
-        model=model, strategy="margin" if model != "plknn" else LearnerSettings().strategy
-    )
+    settings = LearnerSettings(model=model, strategy="margin" if model != "plknn" else LearnerSettings().strategy)
     learner = ActiveLearner(table, settings)
     if settings.is_trained:
         version = Trainer(OneLabelPool(table, settings)).train()

@@ -174,9 +174,7 @@ def test_keys_name_features_other_than_both() -> None:
 def test_features_are_measured_with_the_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def compare_learners(
-        X: np.ndarray, candidates: np.ndarray, learners: list[str], **_: object
-    ) -> pd.DataFrame:
+    def compare_learners(X: np.ndarray, candidates: np.ndarray, learners: list[str], **_: object) -> pd.DataFrame:
         asked.append((X.shape[1], learners))
         line = {"learner": "clpl", "parameters": {}, "candidate_accuracy": 0.8, "kappa": 0.7, "seconds": 1.0}
         return pd.DataFrame([{**line, "accuracy": X.shape[1] / 100, "chosen": True, "note": ""}])

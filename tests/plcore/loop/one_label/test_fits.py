@@ -55,26 +55,20 @@ def test_version_equals_the_estimator_with_settings_from_imported_sets(world):
     chosen = PLKernelRidge(random_state=0).fit(X[pool.train], imported)
     plain = PLKernelRidge(chosen.kernel_, chosen.alpha_, chosen.class_mass_, random_state=0)
     plain.fit(X[pool.train], pool.candidates[pool.train], imported=imported)
-    np.testing.assert_allclose(
-        scores[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-5, atol=1e-5
-    )
+    np.testing.assert_allclose(scores[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-5, atol=1e-5)
     # For training rows: the result of the next round, inside their candidates.
     prior, labels = prior_labels(pool.candidates[pool.train]), plain.label_distributions_
     rounds = plain.rounds_
     further = softmax_inside(rounds.ridge.left_out_scores(labels), 0.05, prior)
     further = rounds.masses.pull(further, plain.class_mass_)
-    np.testing.assert_allclose(
-        softmax_inside(scores[pool.train].astype(float), 1.0, prior), further, atol=1e-5
-    )
+    np.testing.assert_allclose(softmax_inside(scores[pool.train].astype(float), 1.0, prior), further, atol=1e-5)
     assert np.abs(further - labels).sum(axis=1).max() < 0.1
 
 
 @pytest.mark.parametrize("truth_role", ["hidden", "given"])
 def test_version_does_not_depend_on_earlier_training(truth_role):
     table, y = blobs(n=120, truth=0.5)
-    settings = LearnerSettings(
-        model="kernelridge", control_share=0.1, truth_role=truth_role, strategy="margin", seed=3
-    )
+    settings = LearnerSettings(model="kernelridge", control_share=0.1, truth_role=truth_role, strategy="margin", seed=3)
     pool, other = (OneLabelPool(table, settings) for _ in range(2))
     rows = [int(row) for row in pool.train if pool.is_open(row)]
     log = [Entry(seq, "is", row, "ann", (pool.classes[y[row]],)) for seq, row in enumerate(rows[:12], 1)]
@@ -103,9 +97,7 @@ def test_bad_item_teaches_nothing(world):
     chosen = PLKernelRidge(random_state=0).fit(X[pool.train], pool.first[pool.train])
     plain = PLKernelRidge(chosen.kernel_, chosen.alpha_, chosen.class_mass_, random_state=0)
     plain.fit(X[kept], pool.candidates[kept], imported=pool.first[kept])
-    np.testing.assert_allclose(
-        after[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(after[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-4, atol=1e-4)
     assert not np.allclose(before, after)
     assert np.isfinite(after[bad]).all()
 
@@ -215,9 +207,7 @@ def test_entry_names_the_evidence_of_the_trainer():
 # First updates: a version learns later answers exactly as the estimator's own `update` does.
 
 
-SETTINGS_OF_FIRST_UPDATE = LearnerSettings(
-    model="kernelridge", strategy="moves", control_share=0.1, test_share=0.2
-)
+SETTINGS_OF_FIRST_UPDATE = LearnerSettings(model="kernelridge", strategy="moves", control_share=0.1, test_share=0.2)
 
 
 @pytest.fixture
@@ -263,9 +253,7 @@ def test_shares_match_the_estimators_update(world_of_first_update):
     scores = estimator.rounds_.class_scores(estimator.label_distributions_, prior)
     shares = softmax_inside(scores, 1.0, prior)
     np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
-    assert (
-        np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.4
-    )  # half a round further, of at most 2
+    assert np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.4  # half a round further, of at most 2
     open_rows, effects = learner.ranking()
     u = 1 - margins(shares)
     expected = estimator.rounds_.effects(scores, pool.candidates[pool.train])
@@ -309,9 +297,7 @@ def test_first_update_depends_only_on_version_and_candidates(world_of_first_upda
     np.testing.assert_array_equal(once.effects, twice.effects)
     assert pool.sizes[rows].tolist() == [1, 1, 1]
     for target in range(1, 7):
-        row = next(
-            e.row for r in np.flatnonzero(pool.answered) for e in pool.fold.entries(int(r)) if e.seq == target
-        )
+        row = next(e.row for r in np.flatnonzero(pool.answered) for e in pool.fold.entries(int(r)) if e.seq == target)
         learner.apply(Entry(learner.seq + 1, "withdraw", row, "ann", target=target))
     np.testing.assert_array_equal(follow(learner, version).scores, none.scores)
 
@@ -375,9 +361,7 @@ def test_update_that_does_not_fit_is_refused(world_of_first_update):
         with pytest.raises(ValueError, match="no version yet"):
             fresh.follow(update)
     with pytest.raises(ValueError, match="effects must be of the"):
-        ActiveLearner(learner.table, SETTINGS_OF_FIRST_UPDATE).publish(
-            version.scores, [version.point], np.ones(3)
-        )
+        ActiveLearner(learner.table, SETTINGS_OF_FIRST_UPDATE).publish(version.scores, [version.point], np.ones(3))
 
 
 # The model class of a project depends on how the model is kept up to date.
@@ -426,9 +410,7 @@ def test_graph_of_another_table_is_refused():
     table, _ = blobs(n=60)
     other, _ = blobs(n=90)
     graph = ActiveLearner(table).graph
-    with pytest.raises(
-        ValueError, match="graph must have the neighbours of 60 training and 30 test rows, 10 for"
-    ):
+    with pytest.raises(ValueError, match="graph must have the neighbours of 60 training and 30 test rows, 10 for"):
         ActiveLearner(other, graph=graph)
     with pytest.raises(ValueError, match="Fix: find it again"):
         ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)
@@ -476,6 +458,4 @@ def test_single_block_keeps_the_proportions_of_its_columns(form: Any) -> None:
     found = standardized_features(pool)[pool.train]
     found, own = (one.toarray() if sparse.issparse(one) else one for one in (found, own))
     assert found.var(axis=0).sum() == pytest.approx(6)
-    np.testing.assert_allclose(
-        found.std(axis=0)[:5] / own.std(axis=0)[:5], found.std(axis=0)[0] / own.std(axis=0)[0]
-    )
+    np.testing.assert_allclose(found.std(axis=0)[:5] / own.std(axis=0)[:5], found.std(axis=0)[0] / own.std(axis=0)[0])

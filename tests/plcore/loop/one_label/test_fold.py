@@ -177,7 +177,5 @@ def test_checking_an_entry_changes_nothing():
     one.check(Entry(1, "is", 0, "ann", ("a",)))
     assert one.seq == 0
     assert one.progress().answers == 0
-    one.apply(
-        Entry(5, "is", 0, "ann", ("a",))
-    )  # gaps in seq are fine: other projects share nothing, logs may skip
+    one.apply(Entry(5, "is", 0, "ann", ("a",)))  # gaps in seq are fine: other projects share nothing, logs may skip
     assert one.seq == 5

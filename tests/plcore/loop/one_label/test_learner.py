@@ -27,13 +27,9 @@ def test_held_out_rows_are_a_seeded_share_of_rows_with_known_truth():
     other = ActiveLearner(table, LearnerSettings(seed=1))
     assert (other.test_rows != learner.test_rows).any()
     assert ActiveLearner(table, LearnerSettings(test_share=0)).test_rows.sum() == 0
-    assert ActiveLearner(table, LearnerSettings(test_share=0.5)).test_rows.sum() == int(
-        len(labelled) / 2 + 0.5
-    )
+    assert ActiveLearner(table, LearnerSettings(test_share=0.5)).test_rows.sum() == int(len(labelled) / 2 + 0.5)
     assert ActiveLearner(blobs(truth="none")[0], SETTINGS).test_rows.sum() == 0
-    one = ActiveLearner(
-        FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
-    )
+    one = ActiveLearner(FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99))
     assert one.test_rows.sum() == 1  # some rows are left to learn from
 
 
@@ -130,14 +126,11 @@ def test_given_truth_is_used_for_training():
 def test_neighbour_weights_match_the_settings():
     table, y = blobs()
     linear, uniform = (
-        ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
-        for weights in ("linear", "uniform")
+        ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights)) for weights in ("linear", "uniform")
     )
     train, test = np.flatnonzero(~uniform.test_rows), np.flatnonzero(uniform.test_rows)
     X = table.made[-1].transform(table, train)
-    model = PLKNeighborsClassifier(n_neighbors=5, weights="uniform", scaling=None).fit(
-        X, table.candidates[train]
-    )
+    model = PLKNeighborsClassifier(n_neighbors=5, weights="uniform", scaling=None).fit(X, table.candidates[train])
     np.testing.assert_array_equal(uniform.label_distributions[train], model.label_distributions_)
     assert (uniform.label_distributions[train] != linear.label_distributions[train]).any()
     assert uniform.progress().accuracy == model.score(table.made[-1].transform(table, test), y[test])
@@ -442,9 +435,7 @@ def test_question_includes_choices_and_reason():
         question = learner.question_for(row)
         own = table.candidates[row]
         assert question.choices == tuple(np.array(learner.classes)[own])
-        votes = sum(
-            w * table.candidates[r] for r, w in zip(neighbors[row][1:], weights[row][1:], strict=True)
-        )
+        votes = sum(w * table.candidates[r] for r, w in zip(neighbors[row][1:], weights[row][1:], strict=True))
         inside = np.where(own, votes, 0)
         expected = inside[own] / inside.sum() if inside.any() else np.full(own.sum(), 1 / own.sum())
         np.testing.assert_allclose(question.probabilities, expected)

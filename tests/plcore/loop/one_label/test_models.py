@@ -256,9 +256,7 @@ def test_loading_a_version_compiles_no_margin_kernels(tmp_path):
 
 def test_control_rows_are_a_seeded_share_and_never_train():
     table, _ = blobs(n=400, truth="none")
-    drawn = [
-        OneLabelPool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)
-    ]
+    drawn = [OneLabelPool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)]
     assert all(rows.sum() == 40 for rows in drawn)
     frequency = np.mean(drawn, axis=0)
     assert abs(frequency.mean() - 0.1) < 1e-12

@@ -68,9 +68,7 @@ def assert_same_state(one, other):
     np.testing.assert_array_equal(one.label_distributions, other.label_distributions)
     assert one.next_question("ann") == other.next_question("ann")
     assert one.next_question("bob") == other.next_question("bob")
-    for left, right in zip(
-        vars(one.disambiguate()).values(), vars(other.disambiguate()).values(), strict=True
-    ):
+    for left, right in zip(vars(one.disambiguate()).values(), vars(other.disambiguate()).values(), strict=True):
         np.testing.assert_array_equal(left, right)
 
 
@@ -109,9 +107,7 @@ def test_learner_equals_one_started_on_the_resulting_candidates(seed, k):
     options = LearnerSettings(n_neighbors=k)
     table, _ = blobs(24, m=3, seed=seed, truth="none")
     learner, _ = lived(table, options, seed, 40)
-    bad = ~learner.candidates.any(
-        axis=1
-    )  # a table cannot have rows without candidates: mark these as bad again
+    bad = ~learner.candidates.any(axis=1)  # a table cannot have rows without candidates: mark these as bad again
     said = np.where(bad[:, None], table.candidates, learner.candidates)
     fresh = ActiveLearner(FakeTable(table.X, said), options)
     for seq, row in enumerate(np.flatnonzero(bad).tolist(), start=1):
@@ -121,11 +117,7 @@ def test_learner_equals_one_started_on_the_resulting_candidates(seed, k):
     question, expected = learner.next_question("nobody"), fresh.next_question("nobody")
     assert (question is None) == (expected is None)
     if question and expected:
-        assert (question.row, question.score, question.choices) == (
-            expected.row,
-            expected.score,
-            expected.choices,
-        )
+        assert (question.row, question.score, question.choices) == (expected.row, expected.score, expected.choices)
         assert question.probabilities == expected.probabilities
         assert question.decides == expected.decides
 

@@ -309,9 +309,7 @@ def test_reason_shown_for_a_begun_row_is_that_of_another_row(monkeypatch: pytest
     explained: list[int] = []
     ranker = learner._chooser.ranker
     explain = ranker.explain
-    monkeypatch.setattr(
-        ranker, "explain", lambda place, **how: explained.append(place) or explain(place, **how)
-    )
+    monkeypatch.setattr(ranker, "explain", lambda place, **how: explained.append(place) or explain(place, **how))
     rows = [row for row in learner.pool.train.tolist() if learner.original[row].sum() == 3]
     assert len(rows) > 2
     for row in rows:
@@ -322,9 +320,7 @@ def test_reason_shown_for_a_begun_row_is_that_of_another_row(monkeypatch: pytest
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
-    seed: int, options: LearnerSettings
-) -> None:
+def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(seed: int, options: LearnerSettings) -> None:
     learner, log, table = lived(seed, options)
     again = ActiveLearner(table, options)
     for entry in log:
@@ -339,9 +335,7 @@ def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
         assert learner.next_question(person) == again.next_question(person)
     standing = [one for row in range(len(rows)) for one in learner.state(row).entries]
     for entry in standing:
-        learner.apply(
-            Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq)
-        )
+        learner.apply(Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq))
     np.testing.assert_array_equal(learner.candidates, table.candidates)
     assert not learner.pool.answered.any()
     assert not learner.pool.bad.any()

@@ -39,11 +39,7 @@ def updated(learner: ActiveLearner, version: Any) -> np.ndarray:
     pool = learner.pool
     candidates = pool.candidates[pool.train]
     update = version.footing.update(
-        candidates,
-        version.scores,
-        pool.train,
-        with_effects=False,
-        weights=pool.weights_of(pool.train, candidates),
+        candidates, version.scores, pool.train, with_effects=False, weights=pool.weights_of(pool.train, candidates)
     )
     learner.follow(update)
     return update.scores
@@ -95,9 +91,7 @@ def test_blind_check_answers_and_true_labels_change_no_reported_label() -> None:
     for truth in (y, wrong):
         inside = np.where(sets[np.arange(len(y)), truth], truth, y)
         pool = OneLabelPool(table, SETTINGS)
-        answer(
-            pool, inside, [int(row) for row in np.flatnonzero(pool.control_rows) if pool.is_open(int(row))]
-        )
+        answer(pool, inside, [int(row) for row in np.flatnonzero(pool.control_rows) if pool.is_open(int(row))])
         found.append(Trainer(pool).train().scores)
     np.testing.assert_array_equal(found[0], found[1])
     tested = LearnerSettings(model="kernelridge", truth_role="hidden", test_share=0.3)
@@ -122,9 +116,7 @@ def test_answer_immediately_changes_other_rows_of_its_source() -> None:
     answer(learner, y, [row])
     updated(learner, version)
     moved = np.abs(learner.label_distributions - shares).sum(axis=1)
-    others = np.setdiff1d(
-        np.intersect1d(np.flatnonzero(table.sources == table.sources[row]), pool.train), [row]
-    )
+    others = np.setdiff1d(np.intersect1d(np.flatnonzero(table.sources == table.sources[row]), pool.train), [row])
     apart = np.setdiff1d(pool.train, np.flatnonzero(table.sources == table.sources[row]))
     assert moved[others].max() > 5 * np.median(moved[apart])
 
@@ -171,9 +163,7 @@ def test_bad_item_leaves_its_source() -> None:
     assert model._sources[pool.place[row]] != model._sources[pool.place[row] + 1]
 
 
-def test_comparison_holds_out_whole_sources_and_passes_them_on(
-    compare_only: Callable[..., None],
-) -> None:
+def test_comparison_holds_out_whole_sources_and_passes_them_on(compare_only: Callable[..., None]) -> None:
     compare_only("plknn", "kernelridge")
     table, _ = pictures(named=False)
     of = pictures()[0].sources
@@ -210,9 +200,7 @@ def test_compared_learner_gets_the_sources_of_its_training_rows() -> None:
             seen.append(np.array(groups))
             return super().fit(X, y, sample_weight, groups=groups)
 
-    compare_learners(
-        table.X, table.candidates, {"noted": Noted()}, cv=3, random_state=0, groups=table.sources
-    )
+    compare_learners(table.X, table.candidates, {"noted": Noted()}, cv=3, random_state=0, groups=table.sources)
     assert len(seen) == 3
     assert all(len(np.unique(one)) == 40 for one in seen), "two thirds of 60 sources, whole"
     assert sum(len(one) for one in seen) == 2 * len(table.X)
@@ -249,10 +237,7 @@ def test_held_out_members_reach_only_learners_that_use_sources(tmp_path: Path) -
     told = compare_learners(table.X, table.candidates, names, blocks=Blocks(Inline(), tmp_path), **given)
     own = np.flatnonzero(~members)
     alone = compare_learners(
-        table.X[own],
-        table.candidates[own],
-        names,
-        **{**given, "groups": table.sources[own], "members_only": None},
+        table.X[own], table.candidates[own], names, **{**given, "groups": table.sources[own], "members_only": None}
     )
     kappas = [one["kappa"].to_list() for one in (here, told, alone)]
     assert kappas[0] == kappas[1]
@@ -277,11 +262,7 @@ def test_forests_and_comparisons_use_the_imported_sets_after_answers(
     candidates = np.concatenate([pool.candidates[pool.train], pool.original[pool.held]])
     told = {"groups": table.sources[rows], "imported": table.candidates[rows]}
     weights = np.repeat([1.0, 0.0], [len(pool.train), len(pool.held)])
-    model = (
-        MODEL_ENTRIES["forest"]
-        .make(10.0, 0)
-        .fit(standardized_features(pool)[rows], candidates, weights, **told)
-    )
+    model = MODEL_ENTRIES["forest"].make(10.0, 0).fit(standardized_features(pool)[rows], candidates, weights, **told)
     given, without = model.label_distributions_, {**told, "imported": None}
     fits = WholeFits(pool, standardized_features(pool))
     np.testing.assert_array_equal(fits.fit(None).scores, fits._scores(model, pool.train))
@@ -303,9 +284,7 @@ def test_forests_and_comparisons_use_the_imported_sets_after_answers(
         compare_learners(X, candidates, names, **how, imported=before[1:])
 
 
-def test_comparison_detects_sources_from_row_order_like_a_version(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_comparison_detects_sources_from_row_order_like_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
     def noted(X: Any, candidates: Any, learners: Any, **given: Any) -> Any:

@@ -18,15 +18,7 @@ from plcore.loop.one_label import CurvePoint, StrategyReplays
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.training import plain_features
 from plcore.neighbors.graph import NeighborGraph
-from plcore.query import (
-    STRATEGIES,
-    EffectRanker,
-    MaxHerding,
-    make_strategy,
-    necessary_labels,
-    possible_labels,
-    winners,
-)
+from plcore.query import STRATEGIES, EffectRanker, MaxHerding, make_strategy, necessary_labels, possible_labels, winners
 from tests.plcore.loop.fake_table import FakeTable, blobs
 
 
@@ -86,10 +78,7 @@ def test_held_out_rows_and_their_timing_do_not_depend_on_strategy_or_model():
     table, y = blobs(120, seed=5, truth="none")
     options = [{"strategy": name} for name in (*STRATEGIES, "margin")]
     options += [{"strategy": "margin", "model": name} for name in ("plsvc", "pegasos-max")]
-    pools = [
-        OneLabelPool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one))
-        for one in options
-    ]
+    pools = [OneLabelPool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one)) for one in options]
     order = pools[0].control_left().tolist()
     assert len(order) > 10
     rows = np.setdiff1d(pools[0].train[pools[0].sizes[pools[0].train] >= 2], order)[:40]
@@ -127,8 +116,7 @@ def test_every_strategy_handles_skips_bad_items_and_withdrawals(name):
 def test_random_order_is_seeded():
     table, _ = blobs(90, truth="none")
     rankings = [
-        ActiveLearner(table, LearnerSettings(strategy="random", seed=seed)).ranking()[0].tolist()
-        for seed in (0, 0, 1)
+        ActiveLearner(table, LearnerSettings(strategy="random", seed=seed)).ranking()[0].tolist() for seed in (0, 0, 1)
     ]
     assert rankings[0] == rankings[1] != rankings[2]
 
@@ -251,9 +239,7 @@ def pool(known: int) -> OneLabelPool[FakeTable]:
 
 def test_curves_are_means_of_runs_on_rows_with_known_truth(tmp_path: Path) -> None:
     rows = pool(80)
-    found = StrategyReplays(rows).replay(
-        Blocks(Inline(), tmp_path), ["apl", "random"], runs=3, budget=10, seed=2
-    )
+    found = StrategyReplays(rows).replay(Blocks(Inline(), tmp_path), ["apl", "random"], runs=3, budget=10, seed=2)
     assert found.told() == "3 runs by each strategy on 80 rows of known truth."
     own = replay_in_blocks(
         Blocks(Inline(), tmp_path),

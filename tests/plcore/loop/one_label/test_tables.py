@@ -28,9 +28,7 @@ def small_table(n=30):
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [{"numbers": ("height",)}, {"categories": ("colour",)}, {"text": "note"}],
-    ids=lambda c: next(iter(c)),
+    "columns", [{"numbers": ("height",)}, {"categories": ("colour",)}, {"text": "note"}], ids=lambda c: next(iter(c))
 )
 def test_every_kind_of_feature_teaches(columns):
     frame, truth = small_table()

@@ -134,8 +134,6 @@ def test_models_that_score_every_class_are_refused_for_too_many_classes(model, m
     monkeypatch.setattr("plcore.loop.one_label.training.MOST_CELLS", 60 * 5 - 1)
     table, _ = blobs(60, m=5)
     settings = LearnerSettings(model=model)
-    with pytest.raises(
-        ValueError, match=r"60 rows and 5 classes make 300 scores; at most 299 are kept\. Fix: take"
-    ):
+    with pytest.raises(ValueError, match=r"60 rows and 5 classes make 300 scores; at most 299 are kept\. Fix: take"):
         Trainer(ActiveLearner(table, settings).pool)
     assert ActiveLearner(table, LearnerSettings()).next_question("ann") is not None

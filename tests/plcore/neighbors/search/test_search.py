@@ -69,9 +69,7 @@ KINDS = ("categories", "thirds", "all different", "words", "outlier", "tiny", "f
 def test_exact_kinds_match_a_scan_including_ties(kind, k, stored, monkeypatch):
     rng = np.random.default_rng(0)
     X = data(kind, rng, 150)
-    queries = np.vstack(
-        [X[:20], data(kind, rng, 150)[:20] + rng.normal(size=(20, X.shape[1])) * 0.1, X[:5] * 2]
-    )
+    queries = np.vstack([X[:20], data(kind, rng, 150)[:20] + rng.normal(size=(20, X.shape[1])) * 0.1, X[:5] * 2])
     own = np.arange(150)
     monkeypatch.setattr(blocks, "ROWS", 70)
     monkeypatch.setattr(blocks, "BATCH", 33)
@@ -120,9 +118,7 @@ def test_float32_distance_is_a_lower_bound():
     rng = np.random.default_rng(3)
     for _ in range(300):
         d = int(rng.integers(1, 200))
-        X = rng.normal(size=(30, d)) * 10.0 ** rng.integers(
-            -4, 5, size=d
-        ) + rng.normal() * 10.0 ** rng.integers(5)
+        X = rng.normal(size=(30, d)) * 10.0 ** rng.integers(-4, 5, size=d) + rng.normal() * 10.0 ** rng.integers(5)
         queries = X[:9] + rng.normal(size=(9, d)) * 10.0 ** rng.integers(-8, 3)
         for stored in (np.asarray, sparse.csr_matrix):
             frame = SinglePrecision(stored(X))
@@ -327,9 +323,7 @@ def test_exact_sparse_search_uses_blocks_for_doubtful_rows_only(monkeypatch):
     plain = BlockSearch.nearest
     monkeypatch.setattr(BlockSearch, "nearest", lambda *given: asked.append(len(given[3])) or plain(*given))
     monkeypatch.setattr(postings, "SPARE", 1)
-    _, rows, far = (
-        np.concatenate(part) for part in zip(*make_search(X, 6, "exact").own_nearest(5), strict=True)
-    )
+    _, rows, far = (np.concatenate(part) for part in zip(*make_search(X, 6, "exact").own_nearest(5), strict=True))
     np.testing.assert_array_equal(rows, right[0])
     np.testing.assert_array_equal(far, right[1])
     assert 0 < sum(asked) < 30
@@ -339,9 +333,7 @@ def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
     X = ready(rare_and_common(300))
     expected = make_search(X, 6, "approximate").nearest(X, 5, np.arange(300))
     monkeypatch.setattr(postings, "BATCH", 70)
-    for part, right in zip(
-        make_search(X, 6, "approximate").nearest(X, 5, np.arange(300)), expected, strict=True
-    ):
+    for part, right in zip(make_search(X, 6, "approximate").nearest(X, 5, np.arange(300)), expected, strict=True):
         np.testing.assert_array_equal(part, right)
 
 
@@ -376,10 +368,7 @@ def test_recall_is_reported_when_the_work_limit_is_reached(monkeypatch):
     monkeypatch.setattr(cells, "MANY_CELLS", 2)
     quick = make_search(X, 10, "approximate")
     assert quick.n_probed * 4000 / quick.n_cells < 500
-    found, right = (
-        quick.nearest(X, 9, np.arange(4000)),
-        make_search(X, 10, "exact").nearest(X, 9, np.arange(4000)),
-    )
+    found, right = (quick.nearest(X, 9, np.arange(4000)), make_search(X, 10, "exact").nearest(X, 9, np.arange(4000)))
     assert 0.1 < quick.recall < 0.9
     assert abs(share_found(found, right) - quick.recall) < 0.06
 
@@ -423,9 +412,7 @@ def test_kind_is_chosen_by_size(monkeypatch):
     assert make_search(X[:, :15], 5).kind == make_search(X, 5, "exact").kind == "exact"
     assert make_search(X[:, :8], 5).kind == "kd-tree"
     assert isinstance(make_search(X[:, :8], 5, "approximate"), CellSearch)
-    with pytest.raises(
-        ValueError, match=r"search must be one of 'auto', 'exact', 'approximate'. Got 'fast'."
-    ):
+    with pytest.raises(ValueError, match=r"search must be one of 'auto', 'exact', 'approximate'. Got 'fast'."):
         make_search(X, 5, "fast")
     assert SEARCHES == ("auto", "exact", "approximate")
 

@@ -81,10 +81,7 @@ def tokens(*names: str, width: int = 2, length: Side = "t") -> bytes:
         helper.make_node("Concat", ["a", "b"], ["y"], axis=2),
     ]
     return made(
-        nodes,
-        dict.fromkeys(names, (INT64, ("n", length))),
-        {"y": ("n", length, width)},
-        {"last": np.array([2])},
+        nodes, dict.fromkeys(names, (INT64, ("n", length))), {"y": ("n", length, width)}, {"last": np.array([2])}
     )
 
 

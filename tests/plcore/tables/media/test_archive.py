@@ -129,10 +129,7 @@ def test_name_used_twice_is_refused() -> None:
 def test_zip_must_contain_a_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
-    assert both.table_names == (
-        "more/rows.csv",
-        "birds.jsonl",
-    )  # a CSV comes first: the other file may describe it
+    assert both.table_names == ("more/rows.csv", "birds.jsonl")  # a CSV comes first: the other file may describe it
     assert both.names() == ["a.png"]
     assert Archive(make_zip({"birds.jsonl": b"{}"})).table("birds.jsonl") == b"{}"
     several = Archive(make_zip({"a.json": b"", "more/rows.csv": CSV, "b.json": b""}))

@@ -33,9 +33,7 @@ def ramp(turns: int) -> Image.Image:
 @pytest.mark.parametrize(("turns", "arrow"), [(0, "→"), (1, "↑"), (2, "←"), (3, "↓")])
 def test_edge_is_in_the_named_direction(turns: int, arrow: str) -> None:
     look = describe(ramp(turns))
-    strong = [
-        name for name, value in zip(NAMES, look, strict=True) if name.startswith("edges") and value > 1e-3
-    ]
+    strong = [name for name, value in zip(NAMES, look, strict=True) if name.startswith("edges") and value > 1e-3]
     assert len(strong) == 16
     assert all(f" {arrow} " in name for name in strong)
 

@@ -77,11 +77,7 @@ def test_files_next_to_table_come_before_those_at_top() -> None:
 
 
 def test_sizes_and_paths_are_known_and_litter_is_ignored() -> None:
-    assert [most_mb(name) for name in ("a.WAV", "t.csv", "a.png")] == [
-        MAX_RECORDING_MB,
-        MAX_ZIP_MB,
-        MAX_FILE_MB,
-    ]
+    assert [most_mb(name) for name in ("a.WAV", "t.csv", "a.png")] == [MAX_RECORDING_MB, MAX_ZIP_MB, MAX_FILE_MB]
     assert path_fault("a/b.png") is None
     assert all(path_fault(path) for path in ("../a", "/a", "C:/a", "a//b", "a\\b", "a\0"))
     assert is_litter("__MACOSX/a")
@@ -217,9 +213,7 @@ def test_folder_lists_its_table_and_files(folder: Path) -> None:
     tree.close()
 
 
-def test_files_that_are_too_large_or_cannot_be_read_are_reported(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_are_too_large_or_cannot_be_read_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Folder(folder)
     monkeypatch.setattr(file_tree, "MAX_FILE_MB", 0.0001)
     with pytest.raises(MediaError, match=r"MB; at most 0\.0001 are taken"):
@@ -247,9 +241,7 @@ def test_folders_without_table_or_with_too_many_files_are_refused(
 
 
 def test_ambiguous_base_name_proposes_no_file() -> None:
-    archive = Archive(
-        make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"})
-    )
+    archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"}))
     with pytest.raises(MediaError) as caught:
         archive.find("x.png")
     assert caught.value.args[1] == "Write the folder, too: the zip holds 'c1/x.png', 'c2/x.png'."

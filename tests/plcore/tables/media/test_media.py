@@ -72,14 +72,10 @@ def test_pictures_are_features_and_a_missing_one_gets_the_mean() -> None:
 
 
 def test_pictures_add_to_numbers_categories_and_words() -> None:
-    csv = (
-        b"candidates,image,w,kind,note\na|b,a.png,1,x,one two\nb,pictures/b.png,3,y,two three\na,,2,x,four\n"
-    )
+    csv = b"candidates,image,w,kind,note\na|b,a.png,1,x,one two\nb,pictures/b.png,3,y,two three\na,,2,x,four\n"
     archive = Archive(make_zip(birds() | {"birds.csv": csv}))
     cells, files = read_cells(csv), MediaFiles(archive)
-    roles = Roles(
-        candidates="candidates", image="image", image_features=True, numbers=("w",), categories=("kind",)
-    )
+    roles = Roles(candidates="candidates", image="image", image_features=True, numbers=("w",), categories=("kind",))
     table = LabelTable.from_cells(cells, roles, files)
     X = table.features().fit(table).transform(table)
     assert isinstance(X, np.ndarray)
@@ -123,9 +119,7 @@ def test_pictures_in_cells_can_be_features() -> None:
 
 
 def test_stored_table_keeps_names_and_descriptors_but_not_files(tmp_path: Path) -> None:
-    table, _, _ = opened(
-        birds(**{"birds.csv": b"candidates,image,call\na|b,a.png,x.wav\nb,,\n", "x.wav": WAV})
-    )
+    table, _, _ = opened(birds(**{"birds.csv": b"candidates,image,call\na|b,a.png,x.wav\nb,,\n", "x.wav": WAV}))
     digest = table.write_named(tmp_path)
     again = LabelTable.read(tmp_path / f"{digest}.parquet")
     assert list(again.media.images) == list(table.media.images) == [kept(picture(1)), ""]
@@ -146,9 +140,7 @@ def test_stored_table_keeps_names_and_descriptors_but_not_files(tmp_path: Path) 
 
 def test_invalid_files_are_refused_with_row_column_and_fix() -> None:
     csv = b"candidates,image\na|b,none.png\nb,text.png\na,../a.png\na,bomb.png\nb,cut.png\na,a.png\n"
-    text = said(
-        csv, **{"text.png": b"no image", "bomb.png": declared(60_000, 60_000), "cut.png": picture(1)[:-40]}
-    )
+    text = said(csv, **{"text.png": b"no image", "bomb.png": declared(60_000, 60_000), "cut.png": picture(1)[:-40]})
     lines = text.splitlines()
     assert len(lines) == 4
     assert "The same holds in 1 other row: row 5 (line 6)" in lines[1]
@@ -171,10 +163,7 @@ def declared(width: int, height: int) -> bytes:
 
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(b"\0" * 100))
-        + chunk(b"IEND", b"")
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
     )
 
 
@@ -184,9 +173,7 @@ def test_pictures_that_declare_too_many_pixels_are_not_decoded(size: tuple[int, 
         read_image(declared(*size))
 
 
-@pytest.mark.parametrize(
-    ("kind", "ending"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")]
-)
+@pytest.mark.parametrize(("kind", "ending"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")])
 def test_stored_picture_gets_the_ending_of_its_format(kind: str, ending: str) -> None:
     data = picture(3, kind)
     table, _, _ = opened(birds(**{"a.png": data}))

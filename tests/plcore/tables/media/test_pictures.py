@@ -23,9 +23,7 @@ from tests.plcore.tables.zips import make_zip, picture
 
 FILES = {f"{name}.png": picture(seed) for seed, name in enumerate("abcdef", start=1)}
 CSV = b"id,candidates,image,second,third\nx,wren|robin,a.png | b.png,c.png,\ny,robin|tit,,d.png,\nz,wren,e.png,,\n"
-ROLES = Roles(
-    candidates="candidates", id="id", image="image", more_images=("second", "third"), image_features=True
-)
+ROLES = Roles(candidates="candidates", id="id", image="image", more_images=("second", "third"), image_features=True)
 NAMES = [kept(picture(seed)) for seed in range(1, 7)]
 
 
@@ -42,9 +40,7 @@ def url(seed: int) -> str:
     return "data:image/png;base64," + base64.b64encode(picture(seed)).decode()
 
 
-@given(
-    st.lists(st.text("ab./ ", min_size=1).filter(str.strip), max_size=4), st.sampled_from(["|", " | ", "||"])
-)
+@given(st.lists(st.text("ab./ ", min_size=1).filter(str.strip), max_size=4), st.sampled_from(["|", " | ", "||"]))
 def test_cell_lists_images_in_order_without_blanks(names: list[str], mark: str) -> None:
     assert listed_images(mark.join(names)) == [name.strip() for name in names]
 
@@ -85,9 +81,7 @@ def test_stored_table_has_all_images(tmp_path: Path) -> None:
     digest = table.write_named(tmp_path)
     path = tmp_path / f"{digest}.parquet"
     again = LabelTable.read(path)
-    assert [again.media.images_of(row) for row in range(3)] == [
-        table.media.images_of(row) for row in range(3)
-    ]
+    assert [again.media.images_of(row) for row in range(3)] == [table.media.images_of(row) for row in range(3)]
     np.testing.assert_array_equal(again.media.looks, table.media.looks)
     assert again.roles == table.roles
     assert read_kept_names(path) == set(NAMES[:5])
@@ -166,9 +160,7 @@ def test_further_images_need_a_first_one_and_a_single_role() -> None:
     with pytest.raises(TableError, match="both the image shown and a further image shown"):
         table_of(roles=twice)
     with pytest.raises(TableError, match="both the row's id and part of the caption"):
-        table_of(
-            roles=Roles(candidates="candidates", id="id", image="image", image_features=True, caption=("id",))
-        )
+        table_of(roles=Roles(candidates="candidates", id="id", image="image", image_features=True, caption=("id",)))
     empty = Roles(candidates="candidates", id="id", image="third", image_features=True)
     with pytest.raises(TableError, match="every cell is empty"):
         table_of(roles=empty)

@@ -26,11 +26,7 @@ SEGMENTS = (("low.wav", "0", "1"), ("low.wav", "1", "2"), ("high.wav", "0", "1")
 
 def zipped(segments: tuple[tuple[str, str, str], ...] = SEGMENTS, **more: bytes) -> bytes:
     lines = "".join(f"wren|robin,{','.join(one)}\n" for one in segments)
-    files = {
-        "low.wav": LOW,
-        "high.wav": HIGH,
-        **{name.replace("_", "."): data for name, data in more.items()},
-    }
+    files = {"low.wav": LOW, "high.wav": HIGH, **{name.replace("_", "."): data for name, data in more.items()}}
     return make_zip({"t.csv": f"c,file,from,to\n{lines}".encode(), **files})
 
 
@@ -76,9 +72,7 @@ def test_sound_is_a_default_feature_and_a_zip_of_clips_suffices() -> None:
 
 
 def test_sound_is_not_a_feature_next_to_an_embedding() -> None:
-    cells = pd.DataFrame(
-        {"file": ["a.wav"] * 2, "candidates": ["a|b", "b"], "embedding": ["[1, 2]"] * 2}, dtype="str"
-    )
+    cells = pd.DataFrame({"file": ["a.wav"] * 2, "candidates": ["a|b", "b"], "embedding": ["[1, 2]"] * 2}, dtype="str")
     assert not suggest_roles(cells, files=True).sound_features
 
 
@@ -105,9 +99,7 @@ def test_undecodable_recording_is_kept_with_a_doubt() -> None:
     assert np.isnan(sounds[4]).all()
     assert not np.isnan(sounds[:4]).any()
     said = [one.message for one in find_doubts(table) if one.name == "unheard"]
-    assert said == [
-        "Recordings that cannot be decoded, so that they play but nothing is learnt from them: 1."
-    ]
+    assert said == ["Recordings that cannot be decoded, so that they play but nothing is learnt from them: 1."]
     features = table.features().fit(table).transform(table)
     np.testing.assert_allclose(features[4], sounds[:4].mean(axis=0, dtype=float))
 
@@ -115,9 +107,7 @@ def test_undecodable_recording_is_kept_with_a_doubt() -> None:
 def test_sound_features_need_a_decodable_recording() -> None:
     assert "no recording to learn from" in refused(zipped((("call.m4a", "", ""),), call_m4a=M4A))
     assert "no recording to learn from" in refused(zipped((("", "", ""),)))
-    beside = table_of(
-        zipped((("call.m4a", "", "2"),), call_m4a=M4A), replace(ROLES, end=None, numbers=("to",))
-    )
+    beside = table_of(zipped((("call.m4a", "", "2"),), call_m4a=M4A), replace(ROLES, end=None, numbers=("to",)))
     assert beside.features().fit(beside).transform(beside)[0, 1:].tolist() == [0] * len(SOUND_NAMES)
 
 
@@ -144,12 +134,7 @@ def test_every_file_is_opened_once_for_all_its_segments(monkeypatch: pytest.Monk
     monkeypatch.setattr(files.archive, "open", counted)
     told: list[float] = []
     look_through(files, reading.cells, ROLES, told.append)
-    assert sorted(opened) == [
-        "high.wav",
-        "high.wav",
-        "low.wav",
-        "low.wav",
-    ]  # once for its name, once for its sound
+    assert sorted(opened) == ["high.wav", "high.wav", "low.wav", "low.wav"]  # once for its name, once for its sound
     assert told[0] == 0
     assert told == sorted(told)
     LabelTable.from_cells(reading.cells, ROLES, files)

@@ -31,9 +31,7 @@ def test_empty_seconds_mean_the_ends_of_the_recording() -> None:
 
 def test_start_or_end_column_alone_is_enough() -> None:
     roles = replace(ROLES, end=None)
-    np.testing.assert_array_equal(
-        LabelTable.from_cells(cells(("2", "")), roles).media.segments, [[2, np.nan]]
-    )
+    np.testing.assert_array_equal(LabelTable.from_cells(cells(("2", "")), roles).media.segments, [[2, np.nan]])
 
 
 @pytest.mark.parametrize(

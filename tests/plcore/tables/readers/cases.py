@@ -64,9 +64,7 @@ def decided(reading: TableReading, answers: dict[int, str]) -> Disambiguated:
     for row, label in answers.items():
         after[row] = [name == label for name in table.classes]
         source[row] = "person"
-        given.append(
-            {"row": row, "person": "Ann", "kind": "is", "labels": [label], "at": "2026-05-01T10:00:00+00:00"}
-        )
+        given.append({"row": row, "person": "Ann", "kind": "is", "labels": [label], "at": "2026-05-01T10:00:00+00:00"})
     return Disambiguated(
         ids=table.ids,
         cells=table.cells,

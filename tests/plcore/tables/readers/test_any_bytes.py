@@ -29,9 +29,7 @@ def test_damaged_file_is_read_or_refused_with_a_message(name: str, seed: int) ->
 
 
 @given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(FILES)), st.data())
-def test_pieces_of_two_files_are_read_or_refused_with_a_message(
-    one: str, other: str, data: st.DataObject
-) -> None:
+def test_pieces_of_two_files_are_read_or_refused_with_a_message(one: str, other: str, data: st.DataObject) -> None:
     head = FILES[one][: data.draw(st.integers(0, len(FILES[one])))]
     tail = FILES[other][data.draw(st.integers(0, len(FILES[other]))) :]
     read_or_say(head + tail, f"a.{one}")

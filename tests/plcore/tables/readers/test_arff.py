@@ -109,9 +109,7 @@ def test_invalid_row_names_its_line() -> None:
     assert "Line 12" in refused(DENSE.replace("0,1,?,red,?", "0,1,?,red").encode())
 
 
-@pytest.mark.parametrize(
-    ("xml", "words"), [("<labels/>", "names no labels"), (XML.replace("wren", "owl"), "'owl'")]
-)
+@pytest.mark.parametrize(("xml", "words"), [("<labels/>", "names no labels"), (XML.replace("wren", "owl"), "'owl'")])
 def test_mismatched_label_lists_are_refused(xml: str, words: str) -> None:
     assert words in refused(make_zip({"birds.arff": SPARSE.encode(), "birds.xml": xml.encode()}))
 
@@ -125,15 +123,10 @@ def as_mulan(numbers: np.ndarray, vectors: np.ndarray, labels: list[str], *, is_
         rows = np.hstack([numbers, vectors])
         lines = ["{" + ",".join(f"{k} {row[k]:g}" for k in np.flatnonzero(row)) + "}" for row in rows]
     else:
-        lines = [
-            ",".join([*map(str, row), *map(str, marks)]) for row, marks in zip(numbers, vectors, strict=True)
-        ]
+        lines = [",".join([*map(str, row), *map(str, marks)]) for row, marks in zip(numbers, vectors, strict=True)]
     xml = "".join(f'<label name="{html.escape(label)}"></label>' for label in labels)
     return make_zip(
-        {
-            "set.arff": "\n".join([*head, "@data", *lines]).encode(),
-            "set.xml": f"<labels>{xml}</labels>".encode(),
-        }
+        {"set.arff": "\n".join([*head, "@data", *lines]).encode(), "set.xml": f"<labels>{xml}</labels>".encode()}
     )
 
 

@@ -58,12 +58,7 @@ def is_bench(reading: TableReading) -> bool:
     assert sets_of(reading) == [[str(k) for k in np.flatnonzero(row)] for row in S]
     assert reading.cells["truth"].tolist() == [str(k) for k in Y]
     roles = reading.suggest_roles()
-    return (roles.candidates, roles.form, roles.truth, roles.numbers) == (
-        "candidates",
-        "json",
-        "truth",
-        ("x1", "x2"),
-    )
+    return (roles.candidates, roles.form, roles.truth, roles.numbers) == ("candidates", "json", "truth", ("x1", "x2"))
 
 
 @pytest.mark.public_data
@@ -84,11 +79,7 @@ def test_matlab_files_give_the_same_tables(name: str, data_folder: Path) -> None
     with np.load(data_folder / f"{name}.npz") as data:
         numbers, sets, truth = data["X"], data["S"], data["y"]
     target = sparse.csc_array((np.ones(len(truth)), (truth, np.arange(len(truth)))), shape=sets.T.shape)
-    given = {
-        "data": numbers.astype(float),
-        "partial_target": sparse.csc_array(sets.T.astype(float)),
-        "target": target,
-    }
+    given = {"data": numbers.astype(float), "partial_target": sparse.csc_array(sets.T.astype(float)), "target": target}
     ours = read_table(data_folder / f"{name}.npz")
     reading = read_table(mat(**given))
     assert sets_of(reading) == sets_of(ours)
@@ -195,11 +186,7 @@ def test_names_of_classes_and_features_are_read() -> None:
 def test_class_scores_are_read() -> None:
     scores = np.array([[0.5, 0.25], [0.1, 0.9]], np.float32)
     reading = read_table(npz(ids=["a", "b"], classes=["wren", "robin"], scores=scores))
-    assert reading.cells.to_dict("list") == {
-        "id": ["a", "b"],
-        "p_wren": ["0.5", "0.1"],
-        "p_robin": ["0.25", "0.9"],
-    }
+    assert reading.cells.to_dict("list") == {"id": ["a", "b"], "p_wren": ["0.5", "0.1"], "p_robin": ["0.25", "0.9"]}
     assert "do not fit" in refused(npz(classes=["a"], scores=scores))
     assert "do not fit" in refused(npz(ids=["a"], classes=["a", "b"], scores=scores))
 
@@ -256,9 +243,7 @@ def test_invalid_arrays_are_refused_with_a_message(name: str) -> None:
 def test_array_with_a_false_size_is_refused() -> None:
     """NumPy allocates memory for the size in the header."""
     out = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        out, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**5)}
-    )
+    np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**5)})
     assert "cut off" in refused(make_zip({"X.npy": out.getvalue()}))
 
 
@@ -299,9 +284,7 @@ def test_pieces_are_read_row_by_row(dense: np.ndarray, room: int) -> None:
         (["a"], [0], [0, 1], "no rows of numbers"),
     ],
 )
-def test_mismatched_pieces_are_refused(
-    values: list[Any], columns: list[Any], starts: list[int], words: str
-) -> None:
+def test_mismatched_pieces_are_refused(values: list[Any], columns: list[Any], starts: list[int], words: str) -> None:
     pieces = (np.array(values), np.array(columns), np.array(starts))
     with pytest.raises(ValueError, match=words):
         dense_rows(*pieces, (len(starts) - 1, 2))
@@ -319,26 +302,16 @@ def test_sparse_matrices_with_indices_out_of_range_are_refused() -> None:
 def test_every_number_type_written_by_scipy_is_read(kind: str) -> None:
     given = np.array([[0, 1, 2], [3, 4, 100]]).astype(kind)
     for compressed in (True, False):
-        data = mat(
-            compressed,
-            a=given,
-            long_name_of_a_matrix=given[:1, :1],
-            t="text",
-            c=np.array([{}], object),
-            n=[[]],
-        )
+        data = mat(compressed, a=given, long_name_of_a_matrix=given[:1, :1], t="text", c=np.array([{}], object), n=[[]])
         found = load_mat(data)
-        expected = {
-            name: array for name, array in scipy.io.loadmat(io.BytesIO(data)).items() if name in found
-        }
+        expected = {name: array for name, array in scipy.io.loadmat(io.BytesIO(data)).items() if name in found}
         assert set(expected) == {"a", "long_name_of_a_matrix", "n"}
         for name, array in expected.items():
             np.testing.assert_array_equal(found[name], array.real)
 
 
 @given(
-    any_arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 3)), elements=st.floats(-1e9, 1e9)),
-    st.data(),
+    any_arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 3)), elements=st.floats(-1e9, 1e9)), st.data()
 )
 def test_any_arrays_round_trip(numbers: np.ndarray, data: st.DataObject) -> None:
     n_rows, m = len(numbers), data.draw(st.integers(1, 4))

@@ -26,16 +26,7 @@ from plcore.tables import (
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE, label_columns, write_timelapse
 from plcore.tables.writers.megadetector import write_megadetector
-from tests.plcore.tables.readers.cases import (
-    CASES,
-    candidates,
-    decided,
-    read_case,
-    says,
-    table_of,
-    voters,
-    weights,
-)
+from tests.plcore.tables.readers.cases import CASES, candidates, decided, read_case, says, table_of, voters, weights
 from tests.plcore.tables.writers.tables import written
 from tests.plcore.tables.zips import make_zip, picture
 
@@ -50,9 +41,7 @@ def test_megadetector_candidates_are_classes_with_scores() -> None:
     assert (len(reading.cells), weights(reading)[0]) == (60, first)
     assert weights(reading)[18] == {"blank": 1}, "no detection"
     assert reading.cells["item"][0] == "CAM01/100RECNX/IMG_0001.JPG"
-    assert json.loads(reading.cells["boxes"][0]) == [
-        {"category": "animal", "conf": 0.81, "bbox": [0.3, 0.5, 0.2, 0.2]}
-    ]
+    assert json.loads(reading.cells["boxes"][0]) == [{"category": "animal", "conf": 0.81, "bbox": [0.3, 0.5, 0.2, 0.2]}]
     assert table_of(reading).classes[0] == "blank"
 
 
@@ -72,13 +61,8 @@ def test_pytorch_wildlife_lists_have_one_row_per_image() -> None:
     classified = read_case("pw_list_classified.json")
     assert weights(classified) == [{"Capybara": 0.7, "Agouti": 0.6}, {"blank": 1}]
     assert says(classified, "Several detections are in 1 of 2 files")
-    assert not NATURE_FORMATS["megadetector"].fits(classified.cells), (
-        "it would be no file of Pytorch-Wildlife"
-    )
-    whole = {
-        "annotations": [{"img_id": "a", "bbox": [], "category": [0], "confidence": []}],
-        "categories": {},
-    }
+    assert not NATURE_FORMATS["megadetector"].fits(classified.cells), "it would be no file of Pytorch-Wildlife"
+    whole = {"annotations": [{"img_id": "a", "bbox": [], "category": [0], "confidence": []}], "categories": {}}
     with pytest.raises(TableError, match="a value for each of the 1 detections, got 0"):
         read_table(json.dumps(whole).encode())
 
@@ -88,9 +72,7 @@ def test_addaxai_verified_files_have_true_labels() -> None:
     assert weights(reading) == [{"fox": 1}, {"animal": 0.8, "fox": 0.6}]
     assert reading.cells["truth"].tolist() == ["fox", ""]
     line = "a.jpg,img,{},1.0,True\n"
-    two = (
-        "relative_path,data_type,label,confidence,human_verified\n" + line.format("fox") + line.format("hare")
-    )
+    two = "relative_path,data_type,label,confidence,human_verified\n" + line.format("fox") + line.format("hare")
     assert says(shaped(read_table(two.encode(), "a.csv")), "with several classes: 1: no single true label")
 
 
@@ -111,12 +93,8 @@ def test_megadetector_checked_image_has_a_true_label() -> None:
 def test_megadetector_several_checked_classes_give_no_single_truth() -> None:
     boxes = [{"category": number, "conf": 1.0, "bbox": [0, 0, 1, 1]} for number in "12"]
     species = {"1": "hare", "2": "fox"}
-    reading = read_table(
-        md({"file": "a", "manually_checked": True, "detections": boxes}, detection_categories=species)
-    )
-    assert says(
-        reading, "Files that a person checked in which there are several classes, so no single true label: 1."
-    )
+    reading = read_table(md({"file": "a", "manually_checked": True, "detections": boxes}, detection_categories=species))
+    assert says(reading, "Files that a person checked in which there are several classes, so no single true label: 1.")
 
 
 def test_columns_kept_for_export_are_not_shown() -> None:
@@ -247,20 +225,13 @@ def test_timelapse_columns_of_observers_are_voters() -> None:
 @pytest.mark.parametrize("column", ["Observer", "Analyst", "identifiedBy", "Confidence"])
 def test_timelapse_names_of_people_and_facts_are_not_species(column: str) -> None:
     rows = "".join(
-        f"r,{k}.jpg,x,2024-05-01,false,{['Ana', 'Ben'][k % 2]},{['fox', 'hare'][k // 2 % 2]}\n"
-        for k in range(8)
+        f"r,{k}.jpg,x,2024-05-01,false,{['Ana', 'Ben'][k % 2]},{['fox', 'hare'][k // 2 % 2]}\n" for k in range(8)
     )
     assert label_columns(read_cells(f"{FIXED},{column},Art\n{rows}".encode())) == ["Art"]
 
 
 def test_timelapse_rows_of_several_observers_are_votes_on_one_picture() -> None:
-    said = [
-        ("a", "Ana", "fox"),
-        ("a", "Ben", "hare"),
-        ("b", "Ana", "fox"),
-        ("b", "Ben", "fox"),
-        ("c", "Ana", ""),
-    ]
+    said = [("a", "Ana", "fox"), ("a", "Ben", "hare"), ("b", "Ana", "fox"), ("b", "Ben", "fox"), ("c", "Ana", "")]
     rows = "".join(f"r,{name}.jpg,x,2024-05-01,false,{who},{what}\n" for name, who, what in said)
     reading = TIMELAPSE.read(read_cells(f"{FIXED},Observer,Species\n{rows}".encode()))
     assert voters(reading) == [{"fox": ["Ana"], "hare": ["Ben"]}, {"fox": ["Ana", "Ben"]}, {}]
@@ -269,9 +240,7 @@ def test_timelapse_rows_of_several_observers_are_votes_on_one_picture() -> None:
         "a.jpg,x,hare",
         "b.jpg,x,fox",
     ]
-    assert written(write_timelapse, decided(reading, {})).decode().splitlines()[1:] == ["b.jpg,x,fox"], (
-        "people differ"
-    )
+    assert written(write_timelapse, decided(reading, {})).decode().splitlines()[1:] == ["b.jpg,x,fox"], "people differ"
     again = f"{FIXED},Observer,Species\n{rows}" + "".join(
         f"r,{name}.jpg,x,2024-05-01,false,Ana,{what}\n" for name, what in (("a", "deer"), ("d", "lynx"))
     )
@@ -288,9 +257,7 @@ def test_timelapse_export_has_only_the_columns_of_its_template() -> None:
 
 def test_timelapse_pictures_are_found_by_folder() -> None:
     data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
-    found = shaped(
-        read_table(make_zip({"ImageData.csv": data, "x/y/a.png": picture(1), "z/a.png": picture(2)}))
-    )
+    found = shaped(read_table(make_zip({"ImageData.csv": data, "x/y/a.png": picture(1), "z/a.png": picture(2)})))
     assert found.suggest_roles().image == "filepath"
     assert not says(found, "No pictures came")
     assert found.files.archive.find("x/y/a.png") == "x/y/a.png"
@@ -337,10 +304,7 @@ def test_picture_of_another_folder_never_replaces_a_missing_one(tmp_path: Path) 
 
 def test_boxes_are_relative_and_the_best_comes_first() -> None:
     def image(name: str, *boxes: tuple[float, list[float]], **more: Any) -> dict[str, Any]:
-        return {
-            "file": name,
-            "detections": [{"category": "2", "conf": c, "bbox": b} for c, b in boxes],
-        } | more
+        return {"file": name, "detections": [{"category": "2", "conf": c, "bbox": b} for c, b in boxes]} | more
 
     inside, beyond, no_area = [0.1, 0.2, 0.3, 0.4], [0.75, 0.5, 0.5, 0.75], [0.5, 0.5, 0, 0.1]
     images = [

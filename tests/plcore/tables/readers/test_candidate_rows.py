@@ -113,9 +113,7 @@ def test_images_alone_can_be_features() -> None:
     rows = [named(label, picture="data:image/png;base64,AAAA") for label in "ab"]
     roles = rows_reading(rows, "f").roles
     assert roles.image_features
-    assert not rows_reading(
-        [named(label, picture=f"http://x/{label}.png") for label in "ab"], "f"
-    ).roles.image  # type: ignore[union-attr]
+    assert not rows_reading([named(label, picture=f"http://x/{label}.png") for label in "ab"], "f").roles.image  # type: ignore[union-attr]
 
 
 def test_label_column_is_reported_and_not_a_feature() -> None:

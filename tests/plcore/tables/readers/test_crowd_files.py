@@ -12,16 +12,7 @@ from plcore.tables.readers.tools.crowds import MECHANICAL_TURK
 from plcore.tables.readers.tools.detections import NOTHING
 from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO_CSV
-from tests.plcore.tables.readers.cases import (
-    CASES,
-    candidates,
-    decided,
-    read_case,
-    says,
-    table_of,
-    voters,
-    weights,
-)
+from tests.plcore.tables.readers.cases import CASES, candidates, decided, read_case, says, table_of, voters, weights
 from tests.plcore.tables.writers.tables import written
 
 
@@ -44,10 +35,7 @@ def test_turk_answers_are_votes_by_worker(name: str) -> None:
 
 def test_turk_comment_next_to_a_json_answer_is_not_a_question() -> None:
     said = [json.dumps([{"q": {"cat": k < 2, "dog": k > 1}, "notes": "hm"}]) for k in range(4)]
-    rows = [
-        f"H{k // 2},W{k % 2},words of {k // 2}," + '"' + one.replace('"', '""') + '"'
-        for k, one in enumerate(said)
-    ]
+    rows = [f"H{k // 2},W{k % 2},words of {k // 2}," + '"' + one.replace('"', '""') + '"' for k, one in enumerate(said)]
     data = "\n".join(["HITId,WorkerId,Input.text,Answer.taskAnswers", *rows]).encode()
     reading = MECHANICAL_TURK.read(read_cells(data))
     assert candidates(reading) == [{"cat"}, {"dog"}]
@@ -192,9 +180,7 @@ def test_csv_with_two_annotations_of_task_is_one_row() -> None:
 
 
 def test_csv_without_choices_is_refused() -> None:
-    cells = read_cells(
-        b"annotation_id,annotator,created_at,id,lead_time,updated_at,n\n1,1,,1,2,,4\n2,1,,2,2,,5\n"
-    )
+    cells = read_cells(b"annotation_id,annotator,created_at,id,lead_time,updated_at,n\n1,1,,1,2,,4\n2,1,,2,2,,5\n")
     with pytest.raises(TableError, match="Export the project as JSON"):
         LABEL_STUDIO_CSV.read(cells)
 
@@ -277,9 +263,7 @@ def test_kaleidoscope_table_is_returned_with_manual_ids() -> None:
     assert NATURE_FORMATS["kaleidoscope"].fits(table_of(reading).cells)
 
 
-CLUSTERS = (
-    "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST,VOCALIZATIONS,MANUAL ID\n"
-)
+CLUSTERS = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST,VOCALIZATIONS,MANUAL ID\n"
 
 
 def test_cluster_matches_weigh_by_nearness() -> None:
@@ -295,9 +279,7 @@ def test_cluster_matches_weigh_by_nearness() -> None:
 
 def test_turk_comments_are_not_a_question() -> None:
     assert voters(read_case("mturk_comment.csv")) == [{"cat": ["W1"], "dog": ["W2"]}]
-    with pytest.raises(
-        TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"
-    ):
+    with pytest.raises(TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"):
         read("HITId,WorkerId,Input.x,Answer.color,Answer.animal\nH1,a,b,red,cat\n")
 
 
@@ -333,10 +315,7 @@ def test_qualtrics_questions_are_items_and_people_voters() -> None:
     reading = read_case("qualtrics.csv")
     assert weights(reading) == [{"cat": 1, "dog": 1}, {"dog": 2}]
     assert voters(reading)[0] == {"cat": ["R_1"], "dog": ["R_2"]}
-    assert reading.cells["question"].tolist() == [
-        "Which animal is in photo 1?",
-        "Which animal is in photo 2?",
-    ]
+    assert reading.cells["question"].tolist() == ["Which animal is in photo 1?", "Which animal is in photo 2?"]
     assert says(reading, "1 answer that are previews")
     assert says(reading, "1 answer of people who did not finish")
     with pytest.raises(TableError, match="No two questions of the survey share their answers: 'Q1', 'Q2'"):
@@ -353,24 +332,18 @@ def test_gorilla_responses_are_votes_on_spreadsheet_items() -> None:
 
 
 def test_prolific_submissions_hold_no_answers() -> None:
-    with pytest.raises(
-        TableError, match="lists participants and their submissions, but none of their answers"
-    ):
+    with pytest.raises(TableError, match="lists participants and their submissions, but none of their answers"):
         read_case("prolific_export.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "classes"), [("NA", {"NA", "ZA"}), ("None", {"None", "ZA"}), ("nan", {"ZA"})]
-)
+@pytest.mark.parametrize(("name", "classes"), [("NA", {"NA", "ZA"}), ("None", {"None", "ZA"}), ("nan", {"ZA"})])
 def test_missing_value_words_among_voted_labels_are_names(name: str, classes: set[str]) -> None:
     reading = read(f"task,worker,label,text\n1,a,{name},one text\n1,b,ZA,one text\n2,a,ZA,more text\n")
     assert set(weights(reading)[0]) == classes
 
 
 def test_missing_value_words_in_typed_votes_are_names() -> None:
-    votes = [
-        {"task": k, "worker": "a", "label": ["NA", "nan"][k], "text": f"a text of {k}"} for k in range(2)
-    ]
+    votes = [{"task": k, "worker": "a", "label": ["NA", "nan"][k], "text": f"a text of {k}"} for k in range(2)]
     votes += [{**votes[0], "label": "x"}]
     assert candidates(shaped(read_table(json.dumps(votes).encode(), "a.json"))) == [{"x"}, {"nan"}]
     votes[2]["worker"] = "b"

@@ -25,9 +25,7 @@ from tests.plcore.tables.writers.tables import read_or_refuse
 from tests.plcore.tables.zips import make_zip
 
 
-def workbook(
-    sheets: dict[str, Sequence[Sequence[Any]]], change: Callable[[Any], None] | None = None
-) -> bytes:
+def workbook(sheets: dict[str, Sequence[Sequence[Any]]], change: Callable[[Any], None] | None = None) -> bytes:
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -79,14 +77,7 @@ def test_whole_number_labels_have_no_decimal_point() -> None:
 
 def test_empty_rows_and_columns_around_and_inside_are_left_out() -> None:
     none: list[Any] = [None] * 5
-    rows = [
-        none,
-        [None, "id", None, "n", None],
-        [None, 1, None, 5, None],
-        none,
-        [None, 2, None, None, None],
-        none,
-    ]
+    rows = [none, [None, "id", None, "n", None], [None, 1, None, 5, None], none, [None, 2, None, None, None], none]
     reading = table_of(rows)
     assert reading.cells.to_dict("list") == {"id": ["1", "2"], "n": ["5", ""]}
     assert reading.cells.index.tolist() == [3, 5]  # as the sheet numbers its rows
@@ -148,9 +139,7 @@ def test_titles_notes_and_totals_around_the_table_are_left_out() -> None:
         "gold": ["cat", "dog"],
     }
     assert reading.suggest_roles().annotators == ("ann1", "ann2", "ann3")
-    assert any(
-        "left out, 3: 'Image labels, round 2', 'Total', 'note: blinded'" in note for note in reading.notes
-    )
+    assert any("left out, 3: 'Image labels, round 2', 'Total', 'note: blinded'" in note for note in reading.notes)
 
 
 def test_two_header_lines_distinguish_columns() -> None:
@@ -190,9 +179,7 @@ def test_any_cells_round_trip(rows: list[tuple[Any, Any]]) -> None:
     cells = read_table(data).cells
     for place, name in enumerate("ab"):
         given = [_text(row[place]) for row in rows]
-        assert cells[name].tolist() == [
-            text if text.strip() else "" for text in given
-        ]  # XML keeps no blank text
+        assert cells[name].tolist() == [text if text.strip() else "" for text in given]  # XML keeps no blank text
 
 
 def _as_text(book: Any) -> None:
@@ -238,10 +225,7 @@ def test_cells_without_a_reference_are_placed_by_counting() -> None:
     sheet = "xl/worksheets/sheet1.xml"
     assert read_table(replaced(plain, sheet, rb' r="[A-Z0-9]+"', b"")).cells.shape == (1, 2)
     many = replaced(
-        plain,
-        sheet,
-        rb"<sheetData>.*</sheetData>",
-        b"<sheetData>" + b"<row><c/></row>" * 3000 + b"</sheetData>",
+        plain, sheet, rb"<sheetData>.*</sheetData>", b"<sheetData>" + b"<row><c/></row>" * 3000 + b"</sheetData>"
     )
     assert "cells" in refused(many)
 
@@ -255,17 +239,14 @@ def test_decompression_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ods(rows: str) -> bytes:
     spaces = " ".join(
-        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "table", "text")
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")
     )
     sheet = f'<table:table table:name="S">{rows}</table:table>'
     body = f"<office:body><office:spreadsheet>{sheet}</office:spreadsheet></office:body>"
     content = f'<?xml version="1.0"?><office:document-content {spaces}>{body}</office:document-content>'
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
     kind = b"application/vnd.oasis.opendocument.spreadsheet"
-    return make_zip(
-        {"mimetype": kind, "content.xml": content.encode(), "META-INF/manifest.xml": manifest.encode()}
-    )
+    return make_zip({"mimetype": kind, "content.xml": content.encode(), "META-INF/manifest.xml": manifest.encode()})
 
 
 def cell(text: str, more: str = "") -> str:
@@ -307,9 +288,7 @@ def test_cell_positions_in_binary_sheets_are_found() -> None:
         return record(2, column.to_bytes(4, "little") + bytes(8))
 
     def sheet(*rows: tuple[int, int]) -> bytes:
-        pieces = [
-            record(0, line.to_bytes(4, "little") + bytes(8)) + cell_record(column) for line, column in rows
-        ]
+        pieces = [record(0, line.to_bytes(4, "little") + bytes(8)) + cell_record(column) for line, column in rows]
         return b"\x91\x01\x00" + b"".join(pieces)  # a record of a type of two bytes, with no body
 
     name = "xl/worksheets/sheet1.bin"
@@ -340,11 +319,7 @@ def test_old_workbook_is_read(more: int) -> None:
     assert reading.cells["w"].tolist()[:2] == ["1.5", "2"]
 
 
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 255)), max_size=4), min_size=1, max_size=3
-    )
-)
+@given(st.lists(st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 255)), max_size=4), min_size=1, max_size=3))
 def test_areas_of_all_sheets_are_summed(sheets: list[list[tuple[int, int]]]) -> None:
     data = xls({f"S{k}": [(row, column, 1.0) for row, column in cells] for k, cells in enumerate(sheets)})
     wanted = 0
@@ -358,9 +333,7 @@ def test_small_file_with_huge_sheets_is_refused() -> None:
     corners = [(0, 0, 1.0), (65535, 255, 1.0)]
     data = xls({f"S{k}": corners for k in range(20)})
     assert len(data) < 10_000
-    with pytest.raises(
-        TableError, match=f"335,544,320 cells, empty ones included; at most {MAX_CELLS:,} are taken"
-    ):
+    with pytest.raises(TableError, match=f"335,544,320 cells, empty ones included; at most {MAX_CELLS:,} are taken"):
         read_table(data)
 
 

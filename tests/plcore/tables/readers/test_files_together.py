@@ -55,10 +55,7 @@ def test_batch_and_its_error_file_are_one_table() -> None:
     lost = {"custom_id": "2", "response": None, "error": {"code": "batch_expired"}}
     failed_first = {**lost, "custom_id": "1"}
     reading = read_table(make_zip({"output.jsonl": lines(done), "errors.jsonl": lines(lost, failed_first)}))
-    assert dict(zip(reading.cells["custom_id"], weights(reading), strict=True)) == {
-        "1": {"cat": 1},
-        "2": {"cat": None},
-    }
+    assert dict(zip(reading.cells["custom_id"], weights(reading), strict=True)) == {"1": {"cat": 1}, "2": {"cat": None}}
 
 
 def test_json_files_of_no_known_tool_are_refused() -> None:

@@ -115,11 +115,7 @@ def test_no_table_format_recognises_records(name: str) -> None:
 
 
 def test_coco_file_is_not_read_as_megadetector() -> None:
-    coco = {
-        "images": [{"id": 1, "file_name": "a.jpg"}],
-        "annotations": [{"id": 1}],
-        "categories": [{"id": 1}],
-    }
+    coco = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1}], "categories": [{"id": 1}]}
     assert fires(json.dumps(coco).encode()) == []
 
 

@@ -51,9 +51,7 @@ def test_model_candidates_are_joined_to_their_rows() -> None:
 
 def test_doubt_about_missing_rows_ends_after_the_join() -> None:
     body = {"model": "m", "choices": [{"message": {"content": "x"}}]}
-    reading = BATCHES.read(
-        [{"custom_id": name, "response": {"status_code": 200, "body": body}} for name in "ab"]
-    )
+    reading = BATCHES.read([{"custom_id": name, "response": {"status_code": 200, "body": body}} for name in "ab"])
     assert NEEDS_ROWS in reading.notes
     assert NEEDS_ROWS not in join_candidates(reading, ROWS).notes
 
@@ -81,9 +79,7 @@ BARE = frame(*({"text": f"row {word}", "size": f"{word}.5"} for word in "123456"
 """Rows without ids."""
 
 
-@pytest.mark.parametrize(
-    ("numbers", "asked"), [("123456", []), ("1245", ["row-numbers"]), ("12345", ["row-numbers"])]
-)
+@pytest.mark.parametrize(("numbers", "asked"), [("123456", []), ("1245", ["row-numbers"]), ("12345", ["row-numbers"])])
 def test_row_numbers_that_may_count_from_0_stop_the_import(numbers: str, asked: list[str]) -> None:
     reading = TableReading(frame(*({"id": one, "labels": "x|y"} for one in numbers)), "CSV")
     found = joined(reading, TableReading(BARE, "CSV"))
@@ -104,9 +100,7 @@ def test_row_numbers_from_0_are_not_joined() -> None:
 
 def test_unrelated_files_are_refused() -> None:
     reading = MODEL_CANDIDATES.read([line("q", x=1)])
-    with pytest.raises(
-        TableError, match="No column of the other table holds the names of these rows, such as 'q'"
-    ):
+    with pytest.raises(TableError, match="No column of the other table holds the names of these rows, such as 'q'"):
         join_candidates(reading, ROWS)
     with pytest.raises(TableError, match="None of the rows \\(1\\), such as 'q', is in column 'key'"):
         join_candidates(reading, ROWS, on="key")
@@ -135,9 +129,7 @@ def test_unrelated_files_are_refused() -> None:
         ({"rater_1": ["x", "y"], "rater_2": ["y", "y"]}, [["x", "y"], ["y"]]),
     ],
 )
-def test_candidates_in_any_form_are_joined_to_their_rows(
-    columns: dict[str, list[str]], wanted: list[Any]
-) -> None:
+def test_candidates_in_any_form_are_joined_to_their_rows(columns: dict[str, list[str]], wanted: list[Any]) -> None:
     cells = pd.DataFrame({"id": ["a", "b"], **columns, "run": ["7", "8"], "gold": ["x", ""]}, dtype="str")
     joined = join_candidates(TableReading(cells, "CSV"), ROWS.iloc[:2])
     assert candidates(joined) == wanted
@@ -165,10 +157,7 @@ def test_error_in_candidates_names_its_row() -> None:
     )
 )
 def test_any_candidates_are_joined_to_their_rows(sets: dict[str, dict[str, float]]) -> None:
-    lines = [
-        {"id": name, "candidates": [{"label": k, "p": p} for k, p in one.items()]}
-        for name, one in sets.items()
-    ]
+    lines = [{"id": name, "candidates": [{"label": k, "p": p} for k, p in one.items()]} for name, one in sets.items()]
     names = sorted(sets)
     joined = join_candidates(MODEL_CANDIDATES.read(lines), frame(*({"n": name} for name in names)))
     assert [json.loads(cell) for cell in joined.cells["candidates"]] == [sets[name] for name in names]

@@ -90,9 +90,7 @@ def test_pandas_index_becomes_a_column_unless_it_is_a_range() -> None:
     strings = frame.set_index(pd.Index(["a", "b"]))
     shuffled = frame.set_index(pd.Index([0, 1]))
     assert list(read_table(frame.to_parquet()).cells.columns) == ["n"]
-    assert list(read_table(cut.to_parquet()).cells.columns) == [
-        "n"
-    ]  # it is a range, which pandas does not store
+    assert list(read_table(cut.to_parquet()).cells.columns) == ["n"]  # it is a range, which pandas does not store
     assert read_table(named.to_parquet()).cells["bird"].tolist() == ["a", "b"]
     assert read_table(strings.to_parquet()).cells["index"].tolist() == ["a", "b"]
     assert list(read_table(shuffled.to_parquet()).cells.columns) == ["n"]
@@ -106,9 +104,7 @@ def test_vectors_become_one_column_per_number() -> None:
 
 def birds() -> TableReading:
     columns = {
-        "image": pa.array(
-            [{"bytes": picture(1), "path": "a.png"}, {"bytes": picture(2), "path": "a.png"}, None], FILE
-        ),
+        "image": pa.array([{"bytes": picture(1), "path": "a.png"}, {"bytes": picture(2), "path": "a.png"}, None], FILE),
         "set": pa.array([[0, 1], [2], [1, 0, 2]]),
         "label": pa.array([1, -1, None]),
         "probs": pa.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], pa.list_(pa.float32())),
@@ -127,11 +123,7 @@ def birds() -> TableReading:
 def test_hugging_face_metadata_is_used() -> None:
     reading = birds()
     assert reading.format == "Parquet of Hugging Face"
-    assert [json.loads(cell) for cell in reading.cells["set"]] == [
-        NAMES[:2],
-        NAMES[2:],
-        ["robin", "wren", NAMES[2]],
-    ]
+    assert [json.loads(cell) for cell in reading.cells["set"]] == [NAMES[:2], NAMES[2:], ["robin", "wren", NAMES[2]]]
     assert reading.cells["label"].tolist() == ["robin", "", ""]
     assert reading.cells["p_robin"].tolist() == ["0.25", "0", "0"]
     assert reading.notes == ("'probs' was taken for the probabilities of the 3 classes, in their order.",)
@@ -149,9 +141,7 @@ def test_images_in_cells_become_files() -> None:
     kept = [reading.files.look_at("image", name)[0] for name in (first, second)]
     assert [contents(reading.files, name) for name in kept] == [picture(1), picture(2)]
     cells = reading.cells.assign(c=pd.Series(["wren|robin", "robin", "wren"], dtype="str"))
-    table = LabelTable.from_cells(
-        cells, Roles(candidates="c", image="image", image_features=True), reading.files
-    )
+    table = LabelTable.from_cells(cells, Roles(candidates="c", image="image", image_features=True), reading.files)
     assert table.media.images.tolist() == [*kept, ""]
     reading.files.close()
 
@@ -239,9 +229,7 @@ def test_file_that_is_no_table_is_refused(table: pa.Table, words: str) -> None:
     assert words in refused(parquet(table))
 
 
-def test_small_files_of_huge_tables_are_refused_before_allocation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_small_files_of_huge_tables_are_refused_before_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = parquet(pa.table({"a": pa.nulls(30_000_000)}))
     assert len(rows) < 100_000
     assert "at most 20,000,000 are taken" in refused(rows)
@@ -271,8 +259,6 @@ def test_damaged_parquet_is_read_or_refused(place: int, junk: bytes) -> None:
 
 
 def test_text_that_is_not_utf_8_is_refused() -> None:
-    data = parquet(
-        pa.table({"candidates": ["wren|robin", "robin"]}), compression="none", use_dictionary=False
-    )
+    data = parquet(pa.table({"candidates": ["wren|robin", "robin"]}), compression="none", use_dictionary=False)
     with pytest.raises(TableError, match="The Parquet file cannot be read"):
         read_table(data.replace(b"wren|robin", b"wr\xffn|robin"))

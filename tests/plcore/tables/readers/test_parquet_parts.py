@@ -30,9 +30,7 @@ def table(n: int, first: int = 0) -> pa.Table:
         {
             "name": pa.array([f"row {row}" for row in rows], pa.string()),
             "x": pa.array([None if row % 5 == 3 else row / 4 for row in rows], pa.float64()),
-            "candidates": pa.array(
-                [["wren", 'ro"bin'][: 1 + row % 2] for row in rows], pa.list_(pa.string())
-            ),
+            "candidates": pa.array([["wren", 'ro"bin'][: 1 + row % 2] for row in rows], pa.list_(pa.string())),
             "embedding": pa.array([[row, 0.5, -row] for row in rows], pa.list_(pa.float32())),
         }
     )

@@ -52,9 +52,7 @@ def test_format_is_found_by_its_bytes_in_every_compression(name: str, tmp_path: 
     readings = {
         words: [read_table(data), read_table(data, "x"), read_table(tmp_path / name)],
         f"{words}, packed with gzip": [read_table(gzipped(data), f"{name}.gz")],
-        f"zip of a table ({words}) and its files": [
-            read_table(make_zip({f"in/{name}": data, "a.png": picture()}))
-        ],
+        f"zip of a table ({words}) and its files": [read_table(make_zip({f"in/{name}": data, "a.png": picture()}))],
     }
     for format_, each in readings.items():
         for reading in each:
@@ -178,9 +176,7 @@ def test_any_bytes_are_read_or_refused(start: bytes, rest: bytes) -> None:
     assert all(problem.message and problem.fix for problem in problems)
 
 
-@given(
-    st.sampled_from(sorted(files())), st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans()
-)
+@given(st.sampled_from(sorted(files())), st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans())
 def test_damaged_files_are_read_or_refused(name: str, place: int, junk: bytes, packed: bool) -> None:
     data = files()[name][0]
     data = make_zip({name: data}) if packed else data
@@ -212,9 +208,7 @@ ROWS = b"task,grams,picture\nt1,9.5,a.png\nt2,210,\n"
         (("model.jsonl", "rows.csv"), LINES, ["owl wren", "owl wren"]),
     ],
 )
-def test_zip_of_rows_and_their_candidates_is_joined(
-    names: tuple[str, str], about: bytes, sets: list[str]
-) -> None:
+def test_zip_of_rows_and_their_candidates_is_joined(names: tuple[str, str], about: bytes, sets: list[str]) -> None:
     files = dict(zip(names, (about, ROWS), strict=True))
     for order in (files, dict(reversed(files.items()))):
         reading = read_table(make_zip({**order, "a.png": picture()}))

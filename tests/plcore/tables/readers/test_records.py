@@ -114,15 +114,9 @@ def test_blank_lines_between_lines_are_left_out() -> None:
 BAD = {
     "open": (b'[{"a": 1},\n {"a": }]', "Line 2: this is no JSON at line 2, character 8: expecting value"),
     "a bad line": (b'{"a": 1}\n{"a": 1,}\n', "Row 2 (line 2): this is no JSON at character"),
-    "a line of another kind": (
-        b'{"a": 1}\n[1, 2]\n',
-        "Row 2 (line 2): this line holds a list, not an object",
-    ),
+    "a line of another kind": (b'{"a": 1}\n[1, 2]\n', "Row 2 (line 2): this line holds a list, not an object"),
     "a key twice": (b'[{"a": 1, "a": 2}]', "the key 'a' twice"),
-    "a key twice in a line": (
-        b'{"a": 1}\n{"b": 1, "b": 2}',
-        "Row 2 (line 2): an object has the key 'b' twice",
-    ),
+    "a key twice in a line": (b'{"a": 1}\n{"b": 1, "b": 2}', "Row 2 (line 2): an object has the key 'b' twice"),
     "two of one name": (b'[{"a.b": 1, "a": {"b": 2}}]', "Row 1: two fields would both be column 'a.b'"),
     "an empty list": (b"[]", "empty list"),
     "an empty object": (b"{}", "an empty object, not a table"),
@@ -135,14 +129,8 @@ BAD = {
     "no name": (b'[{"": 1}]', "has no name"),
     "too deep": (b"[" * 100_000, "nested too deep"),
     "a number without end": (b'[{"a": ' + b"1" * 5000 + b"}]", "a number cannot be read"),
-    "half a character": (
-        b'[{"a": "x"}, {"a": "\\ud800"}]',
-        "Row 2, column 'a': the text holds half of a character",
-    ),
-    "too many cells": (
-        b"[" + b",".join(b'{"%d": 1}' % k for k in range(5000)) + b"]",
-        "at most 20,000,000 are taken",
-    ),
+    "half a character": (b'[{"a": "x"}, {"a": "\\ud800"}]', "Row 2, column 'a': the text holds half of a character"),
+    "too many cells": (b"[" + b",".join(b'{"%d": 1}' % k for k in range(5000)) + b"]", "at most 20,000,000 are taken"),
 }
 
 
@@ -199,16 +187,12 @@ def test_any_json_like_text_is_read_or_refused(text: str) -> None:
 TOOL = RecordTool(
     "Tool",
     lambda records: all(isinstance(record, dict) and "mine" in record for record in records),
-    lambda records, name: TableReading(
-        cells_of({"mine": [one["mine"] for one in objects_in(list(records))]}), name
-    ),
+    lambda records, name: TableReading(cells_of({"mine": [one["mine"] for one in objects_in(list(records))]}), name),
 )
 """A tool whose records have a field of their own."""
 
 
-@pytest.mark.parametrize(
-    "value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}]
-)
+@pytest.mark.parametrize("value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}])
 def test_records_of_a_tool_are_read_by_its_reader(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "READERS", (TOOL, *registry.READERS))
     reading = read_table(json.dumps(value).encode())
@@ -230,9 +214,7 @@ def test_labels_with_numbers_are_candidates_not_columns() -> None:
     ]
     reading = read_json("\n".join(map(json.dumps, lines)).encode())
     assert list(reading.cells.columns) == ["id", "labels", "size.w", "size.h"]
-    assert [json.loads(cell) for cell in reading.cells["labels"] if cell] == [
-        one["labels"] for one in lines[:2]
-    ]
+    assert [json.loads(cell) for cell in reading.cells["labels"] if cell] == [one["labels"] for one in lines[:2]]
     roles = reading.suggest_roles()
     assert (roles.candidates, roles.form) == ("labels", "json")
     mixed = [{"labels": {"wren": 0.6}}, {"labels": {"text": "robin"}}]
@@ -256,12 +238,7 @@ def test_anthropic_text_and_tool_answers_are_labels() -> None:
 
 def test_openai_expired_and_refused_requests_are_open() -> None:
     reading = read_case("openai_batch.jsonl")
-    assert [set(one) for one in weights(reading)] == [
-        {"cat", "lynx"},
-        {"cat"},
-        {"cat", "lynx"},
-        {"cat", "lynx"},
-    ]
+    assert [set(one) for one in weights(reading)] == [{"cat", "lynx"}, {"cat"}, {"cat", "lynx"}, {"cat", "lynx"}]
     assert says(reading, "2 requests failed")
 
 
@@ -281,10 +258,7 @@ def test_doccano_old_annotations_are_votes_of_users() -> None:
 
 def test_doccano_old_annotations_need_no_meta() -> None:
     marks = [{"label": 1, "user": 1, "id": 5}, {"label": 2, "user": 2, "id": 6}]
-    rows = [
-        {"id": 1, "text": "late again", "annotations": marks},
-        {"id": 2, "text": "thanks", "annotations": []},
-    ]
+    rows = [{"id": 1, "text": "late again", "annotations": marks}, {"id": 2, "text": "thanks", "annotations": []}]
     reading = read_table(json.dumps(rows).encode(), "a.json")
     assert weights(reading) == [{"1": 1, "2": 1}, {"1": None, "2": None}]
     assert voters(reading)[0] == {"1": ["1"], "2": ["2"]}

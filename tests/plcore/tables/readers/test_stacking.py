@@ -18,10 +18,7 @@ HEAD = ["id", "text", "labels"]
 
 
 def rows(start: int, count: int) -> list[list[str]]:
-    return [
-        [f"r{k}", f"a bird number {k * k}", ("wren|robin", "wren")[k % 2]]
-        for k in range(start, start + count)
-    ]
+    return [[f"r{k}", f"a bird number {k * k}", ("wren|robin", "wren")[k % 2]] for k in range(start, start + count)]
 
 
 def csv(start: int, count: int, head: list[str] = HEAD) -> bytes:
@@ -44,8 +41,7 @@ def test_files_with_equal_columns_are_one_table(count: int) -> None:
     assert reading.cells["labels"].tolist() == [row[2] for row in rows(0, 10 * count)]
     assert reading.cells["source_file"].iloc[[0, -1]].tolist() == ["part-00.csv", f"part-{count - 1:02}.csv"]
     assert any(
-        f"The {count} tables with the same columns were read one after the other" in one
-        for one in reading.notes
+        f"The {count} tables with the same columns were read one after the other" in one for one in reading.notes
     )
     roles = reading.suggest_roles()
     assert (roles.id, roles.text, roles.candidates, roles.categories) == ("id", "text", "labels", ())
@@ -53,10 +49,7 @@ def test_files_with_equal_columns_are_one_table(count: int) -> None:
 
 def test_batches_of_votes_are_one_table_of_votes() -> None:
     """An item has votes in both files."""
-    batches = {
-        "a.csv": b"task,worker,label\nt1,w1,cat\nt2,w1,dog\n",
-        "b.csv": b"task,worker,label\nt1,w2,dog\n",
-    }
+    batches = {"a.csv": b"task,worker,label\nt1,w1,cat\nt2,w1,dog\n", "b.csv": b"task,worker,label\nt1,w2,dog\n"}
     reading = shaped(read_table(make_zip(batches)))
     assert reading.cells["candidates"].tolist() == ['{"cat": 1, "dog": 1}', '{"dog": 1}']
 
@@ -91,9 +84,7 @@ def test_rows_of_another_format_in_a_zip_stop_the_import(others: list[str]) -> N
 
 
 def test_settings_next_to_a_table_are_named_without_stopping() -> None:
-    reading = read_table(
-        make_zip({"a.csv": csv(0, 5), "run.json": b'{"made": "2024"}', "log.json": b"no json"})
-    )
+    reading = read_table(make_zip({"a.csv": csv(0, 5), "run.json": b'{"made": "2024"}', "log.json": b"no json"}))
     assert reading.asks == ()
     assert any(one == "Not read: 'run.json', 'log.json'." for one in reading.notes)
 
@@ -113,9 +104,7 @@ def test_sheets_with_equal_columns_are_one_table() -> None:
 
 
 def test_sheets_with_the_same_items_stop_the_import() -> None:
-    reading = read_table(
-        workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)], "Old": [["id"], ["r1"]]})
-    )
+    reading = read_table(workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)], "Old": [["id"], ["r1"]]}))
     assert (reading.format, len(reading.cells)) == ("workbook, sheet 'Ann'", 6)
     ((name, message, _),) = reading.asks
     assert name == "more-sheets"
@@ -148,9 +137,7 @@ def people(*labels: str, **columns: list[str]) -> dict[str, list[list[str]]]:
     }
 
 
-TEXTS = [
-    f"it sang {word} in the garden" for word in ("low", "high", "long", "soft", "late", "well", "once", "on")
-]
+TEXTS = [f"it sang {word} in the garden" for word in ("low", "high", "long", "soft", "late", "well", "once", "on")]
 LABELS = ("wren|robin", "wren", "robin", "robin", "wren|robin", "robin", "wren", "wren")
 
 
@@ -208,9 +195,7 @@ def test_ids_that_restart_in_each_part_are_prefixed_with_its_name() -> None:
 
 
 def test_files_with_other_comments_are_the_same_rows() -> None:
-    rows = [
-        [HEAD, *([f"{k}.wav", text, LABELS[k]] for k, text in enumerate(one))] for one in (TEXTS, TEXTS[::-1])
-    ]
+    rows = [[HEAD, *([f"{k}.wav", text, LABELS[k]] for k, text in enumerate(one))] for one in (TEXTS, TEXTS[::-1])]
     reading = read_table(workbook(dict(zip(("Ann", "Bob"), rows, strict=True))))
     assert "share 8 ids" in reading.asks[0][1]
 

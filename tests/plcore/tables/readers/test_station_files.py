@@ -33,9 +33,7 @@ def test_birdnet_pi_confidence_of_zero_is_a_human_verdict() -> None:
     reading = read_case("birdnetpi_detections.csv")
     assert weights(reading)[1] == {"European Robin": 1}
     assert reading.cells["truth"].tolist() == ["", "European Robin"]
-    assert reading.cells["clip"][1].startswith(
-        "BirdSongs/Extracted/By_Date/2024-05-01/European_Robin/European"
-    )
+    assert reading.cells["clip"][1].startswith("BirdSongs/Extracted/By_Date/2024-05-01/European_Robin/European")
 
 
 PI = "Date,Time,Sci_Name,Com_Name,Confidence,Lat,Lon,Cutoff,Week,Sens,Overlap\n"
@@ -108,16 +106,13 @@ def test_camtrap_observation_types_are_classes_or_blank() -> None:
 
 
 def test_camtrap_events_are_read_if_no_medium_is_named() -> None:
-    reading = read(
-        CAMTRAP + "1,d,,e1,event,animal,Vulpes vulpes,human,Ana,\n2,d,,e2,event,blank,,human,Bob,\n"
-    )
+    reading = read(CAMTRAP + "1,d,,e1,event,animal,Vulpes vulpes,human,Ana,\n2,d,,e2,event,blank,,human,Bob,\n")
     assert reading.cells["eventID"].tolist() == ["e1", "e2"]
 
 
 def test_camtrap_several_species_of_people_are_counted() -> None:
     reading = read(
-        CAMTRAP
-        + "1,d,m1,,media,animal,Vulpes vulpes,human,Ana,\n2,d,m1,,media,animal,Meles meles,human,Ana,\n"
+        CAMTRAP + "1,d,m1,,media,animal,Vulpes vulpes,human,Ana,\n2,d,m1,,media,animal,Meles meles,human,Ana,\n"
     )
     assert says(reading, "may be several animals: 1")
 
@@ -149,9 +144,7 @@ def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) ->
     assert len(reading.cells) == (3 if tables else 2), "a medium without an observation is a row"
     assert says(reading, "Media without an observation, which no one has classified: 1.") == bool(tables)
     if tables:
-        assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], (
-            "an address is not fetched"
-        )
+        assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], "an address is not fetched"
     if "deployments" in tables:
         assert reading.cells["locationName"].tolist() == ["Wood"] * 3
         assert reading.suggest_roles().caption == ("eventStart", "locationName", "latitude", "longitude")
@@ -258,9 +251,7 @@ def test_camtrap_observations_are_returned_with_those_of_people(item: str, level
 
 
 def test_camtrap_events_without_media_stay_events() -> None:
-    reading = read_table(
-        make_zip({"observations.csv": EVENTS.encode(), "deployments.csv": DEPLOYMENTS.encode()})
-    )
+    reading = read_table(make_zip({"observations.csv": EVENTS.encode(), "deployments.csv": DEPLOYMENTS.encode()}))
     assert reading.cells["eventID"].tolist() == ["e1", "e2", "e3"]
     assert "filepath" not in reading.cells
 

@@ -26,9 +26,7 @@ def again(reading: TableReading, folder: Path) -> TableReading:
     return read_stored(folder)
 
 
-def test_every_odd_file_round_trips_through_a_stored_reading(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_every_odd_file_round_trips_through_a_stored_reading(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for number, odd in enumerate(odd for odd in ODD_FILES if odd.rows):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -42,9 +42,7 @@ def compared(data: bytes, name: str = "table.csv") -> bool:
         return True
 
 
-def test_every_odd_file_is_streamed_alike_or_left_to_the_full_reader(
-    block: int, subtests: pytest.Subtests
-) -> None:
+def test_every_odd_file_is_streamed_alike_or_left_to_the_full_reader(block: int, subtests: pytest.Subtests) -> None:
     for odd in ODD_FILES:
         with subtests.test(odd.name):
             if compared(odd.data, odd.file):

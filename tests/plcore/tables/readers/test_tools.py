@@ -76,8 +76,7 @@ RECORDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 TABLES = {
     "table that Winnow exported": (
-        b"text,winnow_id,winnow_candidates_before,winnow_candidates,winnow_label,winnow_source\n"
-        b"a,1,x|y,x,x,oracle\n"
+        b"text,winnow_id,winnow_candidates_before,winnow_candidates,winnow_label,winnow_source\na,1,x|y,x,x,oracle\n"
     ),
     "table of label vectors that Winnow exported": (
         b"text,x,y,winnow_probability:x,winnow_probability:y,winnow_predicted:x,winnow_predicted:y,winnow_source:x,"

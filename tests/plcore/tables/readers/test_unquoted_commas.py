@@ -56,9 +56,7 @@ def test_paths_of_kaleidoscope_count_from_right() -> None:
     assert repaired("/a, b,c,d.wav,0,3,P m,tit,0.5", header)[:4] == ["/a, b", "c", "d.wav", "0"]
 
 
-@pytest.mark.parametrize(
-    "line", ["0,3,P m,tit,0.5,0.25,a.wav", "0,3,P m,tit,a.wav,b", '0,3,P m,"tit, m",0.5,a,b.wav']
-)
+@pytest.mark.parametrize("line", ["0,3,P m,tit,0.5,0.25,a.wav", "0,3,P m,tit,a.wav,b", '0,3,P m,"tit, m",0.5,a,b.wav'])
 def test_ambiguous_line_is_refused_with_its_number(line: str) -> None:
     with pytest.raises(TableError, match="line 2"):
         read_detections(f"{HEADER}\n{line}\n".encode())

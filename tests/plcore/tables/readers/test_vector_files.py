@@ -139,9 +139,7 @@ def test_row_numbers_are_not_taken_for_numbers_of_people() -> None:
 
 def test_ids_of_table_with_ids_are_never_row_numbers() -> None:
     words = refused(CSV, npz(ids=["1", "2", "3"], embeddings=THREE))
-    assert (
-        "of '1', '2', '3', is of a row of the table: they are not in column 'id', which holds 'w1'" in words
-    )
+    assert "of '1', '2', '3', is of a row of the table: they are not in column 'id', which holds 'w1'" in words
 
 
 @pytest.mark.parametrize(
@@ -180,9 +178,7 @@ def test_file_of_vectors_next_to_a_table_in_a_zip_is_found() -> None:
 def test_images_votes_and_vectors_in_one_zip_are_read() -> None:
     votes = b"task,worker,label\na.png,1,wren\na.png,2,robin\nb.png,1,robin\n"
     vectors = npz(ids=["b.png", "a.png"], embeddings=THREE[:2])
-    reading = read_table(
-        make_zip({"t.csv": votes, "v.npz": vectors, "a.png": picture(1), "b.png": picture(2)})
-    )
+    reading = read_table(make_zip({"t.csv": votes, "v.npz": vectors, "a.png": picture(1), "b.png": picture(2)}))
     assert len(reading.cells) == 2  # a row for each item, not for each vote
     np.testing.assert_array_equal(reading.arrays["embedding"], THREE[[1, 0]])
     assert reading.files is not None
@@ -227,9 +223,7 @@ def test_written_data_is_joined_to_the_same_rows(ending: str, data: st.DataObjec
     write_vectors(names, vectors, out, ending)
     order = data.draw(st.permutations(range(len(names))))
     frame = pd.DataFrame({"id": [names[k] for k in order], "c": "a|b"}, dtype="str")
-    reading = with_vectors(
-        read_table(frame.to_csv(index=False).encode()), read_vectors(out.getvalue(), f"v{ending}")
-    )
+    reading = with_vectors(read_table(frame.to_csv(index=False).encode()), read_vectors(out.getvalue(), f"v{ending}"))
     np.testing.assert_array_equal(reading.arrays["embedding"], vectors[list(order)])
 
 
@@ -247,9 +241,7 @@ def test_number_of_vectors_is_limited() -> None:
 @given(st.booleans(), st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 def test_damaged_files_of_vectors_are_read_or_refused(is_npz: bool, place: int, junk: bytes) -> None:
     ids = ["w3", "w1", "w2"]
-    data = (
-        npz(ids=ids, embeddings=THREE) if is_npz else b'id,embedding\nw3,"[3, 1]"\nw1,"[1, 2]"\nw2,"[2, 2]"\n'
-    )
+    data = npz(ids=ids, embeddings=THREE) if is_npz else b'id,embedding\nw3,"[3, 1]"\nw1,"[1, 2]"\nw2,"[2, 2]"\n'
     place %= len(data)
     said = "Fix:"
     try:

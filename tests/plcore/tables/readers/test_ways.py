@@ -117,9 +117,7 @@ def test_item_is_frame_of_video() -> None:
 
 
 def test_file_without_frames_has_no_frames() -> None:
-    with pytest.raises(
-        TableError, match="The choice item cannot be 'frame': it can be 'picture', 'detection'"
-    ):
+    with pytest.raises(TableError, match="The choice item cannot be 'frame': it can be 'picture', 'detection'"):
         by("frame", md(IMAGES[:2]))
     with pytest.raises(TableError, match="this file has no such choice"):
         by("detection", b"a,b\n1,2\n")
@@ -151,19 +149,13 @@ def test_blank_detection_leaves_its_file() -> None:
     assert [one["conf"] for one in back["detections"]] == [1.0, 0.05]
     assert back["manually_checked"] is True
     again = read_table(json.dumps({**json.loads(md()), "images": [back]}).encode())
-    assert again.cells["truth"].tolist() == ["fox"], (
-        "what a person left with the confidence 1 is what is there"
-    )
+    assert again.cells["truth"].tolist() == ["fox"], "what a person left with the confidence 1 is what is there"
 
 
 def test_verdict_of_frame_is_about_its_detections() -> None:
     reading = by("frame")
     back = json.loads(written(write_megadetector, decided(reading, {4: "hare"})))["images"][3]
-    assert [one.get("classifications") for one in back["detections"]] == [
-        [["0", 0.6]],
-        [["1", 1.0]],
-        [["1", 1.0]],
-    ]
+    assert [one.get("classifications") for one in back["detections"]] == [[["0", 0.6]], [["1", 1.0]], [["1", 1.0]]]
 
 
 def test_checked_detection_has_true_label() -> None:
@@ -187,18 +179,14 @@ def test_box_that_no_one_confirmed_has_no_true_label() -> None:
     assert by("picture", md([image])).cells["truth"].tolist() == ["fox"]
 
 
-HEADS = (
-    "StartDate,RecordedDate,Status,Finished,ResponseId,{}\ns,d,s,f,r,{}\n"
-    + '"{{""ImportId"":""s""}}",d,s,f,r,{}\n'
-)
+HEADS = "StartDate,RecordedDate,Status,Finished,ResponseId,{}\ns,d,s,f,r,{}\n" + '"{{""ImportId"":""s""}}",d,s,f,r,{}\n'
 
 
 def survey(columns: dict[str, str], *people: tuple[str, ...]) -> bytes:
     """A survey of Qualtrics. columns : their texts by their names      people : whether they finished, and answers"""
     names = ",".join(columns)
     lines = "".join(
-        f"2026-05-01,2026-05-02,IP Address,{one[0]},R_{place},{','.join(one[1:])}\n"
-        for place, one in enumerate(people)
+        f"2026-05-01,2026-05-02,IP Address,{one[0]},R_{place},{','.join(one[1:])}\n" for place, one in enumerate(people)
     )
     return (HEADS.format(names, ",".join(columns.values()), names) + lines).encode()
 

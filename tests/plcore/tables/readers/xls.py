@@ -50,12 +50,7 @@ def compound(stream: bytes) -> bytes:
     root = _entry("Root Entry", 5, first_body if is_small else _END, len(body) if is_small else 0, child=1)
     book = _entry("Workbook", 2, 0 if is_small else first_body, len(stream))
     directory = (root + book).ljust(_SECTOR, b"\0")
-    head = (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-        + bytes(16)
-        + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6)
-        + bytes(6)
-    )
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
     head += struct.pack("<IIIII", 0, n_fat, n_fat, 0, 4096)
     head += struct.pack("<IIII", n_fat + 1 if is_small else _END, n_mini, _END, 0)
     head += struct.pack("<109I", *range(n_fat), *[_FREE] * (109 - n_fat))

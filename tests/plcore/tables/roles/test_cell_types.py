@@ -31,9 +31,7 @@ TABLE = pa.table(
         "sizes": pa.array([[1, 2], [], None], pa.list_(pa.int64())),
     }
 )
-KEPT = {
-    name: kind for name, kind in zip(TABLE.column_names, TABLE.schema.types, strict=True) if name != "note"
-}
+KEPT = {name: kind for name, kind in zip(TABLE.column_names, TABLE.schema.types, strict=True) if name != "note"}
 
 
 def written(table: pa.Table) -> bytes:

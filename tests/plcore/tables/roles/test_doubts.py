@@ -153,6 +153,4 @@ def test_most_important_doubt_comes_first_as_a_sentence() -> None:
 
 def test_class_named_like_nested_lists_is_only_a_name() -> None:
     deep = "[" * 3_000 + "]" * 3_000
-    assert "many-classes" not in told(
-        f"candidates,w\n{deep}|wren,1\nwren|robin,2\nrobin|wren,3\n", form="list"
-    )
+    assert "many-classes" not in told(f"candidates,w\n{deep}|wren,1\nwren|robin,2\nrobin|wren,3\n", form="list")

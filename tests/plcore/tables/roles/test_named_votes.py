@@ -134,9 +134,7 @@ def test_joined_votes_combine_both_tables(
 
     own, other = votes(first, ["a", "b", "c"]), votes(more, ["c", "d", "a"])
     found = joined_votes(own, other, 5, 4, np.array(column))
-    told = {
-        (int(r), found.voters[w], int(k)) for r, w, k in zip(found.rows, found.who, found.labels, strict=True)
-    }
+    told = {(int(r), found.voters[w], int(k)) for r, w, k in zip(found.rows, found.who, found.labels, strict=True)}
     names = ["c", "d", "a"]
     wanted = {(r, "abc"[w], k) for r, w, k in first}
     assert told == wanted | {(r + 5, names[w], column[k]) for r, w, k in more if r < 4}
@@ -171,9 +169,7 @@ def test_votes_survive_storage_new_rows_and_merged_classes(said: list[list[str]]
     grown = with_rows(LabelTable.from_cells(frame.iloc[:at], roles), frame.iloc[at:]).table
     assert lines(grown) == wanted
     merged = ClassMap(table.classes, [ClassChange(1, "merge", ("owl", "tit"))])
-    assert lines(with_classes(table, merged)) == {
-        (r, who, "tit" if k == "owl" else k) for r, who, k in wanted
-    }
+    assert lines(with_classes(table, merged)) == {(r, who, "tit" if k == "owl" else k) for r, who, k in wanted}
 
 
 def test_new_rows_can_have_other_voters_or_none() -> None:

@@ -37,14 +37,9 @@ WRITTEN: dict[str, list[str]] = {
         "Good, cheap, quick",
         "Well, it is what it is",
     ],
-    "answers to a survey": ["yes, always", "no, never", "yes, at times", "maybe", "yes, always", "no, never"]
-    * 4,
+    "answers to a survey": ["yes, always", "no, never", "yes, at times", "maybe", "yes, always", "no, never"] * 4,
     "comments of which most say nothing": ["none, thanks"] * 30
-    + [
-        f"{first}, but {second}"
-        for first in ("good", "fine", "nice", "dear")
-        for second in ("late", "loud", "small")
-    ],
+    + [f"{first}, but {second}" for first in ("good", "fine", "nice", "dear") for second in ("late", "loud", "small")],
     "addresses of one town": [
         f"{number} {street}, Springfield, IL"
         for number in (3, 12, 40)
@@ -66,21 +61,9 @@ WRITTEN: dict[str, list[str]] = {
         for surname in ("Smith", "Miller", "Jones", "Young", "Hill")
         for name in ("Anna", "John", "Mary", "Peter")
     ],
-    "authors who come again": [
-        "Smith, John",
-        "Doe, Jane",
-        "Smith, John",
-        "Roe, Jim",
-        "Doe, Jane",
-        "Roe, Jim",
-    ],
+    "authors who come again": ["Smith, John", "Doe, Jane", "Smith, John", "Roe, Jim", "Doe, Jane", "Roe, Jim"],
     "towns with their states": ["Akron, Ohio", "Dayton, Ohio", "Austin, Texas", "Dallas, Texas"] * 3,
-    "days": [
-        f"{day}, {date} {month}"
-        for day in ("Monday", "Friday")
-        for date in (3, 14)
-        for month in ("May", "June")
-    ]
+    "days": [f"{day}, {date} {month}" for day in ("Monday", "Friday") for date in (3, 14) for month in ("May", "June")]
     * 2,
     "names of classes that hold a comma": [
         "Agriculture, forestry and fishing",
@@ -124,24 +107,16 @@ LISTED: dict[str, tuple[list[str], str, str]] = {
         "list",
     ),
     "three to a row, of thirty, some rare": (
-        [
-            ", ".join(f"species {(7 * row + 11 * k * k + row * k) % 30}" for k in range(3))
-            for row in range(40)
-        ],
+        [", ".join(f"species {(7 * row + 11 * k * k + row * k) % 30}" for k in range(3)) for row in range(40)],
         ",",
         "list",
     ),
-    "numbers behind the names": (
-        [f"film: 0.{k}, education: 0.{9 - k}" for k in range(1, 9)],
-        ",",
-        "weighted",
-    ),
+    "numbers behind the names": ([f"film: 0.{k}, education: 0.{9 - k}" for k in range(1, 9)], ",", "weighted"),
     "JSON": ([json.dumps([one, two]) for one in BIRDS for two in BIRDS if one < two], "|", "json"),
     "Python's own": (["['rock', 'jazz']", "['jazz']", "['rock']"], "|", "json"),
     "words that people write between": (pairs(("wren", "robin"), " or ") * 2, " or ", "list"),
     "findings": (
-        ["No finding", "Effusion, Oedema", "Oedema", "Effusion", "Mass, Effusion", "Mass", "Oedema, Mass"]
-        * 2,
+        ["No finding", "Effusion, Oedema", "Oedema", "Effusion", "Mass, Effusion", "Mass", "Oedema, Mass"] * 2,
         ",",
         "list",
     ),

@@ -127,9 +127,7 @@ def test_annotators_of_any_name_share_their_labels() -> None:
 
 
 def test_text_measurements_are_not_votes() -> None:
-    roles = guess(
-        "size,price,weight,label\n" + 3 * "low,high,medium,cat\nhigh,low,low,dog\nmedium,medium,high,cat\n"
-    )
+    roles = guess("size,price,weight,label\n" + 3 * "low,high,medium,cat\nhigh,low,low,dog\nmedium,medium,high,cat\n")
     assert (roles.annotators, roles.categories) == ((), ("size", "price", "weight", "label"))
     many = ",".join(f"w{k}" for k in range(60))
     assert guess(f"{many}\n" + 3 * f"{','.join(60 * 'a')}\n{','.join(60 * 'b')}\n").annotators == ()
@@ -196,9 +194,7 @@ def test_file_without_candidates_gets_no_candidate_role() -> None:
     assert (roles.candidates, roles.label_columns, roles.annotators) == (None, (), ())
 
 
-CELL = st.sampled_from(
-    ["", "a", "b", "a|b", "b;c", "a,b", "0", "1", "2.5", "x y z w", "data:image/png;base64,AAAA"]
-)
+CELL = st.sampled_from(["", "a", "b", "a|b", "b;c", "a,b", "0", "1", "2.5", "x y z w", "data:image/png;base64,AAAA"])
 
 
 NAMES_SEEN = st.sampled_from(["id", "label", "candidates", "x", "vote1", "vote2", "text", "truth"])

@@ -26,20 +26,13 @@ def frame(**columns: list[str]) -> pd.DataFrame:
 def test_source_column_with_shared_sets_is_guessed(name: str) -> None:
     cells = frame(**{name: FACES["photo"]} | {key: FACES[key] for key in ("candidates", "w")})
     roles = suggest_roles(cells)
-    assert (roles.source, roles.candidates, roles.numbers, roles.categories) == (
-        name,
-        "candidates",
-        ("w",),
-        (),
-    )
+    assert (roles.source, roles.candidates, roles.numbers, roles.categories) == (name, "candidates", ("w",), ())
 
 
 def test_source_is_not_guessed_from_other_names_or_different_sets() -> None:
     cells = frame(**FACES)
     assert suggest_roles(cells.rename(columns={"photo": "habitat"})).source is None
-    differ = cells.assign(
-        candidates=["Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob"]
-    )
+    differ = cells.assign(candidates=["Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob"])
     assert suggest_roles(differ.rename(columns={"photo": "file"})).source is None
     assert suggest_roles(differ).source == "photo", "as after answers"
     assert suggest_roles(cells.assign(photo=["p1"] * 7)).source is None

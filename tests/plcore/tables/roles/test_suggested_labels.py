@@ -32,9 +32,7 @@ def read(csv: str) -> LabelTable:
     ],
 )
 def test_label_and_score_pairs_are_guessed(head: str) -> None:
-    csv = (
-        f"text,{head}\n" + "a song in the wood,wren,0.6,robin,0.3\nan owl at night again,owl,0.9,wren,0.05\n"
-    )
+    csv = f"text,{head}\n" + "a song in the wood,wren,0.6,robin,0.3\nan owl at night again,owl,0.9,wren,0.05\n"
     roles, columns = guess(csv), head.split(",")
     assert (list(roles.choices), list(roles.choice_scores)) == (columns[::2], columns[1::2])
     assert (roles.numbers, roles.text) == ((), "text")
@@ -95,11 +93,7 @@ def test_one_probability_column_per_class_is_guessed(prefix: str) -> None:
 def test_columns_of_votes_are_counted() -> None:
     csv = "votes_wren,votes_robin,w\n3,1,1.5\n0,2,2.5\n"
     roles = guess(csv)
-    assert (roles.score_columns, roles.score_prefix, roles.cut) == (
-        ("votes_wren", "votes_robin"),
-        "votes_",
-        "all",
-    )
+    assert (roles.score_columns, roles.score_prefix, roles.cut) == (("votes_wren", "votes_robin"), "votes_", "all")
     weights = read(csv).candidate_weights
     assert weights.tolist() == [[3, 1], [0, 2]]
 
@@ -122,9 +116,7 @@ def test_missing_value_markers_are_not_labels() -> None:
     assert guess(csv).ignored == ("nan", "None")
     assert read(csv).classes == ("robin", "wren")
     assert guess("labels,w\nwren|robin,1\nNA,2\n").ignored == ("NA",)
-    assert (
-        guess("labels,w\nwren|NA,1\nrobin,2\n").ignored == ()
-    )  # Namibia: without it the row would be certain
+    assert guess("labels,w\nwren|NA,1\nrobin,2\n").ignored == ()  # Namibia: without it the row would be certain
     assert guess("labels,w\nwren|robin,1\nrobin,2\n").ignored == ()
 
 
@@ -133,9 +125,7 @@ def test_votes_as_floats_and_whole_numbers_are_one_class() -> None:
 
 
 def test_lists_of_objects_from_models_are_read() -> None:
-    cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace(
-        '"', '""'
-    )
+    cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace('"', '""')
     table = read(f'predictions,w\n"{cell}",1\n"{cell}",2\n')
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
 
@@ -259,12 +249,7 @@ def test_scores_of_classes_next_to_candidates_are_not_features(names: list[str])
     ]
     cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
     roles = suggest_roles(cells)
-    assert (roles.candidates, roles.text, roles.numbers, roles.categories) == (
-        "labels",
-        "text",
-        ("wing_mm",),
-        (),
-    )
+    assert (roles.candidates, roles.text, roles.numbers, roles.categories) == ("labels", "text", ("wing_mm",), ())
     doubts = {one.name: one.message for one in find_doubts(LabelTable.from_cells(cells, roles)) if one.stops}
     assert list(doubts) == ["scores-elsewhere"]
     assert all(repr(name) in doubts["scores-elsewhere"] for name in names)
@@ -293,9 +278,7 @@ def test_score_columns_with_a_suffix_are_named_after_their_labels(suffix: str) -
 
 
 def test_numbered_voter_of_numbers_votes_like_the_others() -> None:
-    table = read(
-        "text,ann1,ann2,ann3,rater_count\na pet,1,cat,dog,3\ntwo pets,2,cat,cat,2\nno pet,1,dog,cat,3\n"
-    )
+    table = read("text,ann1,ann2,ann3,rater_count\na pet,1,cat,dog,3\ntwo pets,2,cat,cat,2\nno pet,1,dog,cat,3\n")
     assert table.roles.annotators == ("ann1", "ann2", "ann3")
     assert "ann1" not in table.roles.numbers
 
@@ -307,9 +290,7 @@ def test_list_column_named_like_labels_is_chosen() -> None:
         {
             "recipe_no": [str(1000 + k) for k in range(60)],
             "Ingredients": [", ".join(draw.choice(foods, 3, replace=False)) for _ in range(60)],
-            "Cuisine guesses": [
-                "; ".join(draw.choice(kitchens, 1 + k % 3, replace=False)) for k in range(60)
-            ],
+            "Cuisine guesses": ["; ".join(draw.choice(kitchens, 1 + k % 3, replace=False)) for k in range(60)],
             "minutes": [str(k % 50) for k in range(60)],
         }
     )

@@ -24,9 +24,7 @@ def test_lists_inside_a_call_are_read(cell: str) -> None:
     assert sorted(name for name, _ in read_cell(cell) or ()) == ["cat", "dog"]
 
 
-@pytest.mark.parametrize(
-    "cell", ["set()", "set(cat)", "len(['cat'])", "set(['cat'], 2)", "set(['cat']", "set([)"]
-)
+@pytest.mark.parametrize("cell", ["set()", "set(cat)", "len(['cat'])", "set(['cat'], 2)", "set(['cat']", "set([)"])
 def test_other_calls_are_not_lists(cell: str) -> None:
     assert read_cell(cell) is None
 

@@ -113,20 +113,13 @@ def test_cells_to_csv_to_cells_is_exact(frame: pd.DataFrame) -> None:
     assert again.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
-@given(
-    frames(),
-    st.sampled_from([",", ";", "\t"]),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-    st.booleans(),
-)
+@given(frames(), st.sampled_from([",", ";", "\t"]), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]), st.booleans())
 @example(pd.DataFrame([["", ""]], columns=[" x", ","]), ";", "utf-8", False)
 def test_files_of_other_writers_are_read_exactly(
     frame: pd.DataFrame, delimiter: str, encoding: str, crlf: bool
 ) -> None:
     text = io.StringIO(newline="")
-    writer = csv.writer(
-        text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\r\n" if crlf else "\n"
-    )
+    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\r\n" if crlf else "\n")
     writer.writerows([list(frame.columns), *frame.to_numpy().tolist()])
     again = read_cells(text.getvalue().encode(encoding))
     assert list(again.columns) == list(frame.columns)
@@ -160,16 +153,13 @@ def test_pipe_is_delimiter_if_header_has_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"candidates\nwren|robin\nrobin|finch\n", b"id,a|b\n1,wren|robin\n2,x|y\n", b"a|b\nwren|robin\nrobin\n"],
+    "data", [b"candidates\nwren|robin\nrobin|finch\n", b"id,a|b\n1,wren|robin\n2,x|y\n", b"a|b\nwren|robin\nrobin\n"]
 )
 def test_pipe_inside_cells_separates_labels(data: bytes) -> None:
     assert not [name for name in read_cells(data).columns if name in ("a", "b")]
 
 
-@pytest.mark.parametrize(
-    ("said", "delimiter"), [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ("sep=|", "|")]
-)
+@pytest.mark.parametrize(("said", "delimiter"), [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ("sep=|", "|")])
 def test_sep_line_of_excel_sets_the_delimiter(said: str, delimiter: str) -> None:
     rows = [["id", "note"], ["1", "a"], ["2", "b"]]
     lines = [said, *(delimiter.join(row) for row in rows)]
@@ -295,9 +285,7 @@ def test_writing_in_pieces_gives_the_same_bytes() -> None:
     assert to_csv_bytes(frame) == csv_header(["n", "even"]) + b"".join(pieces)
 
 
-@pytest.mark.parametrize(
-    "number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2]
-)
+@pytest.mark.parametrize("number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2])
 def test_long_ids_stored_as_floats_keep_their_digits(number: int) -> None:
     """Workbooks store all numbers as floats, and so does pandas if a cell of the column is empty."""
     text = [str(number), ""]

@@ -18,9 +18,7 @@ def quoted(cell: str, always: bool) -> str:
 
 
 @given(
-    st.integers(2, 4).flatmap(
-        lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=1, max_size=4)
-    ),
+    st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=1, max_size=4)),
     st.booleans(),
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),

@@ -68,9 +68,7 @@ def test_byte_order_mark_settles_the_encoding(codec: str, mark: bytes, name: str
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize(
-    "table", ["id,w\n1,café\n", "编号,标签\n1,麻雀\n2,黑\n", "a,b\n一,二\n😀,birds\nwren,一\n"]
-)
+@pytest.mark.parametrize("table", ["id,w\n1,café\n", "编号,标签\n1,麻雀\n2,黑\n", "a,b\n一,二\n😀,birds\nwren,一\n"])
 def test_utf_16_and_32_are_detected_without_a_mark(codec: str, table: str) -> None:
     text = decode(table.encode(codec))
     assert text.data.decode() == table

@@ -67,9 +67,7 @@ def noted(reading: TableReading, *words: str) -> bool:
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     """Cells of text, as a reader of CSV gives them."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pd.DataFrame(
-        {name: pd.Series([str(row.get(name, "")) for row in rows], dtype="str") for name in names}
-    )
+    return pd.DataFrame({name: pd.Series([str(row.get(name, "")) for row in rows], dtype="str") for name in names})
 
 
 def broken_at(record: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -114,9 +112,7 @@ def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bo
     weights = None
     if draw(st.booleans()) if weighted is None else weighted:
         weights = np.array([[draw(WEIGHTS) if bit else 0.0 for bit in row] for row in before])
-    names = draw(
-        st.lists(st.text("abcé1", min_size=1, max_size=4), min_size=n_rows, max_size=n_rows, unique=True)
-    )
+    names = draw(st.lists(st.text("abcé1", min_size=1, max_size=4), min_size=n_rows, max_size=n_rows, unique=True))
     answers = []
     for place in range(draw(st.integers(0, 4)) if answered else 0):
         labels = draw(st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True))
@@ -174,9 +170,7 @@ def decided(draw: st.DrawFn) -> Disambiguated:
     classes = draw(CLASS_NAMES.filter(lambda names: len(names) >= len(table.classes)))[: len(table.classes)]
     names = dict(zip(table.classes, classes, strict=True))
     n = len(table.ids)
-    table.candidates_before[-1] = table.candidates_after[-1] = (
-        True  # every class occurs: one alone is refused
-    )
+    table.candidates_before[-1] = table.candidates_after[-1] = True  # every class occurs: one alone is refused
     if table.weights is not None:
         table.weights[-1] = draw(st.lists(WEIGHTS, min_size=len(classes), max_size=len(classes)))
     sources = st.sampled_from(["given", "person", "necessary", "model", "truth", "open"])
@@ -188,22 +182,11 @@ def decided(draw: st.DrawFn) -> Disambiguated:
     share = [np.nan if name == "open" else draw(st.floats(0, 1)) for name in source]
     answers = [{**one, "labels": [names[label] for label in one["labels"]]} for one in table.answers]
     if draw(st.booleans()):
-        skip = {
-            "person": "cy",
-            "kind": "skip",
-            "labels": [],
-            "at": "2026-01-02",
-            "seconds": 2.5,
-            "model_version": None,
-        }
+        skip = {"person": "cy", "kind": "skip", "labels": [], "at": "2026-01-02", "seconds": 2.5, "model_version": None}
         answers.append({"row": 0, **skip})
     numbered = draw(st.booleans())
     ids = np.array([str(row + 1) for row in range(n)], dtype=object) if numbered else table.ids
-    cells = (
-        table.cells
-        if numbered
-        else table.cells.assign(name=pd.Series([f" {name}" for name in ids], dtype="str"))
-    )
+    cells = table.cells if numbered else table.cells.assign(name=pd.Series([f" {name}" for name in ids], dtype="str"))
     return replace(
         table, ids=ids, cells=cells, classes=classes, label=np.array(label), probability=np.array(share),
         source=np.array(source, dtype=object), answers=answers, model_version=draw(st.none() | st.just("3")),

@@ -120,9 +120,7 @@ def test_file_of_an_earlier_release_keeps_its_ids() -> None:
 
 
 def test_numeric_classes_round_trip_without_doubts() -> None:
-    cells = frame(
-        *({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1")))
-    )
+    cells = frame(*({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1"))))
     table = replace(small_table(), cells=cells, classes=("1", "2"))
     both = np.array([[True, True], [True, False], [True, True]])
     table = replace(table, candidates_before=both, candidates_after=both, weights=None, label=np.full(3, -1))

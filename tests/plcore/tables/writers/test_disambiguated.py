@@ -19,9 +19,7 @@ def test_candidates_of_a_row_are_listed(table: Disambiguated) -> None:
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
         ]
-        assert set(after) == {
-            name for name, bit in zip(table.classes, table.candidates_after[row], strict=True) if bit
-        }
+        assert set(after) == {name for name, bit in zip(table.classes, table.candidates_after[row], strict=True) if bit}
         assert after.items() <= before.items()
         if table.weights is None:
             assert set(before.values()) == {None}

@@ -18,11 +18,7 @@ from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
 from plcore.tables.writers.disambiguated import Disambiguated, silent
-from plcore.tables.writers.label_studio import (
-    label_studio_config,
-    label_studio_tasks,
-    write_label_studio_config,
-)
+from plcore.tables.writers.label_studio import label_studio_config, label_studio_tasks, write_label_studio_config
 from tests.plcore.tables.writers.tables import (
     LABELS,
     candidates,
@@ -74,9 +70,7 @@ def test_first_label_of_a_person_is_not_read_as_a_voter() -> None:
     table = replace(disambiguated_table(1), label=np.array([0]), source=np.array(["person"], dtype=object))
     text = "".join(label_studio_tasks(table))
     assert '"model_version": "person"' in text
-    older = LABEL_STUDIO.read(
-        json.loads(text.replace('"model_version": "person"', '"model_version": "oracle"'))
-    )
+    older = LABEL_STUDIO.read(json.loads(text.replace('"model_version": "person"', '"model_version": "oracle"')))
     assert sources(older) == sources(LABEL_STUDIO.read(json.loads(text)))
     assert not any(sources(older))
 
@@ -112,9 +106,7 @@ def test_known_label_comes_first_with_its_probability() -> None:
         np.array([0.75, np.nan, np.nan]), [answer],
     )  # fmt: skip
     first, second, third = written(table)
-    scores = [
-        (p["model_version"], p["result"][0]["value"]["choices"], p["score"]) for p in first["predictions"]
-    ]
+    scores = [(p["model_version"], p["result"][0]["value"]["choices"], p["score"]) for p in first["predictions"]]
     assert scores == [("model", ["b"], 0.75), ("candidates", ["a"], 0.125)]
     assert [p["score"] for p in third["predictions"]] == [0.25, 1]
     assert second["annotations"][0]["was_cancelled"] is True
@@ -154,9 +146,9 @@ def test_interface_names_every_class(label: str) -> None:
     shown, choices = list(root)
     assert (shown.tag, shown.get("value")) == ("HyperText", "$text")
     assert choices.get("toName") == shown.get("name")
-    assert {
-        result["from_name"] for task in written(table) for p in task["predictions"] for result in p["result"]
-    } == {choices.get("name")}
+    assert {result["from_name"] for task in written(table) for p in task["predictions"] for result in p["result"]} == {
+        choices.get("name")
+    }
 
 
 @given(decided())
@@ -166,9 +158,7 @@ def test_label_studio_accepts_tasks_annotations_and_predictions(interface: Any, 
     config = interface(label_studio_config(table.classes, "text"))
     for task in written(table):
         assert config.validate_task({"data": task["data"]})
-        assert [config.validate_annotation(one) for one in task["annotations"]] == [True] * len(
-            task["annotations"]
-        )
+        assert [config.validate_annotation(one) for one in task["annotations"]] == [True] * len(task["annotations"])
         for prediction in task["predictions"]:
             assert config.validate_prediction(prediction, return_errors=True) == []
 
@@ -203,15 +193,11 @@ def test_annotators_survive_fields_dropped_by_label_studio() -> None:
         {"row": 0, "person": name, "kind": "is", "labels": [label], "at": "2026-01-01T00:00:00+00:00"}
         for name, label in (("ann", "a"), ("bob", "b"))
     ]
-    tasks: list[dict[str, Any]] = json.loads(
-        "".join(label_studio_tasks(replace(small_table(), answers=answers)))
-    )
+    tasks: list[dict[str, Any]] = json.loads("".join(label_studio_tasks(replace(small_table(), answers=answers))))
     known = ("result", "was_cancelled", "ground_truth", "lead_time")
     for task in tasks:
         task["predictions"] = []
-        task["annotations"] = [
-            {name: one[name] for name in known} | {"completed_by": 1} for one in task["annotations"]
-        ]
+        task["annotations"] = [{name: one[name] for name in known} | {"completed_by": 1} for one in task["annotations"]]
     assert sources(LABEL_STUDIO.read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
 
 

@@ -114,10 +114,7 @@ def test_every_answer_of_a_person_is_an_observation() -> None:
         "observationComments": "Coal tit",
     }
     assert (second["observationID"], second["classifiedBy"]) == ("Wald, früh.wav 0-3 s:2", "bob")
-    assert [(one["observationType"], one["scientificName"]) for one in others] == [
-        ("blank", ""),
-        ("unknown", ""),
-    ]
+    assert [(one["observationType"], one["scientificName"]) for one in others] == [("blank", ""), ("unknown", "")]
 
 
 def test_latest_answer_of_a_person_is_the_observation() -> None:

@@ -88,20 +88,14 @@ def again(**arrays: ArrayRows) -> dict[str, Any]:
         return dict(found)
 
 
-@given(
-    hnp.arrays(st.sampled_from(["f8", "i8", "i1", "?"]), hnp.array_shapes(max_dims=2, min_side=0, max_side=6))
-)
+@given(hnp.arrays(st.sampled_from(["f8", "i8", "i1", "?"]), hnp.array_shapes(max_dims=2, min_side=0, max_side=6)))
 def test_any_array_round_trips(array: Any) -> None:
     found = again(a=array_rows(array))["a"]
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     np.testing.assert_array_equal(found, array)
 
 
-@given(
-    st.lists(
-        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5), max_size=5
-    )
-)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5), max_size=5))
 def test_text_width_is_that_of_the_longest(texts: list[str]) -> None:
     found = again(t=array_rows(np.array(texts, dtype=object)))["t"]
     assert found.tolist() == texts

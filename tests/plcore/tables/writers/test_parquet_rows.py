@@ -35,9 +35,7 @@ def rows_of(table: Disambiguated) -> list[dict[str, Any]]:
 def test_datasets_opens_the_file_with_its_features(datasets: Any, tmp_path: Path) -> None:
     path = tmp_path / "birds.parquet"
     path.write_bytes(written(write_parquet, small_table()))
-    loaded = datasets.load_dataset("parquet", data_files=str(path), cache_dir=str(tmp_path / "cache"))[
-        "train"
-    ]
+    loaded = datasets.load_dataset("parquet", data_files=str(path), cache_dir=str(tmp_path / "cache"))["train"]
     features, text = loaded.features, datasets.Value("string")
     assert features["label"] == datasets.ClassLabel(names=["wren", "robin", "film"])
     assert features["winnow_candidates"] == features["winnow_candidates_before"] == datasets.List(text)
@@ -46,11 +44,7 @@ def test_datasets_opens_the_file_with_its_features(datasets: Any, tmp_path: Path
     first, second, third = loaded
     assert features["label"].int2str(first["label"]) == "wren"
     assert [second["label"], third["label"]] == [None, 1]
-    assert [row["winnow_candidates"] for row in loaded] == [
-        ["wren"],
-        ["wren", "robin", "film"],
-        ["robin", "film"],
-    ]
+    assert [row["winnow_candidates"] for row in loaded] == [["wren"], ["wren", "robin", "film"], ["robin", "film"]]
     assert [row["text"] for row in loaded] == ["some words", "b,\n", "c "]
     assert first["winnow_answers"] == [
         {
@@ -62,11 +56,7 @@ def test_datasets_opens_the_file_with_its_features(datasets: Any, tmp_path: Path
             "model_version": "2",
         }
     ]
-    assert [second["winnow_answers"], second["winnow_confidence"], third["winnow_model_version"]] == [
-        [],
-        None,
-        "3",
-    ]
+    assert [second["winnow_answers"], second["winnow_confidence"], third["winnow_model_version"]] == [[], None, "3"]
 
 
 @given(decided())
@@ -97,9 +87,7 @@ def test_added_columns_are_neither_features_nor_truth(table: Disambiguated) -> N
 @given(decided())
 def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
     rows = rows_of(table)
-    answers = [
-        {"row": number, **answer} for number, row in enumerate(rows) for answer in row["winnow_answers"]
-    ]
+    answers = [{"row": number, **answer} for number, row in enumerate(rows) for answer in row["winnow_answers"]]
     expected = [{("annotator" if k == "person" else k): v for k, v in one.items()} for one in table.answers]
     assert answers == sorted(expected, key=lambda one: one["row"])
     for row, left, probability in zip(rows, table.weighted(), table.probability, strict=True):
@@ -142,9 +130,7 @@ def test_metadata_describes_the_export() -> None:
     assert read_told(told) == Told(("a",), "s", "a")
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[]", b"{}", b'{"original": 3, "candidates": "a", "id": "b"}', b"[" * 9_999]
-)
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"original": 3, "candidates": "a", "id": "b"}', b"[" * 9_999])
 def test_damaged_metadata_is_ignored(text: bytes) -> None:
     schema = pa.schema({"a": pa.string()})
     assert read_told(schema) is None
@@ -153,10 +139,7 @@ def test_damaged_metadata_is_ignored(text: bytes) -> None:
 
 def test_chunked_text_is_written_like_a_single_chunk() -> None:
     table = small_table()
-    pieces = [
-        pa.table({str(name): column[row : row + 1] for name, column in table.cells.items()})
-        for row in range(3)
-    ]
+    pieces = [pa.table({str(name): column[row : row + 1] for name, column in table.cells.items()}) for row in range(3)]
     cut = pa.concat_tables(pieces)
     columns = [column.cast(pa.large_string()) for column in cut.columns]
     assert all(column.num_chunks == 3 for column in columns)
@@ -191,12 +174,8 @@ def test_file_with_older_names_is_read() -> None:
     names = [old.get(name, name.removeprefix("winnow_")) for name in found.column_names]
     told = json.loads(found.schema.metadata[b"winnow"]) | {"candidates": "weights", "id": "name"}
     metadata = {**found.schema.metadata, b"winnow": json.dumps(told).encode()}
-    kept = [
-        place for place, name in enumerate(found.column_names) if name not in ("winnow_label", "label_name")
-    ]
-    table = (
-        found.select(kept).rename_columns([names[place] for place in kept]).replace_schema_metadata(metadata)
-    )
+    kept = [place for place, name in enumerate(found.column_names) if name not in ("winnow_label", "label_name")]
+    table = found.select(kept).rename_columns([names[place] for place in kept]).replace_schema_metadata(metadata)
     file = io.BytesIO()
     pa.parquet.write_table(table, file)
     reading = read_table(file.getvalue(), "old.parquet")

@@ -71,9 +71,7 @@ def test_label_vectors_round_trip_in_every_format(name: str, data_folder: Path) 
     values[::3, ::2] = -1
     origins = origins_of(np.where(values < 0, "model", "given"))
     shares = np.where(values < 0, 0.5, values)
-    found = LabelVectorExport(
-        tuple(table.ids), table.classes, values, shares, np.where(values < 0, 0, -1), origins
-    )
+    found = LabelVectorExport(tuple(table.ids), table.classes, values, shares, np.where(values < 0, 0, -1), origins)
     labels = table.roles.label_columns
     given = LabelVectorTable(found, table.cells[[*labels, table.roles.numbers[0]]], labels)
     for each in (VECTOR_FORMATS[format_name] for format_name in ("csv", "parquet", "npz")):

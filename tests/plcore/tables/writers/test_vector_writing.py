@@ -79,10 +79,7 @@ def test_files_with_older_names_are_read() -> None:
     table = small_vectors()
     line = json.loads(written(write_vector_lines, table).split(b"\n")[0])
     del line["winnow_id"]
-    old = {
-        name if name == "winnow_cells" else name.removeprefix("winnow_"): value
-        for name, value in line.items()
-    }
+    old = {name if name == "winnow_cells" else name.removeprefix("winnow_"): value for name, value in line.items()}
     cells = read_table(json.dumps(old).encode(), "old.jsonl").cells
     assert cells.to_dict("records") == [{"name": "n0", "text": "a b", "sea": "1", "sand": "0"}]
     names = {
@@ -92,9 +89,7 @@ def test_files_with_older_names_are_read() -> None:
         "winnow_source": "sources",
     }
     file = io.BytesIO()
-    np.savez(
-        file, **{names.get(name, name.removeprefix("winnow_")): one for name, one in arrays_of(table).items()}
-    )
+    np.savez(file, **{names.get(name, name.removeprefix("winnow_")): one for name, one in arrays_of(table).items()})
     assert read_table(file.getvalue(), "old.npz").cells["sand"].tolist() == ["0", "1", ""]
 
 
@@ -172,8 +167,7 @@ def test_answers_added_in_prodigy_and_argilla_are_read() -> None:
 def test_columns_of_equal_names_are_renamed() -> None:
     table = small_vectors()
     again = replace(
-        table,
-        original=table.original[["sea", "sand"]].assign(labels="x", winnow_cells="y", id="z", cells="w"),
+        table, original=table.original[["sea", "sand"]].assign(labels="x", winnow_cells="y", id="z", cells="w")
     )
     cells = read_table(written(write_vector_lines, again), "again.jsonl").cells
     assert cells["labels"].tolist() == ["x"] * 3
@@ -230,9 +224,7 @@ def test_cell_not_asked_is_never_written_as_no() -> None:
     table = small_vectors()
     open_cells = np.full_like(table.found.cells, -1)
     line = json.loads(
-        written(write_vector_lines, replace(table, found=replace(table.found, cells=open_cells))).split(
-            b"\n"
-        )[0]
+        written(write_vector_lines, replace(table, found=replace(table.found, cells=open_cells))).split(b"\n")[0]
     )
     assert line["winnow_labels"] == line["winnow_not_labels"] == []
     assert line["winnow_cells"]["value"] == [None, None]
@@ -304,12 +296,7 @@ def test_selecting_all_rows_makes_no_copy_and_pieces_are_bounded() -> None:
     assert np.shares_memory(piece.found.cells, table.found.cells)
     many = np.zeros((3, CELLS_AT_ONCE), dtype=np.int8)
     wide = replace(
-        table.found,
-        labels=("x",) * CELLS_AT_ONCE,
-        cells=many,
-        probabilities=many,
-        predicted=many,
-        origins=many,
+        table.found, labels=("x",) * CELLS_AT_ONCE, cells=many, probabilities=many, predicted=many, origins=many
     )
     assert len(list(replace(table, found=wide).pieces())) == 3
 
@@ -318,12 +305,8 @@ def test_selecting_all_rows_makes_no_copy_and_pieces_are_bounded() -> None:
 def test_lists_hold_yes_no_and_known_labels(table: LabelVectorTable) -> None:
     found = table.found
     for row, lists in enumerate(table.lists()):
-        assert {*lists["labels"]} == {
-            n for n, value in zip(found.labels, found.cells[row], strict=True) if value == 1
-        }
-        assert {*lists["not_labels"]} == {
-            n for n, v in zip(found.labels, found.cells[row], strict=True) if v == 0
-        }
+        assert {*lists["labels"]} == {n for n, value in zip(found.labels, found.cells[row], strict=True) if value == 1}
+        assert {*lists["not_labels"]} == {n for n, v in zip(found.labels, found.cells[row], strict=True) if v == 0}
         assert [cell["label"] for cell in lists["cells"]] == list(found.labels)
         for place, cell in enumerate(lists["cells"]):
             assert (-1 if cell["value"] is None else cell["value"]) == found.cells[row, place]

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.detections import NOTHING
-from plcore.tables.writers.verdicts import (
-    PeoplesVerdict,
-    has_original_rows,
-    original_columns,
-    original_rows,
-    verdicts,
-)
+from plcore.tables.writers.verdicts import PeoplesVerdict, has_original_rows, original_columns, original_rows, verdicts
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET
 from tests.plcore.tables.writers.answered import AT, answered
 from tests.plcore.tables.writers.tables import small_table
@@ -39,17 +33,13 @@ def states(answers: dict[int, tuple[str, ...] | str], **more: dict[str, str]) ->
         ({1: "skip"}, ["", "", "", ""]),
     ],
 )
-def test_answer_decides_the_rows_of_its_item(
-    answers: dict[int, tuple[str, ...] | str], wanted: list[str]
-) -> None:
+def test_answer_decides_the_rows_of_its_item(answers: dict[int, tuple[str, ...] | str], wanted: list[str]) -> None:
     assert states(answers) == wanted
 
 
 def test_prediction_is_not_a_verdict() -> None:
     table = answered()
-    table.candidates_after[:] = table.candidates_after.argmax(axis=1)[:, None] == np.arange(
-        len(table.classes)
-    )
+    table.candidates_after[:] = table.candidates_after.argmax(axis=1)[:, None] == np.arange(len(table.classes))
     table.source[:] = "model"
     assert verdicts(table) == [PeoplesVerdict()] * 3
 
@@ -74,12 +64,7 @@ def test_row_for_several_classes_is_true_if_one_of_them_is() -> None:
     one, two = PeoplesVerdict(frozenset(["a"]), "a", "ann", "now"), PeoplesVerdict(frozenset(["a", "b"]))
     assert one.of(["a", "b"])[0] == two.of(["a", "b"])[0] == "true"
     assert two.of(["c"])[0] == "false"
-    assert (
-        two.of(["a"])
-        == PeoplesVerdict().of(["a"])
-        == PeoplesVerdict(frozenset()).of(["a"])
-        == ("", "", "", "")
-    )
+    assert two.of(["a"]) == PeoplesVerdict().of(["a"]) == PeoplesVerdict(frozenset()).of(["a"]) == ("", "", "", "")
 
 
 def test_row_without_a_class_has_no_verdict_but_the_found_label() -> None:
@@ -134,14 +119,10 @@ def test_other_tables_have_no_such_rows() -> None:
 def test_verdicts_match_the_remaining_labels(given_answers: list[tuple[int, int]]) -> None:
     """By brute force over the remaining labels of each item."""
     names = ("Coal tit", "Eurasian Blackbird", "Great tit", NOTHING)
-    answers = {
-        row: tuple(name for bit, name in enumerate(names) if bits >> bit & 1) for row, bits in given_answers
-    }
+    answers = {row: tuple(name for bit, name in enumerate(names) if bits >> bit & 1) for row, bits in given_answers}
     labels = [(0, "Great tit"), (0, "Coal tit"), (1, "Great tit"), (2, "Eurasian Blackbird")]
     wanted = []
     for row, label in labels:
         left = answers.get(row)
-        wanted.append(
-            "" if left is None else "false" if label not in left else "true" if len(left) == 1 else ""
-        )
+        wanted.append("" if left is None else "false" if label not in left else "true" if len(left) == 1 else "")
     assert states(answers) == wanted  # type: ignore[arg-type]

@@ -127,9 +127,11 @@ def test_excluded_rows_are_written_without_candidates(name: str) -> None:
         assert cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[1].tolist() == ["", "", ""]
         assert cells["winnow_source"].iloc[1] == "bad"
     if name == "parquet":
-        assert read_table(data).cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[
-            1
-        ].tolist() == ["[]", "[]", ""]
+        assert read_table(data).cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[1].tolist() == [
+            "[]",
+            "[]",
+            "",
+        ]
     if name == "jsonl":
         assert json.loads(data.decode().split("\n")[1])["winnow_candidates"] == []
     if name == "labelstudio":
@@ -180,9 +182,7 @@ def test_undecided_row_keeps_all_its_candidates(name: str, source: str) -> None:
     reading = read_table(written(each.write, table), f"birds{each.suffix}")
     reading = reading if shape_name(reading) is None else shaped(reading)
     cells = reading.cells.assign(shown="a text")
-    read = LabelTable.from_cells(
-        cells, replace(reading.suggest_roles(), text="shown", numbers=(), categories=())
-    )
+    read = LabelTable.from_cells(cells, replace(reading.suggest_roles(), text="shown", numbers=(), categories=()))
     assert [read.classes[k] for k in np.flatnonzero(read.candidates[0])] == ["robin", "wren"]
 
 

@@ -97,10 +97,7 @@ def test_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "said"),
-    [
-        (Bounds(20, 60, LONG), "more than 20 MB of memory"),
-        (Bounds(2000, 1, LONG), "more than 1 seconds of computing"),
-    ],
+    [(Bounds(20, 60, LONG), "more than 20 MB of memory"), (Bounds(2000, 1, LONG), "more than 1 seconds of computing")],
 )
 def test_exceeded_limit_is_reported(bounds: Bounds, said: str, tmp_path: Path) -> None:
     path = written(tmp_path, b'{"id": 1, "labels": ["a", "b"]}\n' * 600_000)
@@ -250,13 +247,7 @@ def test_abandoned_job_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             held.append(os.open(tmp_path / "nobody.csv", os.O_WRONLY))  # waits until the child has it open
         raise Left
 
-    given = {
-        "file": [str(tmp_path / "nobody.csv"), None],
-        "rows": None,
-        "vectors": None,
-        "as_it_is": False,
-        "ways": {},
-    }
+    given = {"file": [str(tmp_path / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
@@ -281,13 +272,7 @@ def test_imports_queue_and_thumbnails_do_not(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(asking, "LONGEST", 0.0)
     path = tmp_path / "x.png"
     path.write_bytes(picture(1))
-    given = {
-        "file": [str(written(tmp_path, CSV)), None],
-        "rows": None,
-        "vectors": None,
-        "as_it_is": False,
-        "ways": {},
-    }
+    given = {"file": [str(written(tmp_path, CSV)), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     with ExitStack() as others:
         for _ in range(asking.AT_ONCE):
             others.enter_context(asking.IMPORTS.turn())

@@ -127,9 +127,7 @@ def test_model_gets_features_or_reason(tmp_path: Path) -> None:
     assert (said[0], said[2]) == ((1, True), (1, True))
     assert "damaged" in str(said[1][0])
     made = np.load(tmp_path / jobs.POINTS)
-    wanted = [
-        taken(key, about, lambda name: (tmp_path / name).open("rb")).inputs[0] for key in ("good", inline)
-    ]
+    wanted = [taken(key, about, lambda name: (tmp_path / name).open("rb")).inputs[0] for key in ("good", inline)]
     np.testing.assert_array_equal(made, wanted)
 
 
@@ -157,9 +155,7 @@ def in_a_process(program: str, *given: Any) -> str:
     """Output of a program that has `Bounds`, without loading the package."""
     file = str(ROOT / "workflow" / "files" / "limited" / "bounds.py")
     code = f"import runpy, sys; Bounds = runpy.run_path({file!r}, run_name='bounds')['Bounds']\n{program}"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, given)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code, *map(str, given)], capture_output=True, text=True, check=False)
     return done.stdout or f"ended by {-done.returncode}"
 
 
@@ -234,12 +230,7 @@ def begin(control: socket.socket, path: Path, folder: Path) -> socket.socket:
     with theirs:
         socket.send_fds(control, [b"j"], [theirs.fileno()])
     given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
-    request = {
-        "job": "read",
-        "given": given,
-        "folder": str(folder),
-        "bounds": Bounds(200, 60, LONG).to_json(),
-    }
+    request = {"job": "read", "given": given, "folder": str(folder), "bounds": Bounds(200, 60, LONG).to_json()}
     mine.sendall(json.dumps(request).encode() + b"\n")
     return mine
 

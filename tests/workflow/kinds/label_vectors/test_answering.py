@@ -352,9 +352,7 @@ def test_question_from_undo_or_queue_stays(home: Home, owner: int, first: str, t
     assert (shown(home, owner, project).label is None) == (then == "instance")
 
 
-def test_restart_starts_only_due_fit(
-    home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restart_starts_only_due_fit(home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(7):
         answer_truly(home, owner, one)
     home.shelf.settle(one)
@@ -385,9 +383,7 @@ def test_restart_finds_existing_data(home: Home, owner: int, question: str) -> N
         what = random.random()
         asked = shown(home, owner, project)
         if what < 0.15:
-            loop.submit_answer(
-                Seat(home, owner, project), asked.token, str(random.choice(["skip", "unsure", "bad"]))
-            )
+            loop.submit_answer(Seat(home, owner, project), asked.token, str(random.choice(["skip", "unsure", "bad"])))
         elif what < 0.3:
             undoing.undo(Seat(home, owner, project))
         elif what < 0.4:
@@ -400,10 +396,7 @@ def test_restart_finds_existing_data(home: Home, owner: int, question: str) -> N
         for one in (home, again):
             loop.next_question(Seat(one, owner, project))
             one.shelf.settle(project)
-        with (
-            opened(home, owner, project) as live,
-            opened(again, owner, project) as replayed,
-        ):
+        with opened(home, owner, project) as live, opened(again, owner, project) as replayed:
             assert live.seq == replayed.seq
             assert live.cells.tolist() == replayed.cells.tolist()
             assert live.progress() == replayed.progress()
@@ -456,9 +449,7 @@ def test_next_question_works_for_both_kinds(home: Home, owner: int, one: int) ->
         loop.submit_answer(Seat(home, owner, one), vector.token, "is", [LABELS[0]])
     with pytest.raises(loop.AnswerError, match="An answer is one of is, among"):
         loop.submit_answer(Seat(home, owner, plain), row.token, "yes")
-    assert {
-        summary.name: summary.kind == "label_vectors" for summary in managing.list_projects(Seat(home, owner))
-    } == {
+    assert {summary.name: summary.kind == "label_vectors" for summary in managing.list_projects(Seat(home, owner))} == {
         "small": False,
         "scenes": True,
     }

@@ -179,9 +179,7 @@ def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
     holes = random.random(truth.shape) < 0.6
     holes[::5] = False
     frame = pd.DataFrame(data["X"].round(5).astype(str), columns=list(map(str, data["feature_names"])))
-    cells = pd.concat(
-        [pd.DataFrame(truth, columns=list(labels)).astype(str).where(~holes, ""), frame], axis=1
-    )
+    cells = pd.concat([pd.DataFrame(truth, columns=list(labels)).astype(str).where(~holes, ""), frame], axis=1)
     roles = suggest_roles(cells.astype("str"))
     assert (roles.label_columns, roles.label_vectors, len(roles.numbers)) == (labels, True, 72)
     table = LabelTable.from_cells(cells.astype("str"), roles)
@@ -196,9 +194,7 @@ def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
         right = [label for label, value in zip(labels, truth[row], strict=True) if value]
         if question.label is None:
             said |= {(row, label): int(label in right) for label in labels}
-            loop.submit_answer(
-                Seat(home, owner, project), question.token, "labels", right, shown=question.shown
-            )
+            loop.submit_answer(Seat(home, owner, project), question.token, "labels", right, shown=question.shown)
         else:
             said[row, question.label] = int(question.label in right)
             kind = "yes" if question.label in right else "no"
@@ -207,9 +203,7 @@ def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
     assert len({row for row, _ in said}) > 20
     view = progress.read_progress(Seat(home, owner, project))
     assert view.held_out is not None
-    assert view.held_out.precision[0][1].value > truth.mean(), (
-        "the likeliest label is right more often than any label"
-    )
+    assert view.held_out.precision[0][1].value > truth.mean(), "the likeliest label is right more often than any label"
     back = values(exported(home, owner, project), labels)
     for row in range(len(truth)):
         for column, label in enumerate(labels):

@@ -72,8 +72,7 @@ def test_wide_and_long_exports_agree(figures_seat: Seat) -> None:
         cells = opened.learner.cells
         sources = exporting.snapshot(opened).sources()
     wide, long = (
-        f(figures_seat.home, figures_seat.person_id, figures_seat.project_id)
-        for f in (exported, exported_cells)
+        f(figures_seat.home, figures_seat.person_id, figures_seat.project_id) for f in (exported, exported_cells)
     )
     words = np.where(cells < 0, "", cells.astype(str))
     np.testing.assert_array_equal(wide[list(LABELS)].to_numpy(), words)
@@ -137,9 +136,7 @@ def test_prediction_of_each_label_is_logged(figures_seat: Seat) -> None:
         last = log[-1]
         row = reviewing.open_row(opened, last.row)
         free = answering.forgettable(opened, last.row)
-        still = answering.still_counting(
-            opened.learner.pool, last.row, opened.learner.pool.fold.entries(last.row)
-        )
+        still = answering.still_counting(opened.learner.pool, last.row, opened.learner.pool.fold.entries(last.row))
     said = answering.model_said(last)
     assert set(said) <= set(last.labels)
     assert set(said.values()) <= {"yes", "no"}
@@ -181,12 +178,8 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-@pytest.mark.parametrize(
-    ("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)]
-)
-def test_every_page_shows_same_counts(
-    home: Home, owner: int, question: str, seed: int, control_share: float
-) -> None:
+@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)])
+def test_every_page_shows_same_counts(home: Home, owner: int, question: str, seed: int, control_share: float) -> None:
     """Answers, bad items, restored rows, known labels answered again, undo and redo."""
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
@@ -228,9 +221,7 @@ def test_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     assert (summary.answered, summary.left) == (0, 0)
 
 
-def test_log_is_recounted_only_if_it_has_grown(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_is_recounted_only_if_it_has_grown(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
     read, calls = answers.answers_of, []
 
@@ -337,10 +328,7 @@ def test_flat_rule_uses_held_out_rows(home: Home, owner: int) -> None:
     project = large_project(home, owner)
     projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 1.0, 8))
     assert projects_progress.stop_view(Seat(home, owner, project)).by_truth
-    assert verdicts(home, owner, project)["flat"] == (
-        False,
-        "The rule looks at the latest 8 labels; 0 are answered.",
-    )
+    assert verdicts(home, owner, project)["flat"] == (False, "The rule looks at the latest 8 labels; 0 are answered.")
     for _ in range(12):
         say_yes(home, owner, project)
         home.shelf.settle(project)
@@ -447,9 +435,7 @@ def test_page_of_predictions_computes_its_rows_only(there: Seat, monkeypatch: py
     there.settle()
     made: list[int] = []
     real = export.LabelVectorExport
-    monkeypatch.setattr(
-        export, "LabelVectorExport", lambda *parts: made.append(len(parts[0])) or real(*parts)
-    )
+    monkeypatch.setattr(export, "LabelVectorExport", lambda *parts: made.append(len(parts[0])) or real(*parts))
     with there.learner() as opened:
         tell_predictions(opened, range(3))
     assert made == [3]

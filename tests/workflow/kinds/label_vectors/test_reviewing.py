@@ -67,9 +67,7 @@ def ask(home: Home, person: int, project: int, row: int, label: str, kind: str, 
 
 def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
     with opened(home, owner, project) as learner:
-        return [
-            (int(row), LABELS[column]) for row, column in zip(*np.nonzero(learner.pool.open), strict=True)
-        ]
+        return [(int(row), LABELS[column]) for row, column in zip(*np.nonzero(learner.pool.open), strict=True)]
 
 
 def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[str]]:
@@ -192,19 +190,11 @@ def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, o
             known = {line.label for line in asked.lines if line.cell == 1}
             said = set(json.loads(asked.predicted))
             answer = known | (said if turn % 2 else said ^ {unknown[0]})
-            loop.submit_answer(
-                Seat(home, owner, project), asked.token, "labels", sorted(answer), shown=asked.shown
-            )
-            against |= {
-                (project, asked.view.row, label): turn % 2 == 0 and label == unknown[0] for label in unknown
-            }
+            loop.submit_answer(Seat(home, owner, project), asked.token, "labels", sorted(answer), shown=asked.shown)
+            against |= {(project, asked.view.row, label): turn % 2 == 0 and label == unknown[0] for label in unknown}
         home.shelf.settle(project)
         for label in LABELS:
-            wanted = {
-                row
-                for (of, row, name), differs in against.items()
-                if (of, name) == (project, label) and differs
-            }
+            wanted = {row for (of, row, name), differs in against.items() if (of, name) == (project, label) and differs}
             lines = find(home, owner, project, label=label, disagrees=True)
             assert {row for row, _, _ in lines} == wanted
     assert any(against.values())
@@ -432,9 +422,7 @@ def test_only_answered_labels_can_become_unknown(home: Home, owner: int, rows: i
         correct(home, owner, rows, row, {given: -1})
     assert stands(home, owner, rows, row)[given] == 0
     assert not next(
-        line.may_forget
-        for line in reviewing.open_row(Seat(home, owner, rows), row).labels
-        if line.label == given
+        line.may_forget for line in reviewing.open_row(Seat(home, owner, rows), row).labels if line.label == given
     )
 
 
@@ -482,9 +470,7 @@ def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, ow
     left = reviewing.open_row(Seat(home, owner, one), row)
     ask(home, ada, one, row, labels[1], "no")
     with pytest.raises(StaleQuestion, match="have changed since you opened it"):
-        reviewing.correct(
-            Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 1}, shown=left.shown
-        )
+        reviewing.correct(Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 1}, shown=left.shown)
     for token in ("nonsense", f"{owner}.{row}.77"):
         with pytest.raises(StaleQuestion):
             reviewing.correct(Seat(home, owner, one), row, token, "bad")
@@ -502,9 +488,7 @@ def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, ow
         ("labels", {"beach": 2}),
     ],
 )
-def test_invalid_correction_is_refused(
-    home: Home, owner: int, one: int, kind: str, changes: dict[str, int]
-) -> None:
+def test_invalid_correction_is_refused(home: Home, owner: int, one: int, kind: str, changes: dict[str, int]) -> None:
     row, _ = say(home, owner, one, "no")
     with pytest.raises(AnswerError):
         correct(home, owner, one, row, changes, kind)
@@ -522,9 +506,7 @@ def test_correction_without_labels_repeats_answer(home: Home, owner: int, rows: 
     assert stands(home, owner, rows, row) == before
     assert {line[0] for line in find(home, owner, rows, flagged=True)} == {row}
     assert find(home, owner, rows, person_id=ada), "hers are there still, for her"
-    assert {
-        line.person for line in reviewing.open_row(Seat(home, owner, rows), row).labels if line.person
-    } == {"owner"}
+    assert {line.person for line in reviewing.open_row(Seat(home, owner, rows), row).labels if line.person} == {"owner"}
     correct(home, owner, rows, row)
     assert find(home, owner, rows, flagged=True) == []
     assert not reviewing.open_row(Seat(home, owner, rows), row).flagged
@@ -678,9 +660,7 @@ def test_corrections_survive_log_export_and_restart(home: Home, owner: int, rows
     try:
         assert cells(other, owner, rows).tolist() == now.tolist()
         for row, _ in changed:
-            assert reviewing.open_row(Seat(other, owner, rows), row) == reviewing.open_row(
-                Seat(home, owner, rows), row
-            )
+            assert reviewing.open_row(Seat(other, owner, rows), row) == reviewing.open_row(Seat(home, owner, rows), row)
     finally:
         other.close()
 
@@ -692,9 +672,7 @@ def test_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     frame = pd.DataFrame({"x": random.normal(size=n).round(3)})
     frame[[f"l{k}" for k in range(labels)]] = ""
     names = tuple(f"l{k}" for k in range(labels))
-    table = LabelTable.from_cells(
-        frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
-    )
+    table = LabelTable.from_cells(frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",)))
     project = managing.create_project(
         Seat(home, owner), "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
     )
@@ -724,9 +702,7 @@ def test_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     every = reviewing.find(Seat(home, owner, project), Search())
     some = reviewing.find(Seat(home, owner, project), Search(label="l1", disagrees=True, flagged=True))
     assert every.total == n * labels
-    assert some.total == sum(
-        place % labels == 1 and place % 7 == 0 and place % 3 != 0 for place in range(n * labels)
-    )
+    assert some.total == sum(place % labels == 1 and place % 7 == 0 and place % 3 != 0 for place in range(n * labels))
 
 
 def test_correction_of_several_labels_is_atomic(

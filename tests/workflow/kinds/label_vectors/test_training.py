@@ -72,9 +72,7 @@ def test_fitted_model_is_used_and_stored(training_seat: Seat) -> None:
     assert progress.read_progress(training_seat).curve.model_version.tolist() == [0, seq]
 
 
-def test_failed_fit_is_reported_until_one_succeeds(
-    training_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_fit_is_reported_until_one_succeeds(training_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def fail(job: RefreshJob) -> None:
@@ -95,9 +93,7 @@ def test_failed_fit_is_reported_until_one_succeeds(
     assert len(versions(training_seat)) == 1
 
 
-def test_abandoned_fit_is_neither_used_nor_stored(
-    training_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_abandoned_fit_is_neither_used_nor_stored(training_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on, run = threading.Event(), threading.Event(), RefreshJob.run
 
     def slow(job: RefreshJob) -> object:
@@ -285,9 +281,7 @@ def test_outlier_in_held_out_row_is_refused_with_its_place(home: Home, owner: in
     row = int(np.flatnonzero(LabelVectorLearner(table()).test_rows)[0])
     frame = vector_frame()
     frame.loc[row, "y"] = "1e90"
-    with pytest.raises(
-        managing.CannotLearn, match=rf"Row {row + 1}, column 'y': the number is .* Fix: correct"
-    ):
+    with pytest.raises(managing.CannotLearn, match=rf"Row {row + 1}, column 'y': the number is .* Fix: correct"):
         managing.create_project(Seat(home, owner), "far", LabelTable.from_cells(frame, ROLES))
     assert managing.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())

@@ -190,9 +190,7 @@ def test_queue_csv_is_complete_and_owner_only(home: Home, owner: int) -> None:
     Seat(home, owner, project).settle()  # as above
     view = queue.list_queue(Seat(home, owner, project))
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
-    assert [(line["row_id"], line["label"]) for line in lines] == [
-        (one.row_id, one.label) for one in view.rows
-    ]
+    assert [(line["row_id"], line["label"]) for line in lines] == [(one.row_id, one.label) for one in view.rows]
     with pytest.raises(NotAllowed):
         queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 

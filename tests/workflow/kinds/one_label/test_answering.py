@@ -67,9 +67,7 @@ def test_each_answer_kind_changes_candidates(
     assert left(home, owner, answering_project, row) == after
 
 
-def test_none_with_label_is_two_entries_and_one_answer(
-    home: Home, owner: int, answering_project: int
-) -> None:
+def test_none_with_label_is_two_entries_and_one_answer(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     saved = loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", ["dog"])
     first, second = log(home, answering_project)
@@ -92,9 +90,7 @@ def test_candidate_found_by_search_is_plain_answer(home: Home, owner: int, answe
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
-def test_none_with_unknown_class_is_refused(
-    home: Home, owner: int, answering_project: int, labels: list[str]
-) -> None:
+def test_none_with_unknown_class_is_refused(home: Home, owner: int, answering_project: int, labels: list[str]) -> None:
     question = ask(home, owner, answering_project)
     with pytest.raises(AnswerError):
         loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", labels)
@@ -133,9 +129,7 @@ def test_entry_records_form_of_its_question(home: Home, owner: int, answering_pr
     saved = loop.submit_answer(seat, stays.token, "is", ["ant"])
     undoing.undo(seat, seq=saved.seq)
     undoing.redo(seat)
-    put = [
-        None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, answering_project)
-    ]
+    put = [None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, answering_project)]
     three, two = AskedAs(QuestionForm.WHICH, choices=3), AskedAs(QuestionForm.WHICH, choices=2)
     assert put == [three, two, None, two]
 
@@ -154,9 +148,7 @@ def test_note_and_flag_are_stored_with_answer(home: Home, owner: int, answering_
 
 
 @pytest.mark.parametrize("note", ["x" * 2_001, "a\0b"])
-def test_note_that_cannot_be_stored_is_refused(
-    home: Home, owner: int, answering_project: int, note: str
-) -> None:
+def test_note_that_cannot_be_stored_is_refused(home: Home, owner: int, answering_project: int, note: str) -> None:
     question = ask(home, owner, answering_project)
     with pytest.raises(AnswerError, match="note"):
         loop.submit_answer(Seat(home, owner, answering_project), question.token, "skip", note=note)
@@ -178,12 +170,7 @@ def test_prediction_before_answer_is_logged(home: Home, owner: int, answering_pr
 
 @pytest.mark.parametrize(("kind", "labels"), [("none", []), ("not", ["ant"]), ("none", ["dog"])])
 def test_none_is_refused_if_candidates_changed(
-    home: Home,
-    owner: int,
-    answering_project: int,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    labels: list[str],
+    home: Home, owner: int, answering_project: int, monkeypatch: pytest.MonkeyPatch, kind: str, labels: list[str]
 ) -> None:
     """Someone else narrowed the row while it was open: `none of these` referred to more than is left."""
     ada = annotator(home, owner, "Ada")
@@ -267,9 +254,7 @@ def test_blind_check_cannot_be_chosen(home: Home, owner: int) -> None:
     assert len(control) > 2
     assert not set(offered) & set(control)
     for row in control:
-        with pytest.raises(
-            AnswerError, match="no longer open"
-        ):  # as of a closed row: no one learns which it is
+        with pytest.raises(AnswerError, match="no longer open"):  # as of a closed row: no one learns which it is
             loop.ask_next(Seat(home, owner, project), row)
     assert loop.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
     # The draw asks them, in its own order.
@@ -287,9 +272,7 @@ def test_reasons_are_explained_in_words() -> None:
     assert "not settled" not in settings.reason("random", 0, 0, counted=False)
     assert "No answer can change" in settings.reason("apl", 0, 0)
     for name in settings.NAMES:
-        assert settings.reason(name, 0, 0, counted=False).count(". ") == 1, (
-            "why this row, then what the answer does"
-        )
+        assert settings.reason(name, 0, 0, counted=False).count(". ") == 1, "why this row, then what the answer does"
 
 
 def test_most_telling_features_are_named(home: Home, owner: int, answering_project: int) -> None:
@@ -299,9 +282,7 @@ def test_most_telling_features_are_named(home: Home, owner: int, answering_proje
     assert question.telling.columns in (("x",), ("y",)), "a quarter of two columns, rounded up"
 
 
-def test_class_names_on_screen_are_translated_to_current_ones(
-    home: Home, owner: int, answering_project: int
-) -> None:
+def test_class_names_on_screen_are_translated_to_current_ones(home: Home, owner: int, answering_project: int) -> None:
     seat = Seat(home, owner, answering_project)
     with seat.turn() as turn:
         assert names_now(turn, ("ant", "zebra")) == ("ant", "zebra")
@@ -328,9 +309,7 @@ def learner() -> ActiveLearner[LabelTable]:
     )
 
 
-def test_confident_open_rows_are_found_without_barred_ones(
-    learner: ActiveLearner[LabelTable],
-) -> None:
+def test_confident_open_rows_are_found_without_barred_ones(learner: ActiveLearner[LabelTable]) -> None:
     found = BATCHING.find_sure(learner, "ada", ())
     assert not isinstance(found, str), found
     label, rows = found
@@ -384,9 +363,7 @@ def test_all_confident_rows_can_be_batched_without_blind_checks() -> None:
     assert set(rows) >= {row for row, (one, _) in zip(waiting, told, strict=True) if one > least}
 
 
-def test_answered_or_unsure_row_cannot_be_confirmed(
-    learner: ActiveLearner[LabelTable],
-) -> None:
+def test_answered_or_unsure_row_cannot_be_confirmed(learner: ActiveLearner[LabelTable]) -> None:
     found = BATCHING.find_sure(learner, "ada", ())
     assert not isinstance(found, str)
     label, (first, second, *_) = found
@@ -418,9 +395,7 @@ def test_batches_need_checked_rows(weighed: bool) -> None:
     table = small_table(200)
     if weighed:
         rng = np.random.default_rng(0)
-        table = replace(
-            table, candidate_weights=np.where(table.candidates, rng.random(table.candidates.shape), 0)
-        )
+        table = replace(table, candidate_weights=np.where(table.candidates, rng.random(table.candidates.shape), 0))
     learner = ActiveLearner(table, LearnerSettings(control_share=0.1, test_share=0.3, model="kernelridge"))
     version = Trainer(learner.pool).train()
     learner.publish(version.scores, [version.point])
@@ -471,12 +446,8 @@ def test_marks_match_formula(home: Home, owner: int) -> None:
         found = {}
         for word in text.split():
             parts = [column for _, _, column in sample.features.columns_of(word)]
-            times = [
-                sum(p == q for o in text.split() for _, _, q in sample.features.columns_of(o)) for p in parts
-            ]
-            found[word] = sum(
-                (worth[column] / often for column, often in zip(parts, times, strict=True)), np.zeros(2)
-            )
+            times = [sum(p == q for o in text.split() for _, _, q in sample.features.columns_of(o)) for p in parts]
+            found[word] = sum((worth[column] / often for column, often in zip(parts, times, strict=True)), np.zeros(2))
     most = max(value.max() for value in found.values())
     for mark in marks:
         wanted = found[text[mark.start : mark.end]][candidates.index(mark.label)] / most
@@ -511,9 +482,7 @@ def test_marks_need_text_and_several_candidates(home: Home, owner: int) -> None:
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
 
 
-def test_number_and_range_of_marks_are_limited(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_and_range_of_marks_are_limited(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = text_project(home, owner)
     monkeypatch.setattr(showing, "MOST_MARKS", 1)
     monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)

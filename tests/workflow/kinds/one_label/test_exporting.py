@@ -129,9 +129,7 @@ def test_exported_answers_use_current_class_names(home: Home, owner: int) -> Non
     given = [(one["kind"], *one["labels"]) for line in lines for one in line["winnow_answers"]]
     assert sorted(given) == [("among", "bee"), ("not",), ("not", "red ant")]
     for line in lines:
-        ruled_out = {
-            label for one in line["winnow_answers"] if one["kind"] == "not" for label in one["labels"]
-        }
+        ruled_out = {label for one in line["winnow_answers"] if one["kind"] == "not" for label in one["labels"]}
         assert not ruled_out & {candidate["label"] for candidate in line["winnow_candidates"]}
 
 

@@ -131,10 +131,7 @@ def test_row_reopened_by_correction_is_not_answered(home: Home, owner: int, proj
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
 def test_unloaded_project_keeps_only_counts(
-    home: Home,
-    owner: int,
-    monkeypatch: pytest.MonkeyPatch,
-    put_away: Callable[[Home, int, int], None],
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch, put_away: Callable[[Home, int, int], None]
 ) -> None:
     made: list[weakref.ref[OneLabelPool[Any]]] = []
 
@@ -209,11 +206,7 @@ def test_every_page_shows_same_counts(home: Home, owner: int, seed: int, changin
             kind = str(random.choice(["is", "among", "not", "bad", "skip", "unsure"]))
             labels = {"is": question.choices[:1], "not": question.choices[:1], "among": question.choices[:2]}
             loop.submit_answer(
-                Seat(home, owner, project),
-                question.token,
-                kind,
-                list(labels.get(kind, ())),
-                shown=question.shown,
+                Seat(home, owner, project), question.token, kind, list(labels.get(kind, ())), shown=question.shown
             )
             rows.append(question.view.row)
         told.append(counts_agreed(home, owner, project)[0])
@@ -319,9 +312,7 @@ def test_only_owner_sets_rules(home: Home, owner: int, project: int) -> None:
 
 
 def test_budget_is_reached_and_asking_continues(home: Home, owner: int, project: int) -> None:
-    projects_progress.change_stop_rules(
-        Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
-    )
+    projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2))
     answer_next(home, owner, project)
     assert projects_progress.stop_view(Seat(home, owner, project)).reached == ()
     answer_next(home, owner, project)
@@ -351,9 +342,7 @@ def test_without_truth_flat_rule_uses_controls(home: Home, owner: int) -> None:
 
 
 def test_untrained_model_has_no_estimate(home: Home, owner: int) -> None:
-    project = small_project(
-        home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin"
-    )
+    project = small_project(home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin")
     with opened(home, owner, project) as learner:
         counts = [learner.progress().control]
         assert counts[0].free > 0
@@ -384,9 +373,7 @@ def test_only_plknn_reports_proof(home: Home, owner: int, project: int) -> None:
 
 def test_controls_measure_nothing_before_first_model(home: Home, owner: int) -> None:
     """Otherwise rows with one candidate, without a prediction yet, would count as predicted wrong."""
-    project = small_project(
-        home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5
-    )
+    project = small_project(home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5)
     for _ in range(6):
         answer_next(home, owner, project)
     view = projects_progress.read_progress(Seat(home, owner, project))
@@ -399,9 +386,7 @@ def test_controls_measure_nothing_before_first_model(home: Home, owner: int) -> 
 
 def test_budget_counts_answers_before_next_version(home: Home, owner: int) -> None:
     project = small_project(home, owner, "new", model="clpl", strategy="margin")
-    projects_progress.change_stop_rules(
-        Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
-    )
+    projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2))
     for _ in range(2):
         answer_next(home, owner, project)
     (budget,) = projects_progress.stop_view(Seat(home, owner, project)).verdicts
@@ -422,12 +407,7 @@ def test_question_for_programs_has_choices_in_screen_order(there: Seat) -> None:
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert [one["label"] for one in told["choices"]] == [one.label for one in shown.candidates]
     assert sum(one["share"] for one in told["choices"]) == pytest.approx(1)
-    assert (told["token"], told["shown"], told["label"], told["is_it"]) == (
-        shown.token,
-        shown.shown,
-        None,
-        None,
-    )
+    assert (told["token"], told["shown"], told["label"], told["is_it"]) == (shown.token, shown.shown, None, None)
     assert told["answers"] == ["is", "among", "not", "none", "unsure", "bad", "skip"]
     asked = dataclasses.replace(shown, yes_no=YesNo("bee", ("bee",), "", 0.2))
     assert tell_question(asked)["is_it"] == ["bee"]
@@ -462,11 +442,7 @@ def test_predictions_are_inside_candidates(there: Seat) -> None:
         for row, one in enumerate(told):
             label = int(found.labels[row])
             assert one["label"] == (None if label < 0 else learner.classes[label])
-            assert (one["row"], one["row_id"], one["source"]) == (
-                row,
-                learner.table.id_of(row),
-                found.sources[row],
-            )
+            assert (one["row"], one["row_id"], one["source"]) == (row, learner.table.id_of(row), found.sources[row])
             inside = {learner.classes[place] for place in np.flatnonzero(left[row])}
             assert {share["label"] for share in one["shares"]} <= inside
             if not learner.test_rows[row]:

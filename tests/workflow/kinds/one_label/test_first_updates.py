@@ -25,9 +25,7 @@ from workflow.server.jobs import FairLock
 @pytest.fixture
 def first_updates_project(home: Home, owner: int) -> int:
     """A project with a first version of its model."""
-    made = small_project(
-        home, owner, model="kernelridge", strategy="moves", train_every=99, train_seconds=3600.0
-    )
+    made = small_project(home, owner, model="kernelridge", strategy="moves", train_every=99, train_seconds=3600.0)
     train(home)
     return made
 
@@ -52,17 +50,13 @@ def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
     with opened(home, owner, project) as learner:
         now, table, settings = learner.pool, learner.table, learner.settings
         pool = OneLabelPool(table, settings)
-        entries = sorted(
-            (e for row in range(len(now.original)) for e in now.fold.entries(row)), key=lambda e: e.seq
-        )
+        entries = sorted((e for row in range(len(now.original)) for e in now.fold.entries(row)), key=lambda e: e.seq)
         for entry in entries:
             if entry.seq <= version:
                 pool.apply(entry)
         made = Trainer(pool).train()
         assert made.footing is not None
-        update = made.footing.update(
-            now.candidates[now.train], made.scores, now.train, with_effects=True, weights=None
-        )
+        update = made.footing.update(now.candidates[now.train], made.scores, now.train, with_effects=True, weights=None)
         learner = type(learner)(table, settings)
         for entry in entries:
             learner.apply(entry)
@@ -71,9 +65,7 @@ def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
         return np.asarray(learner.label_distributions[learner.pool.train])
 
 
-def test_answer_changes_shares_before_next_version(
-    home: Home, owner: int, first_updates_project: int
-) -> None:
+def test_answer_changes_shares_before_next_version(home: Home, owner: int, first_updates_project: int) -> None:
     before = shares(home, owner, first_updates_project)
     with opened(home, owner, first_updates_project) as learner:
         curve, said = learner.curve, learner.progress().accuracy
@@ -107,9 +99,7 @@ def test_export_includes_first_update_after_answers(
     assert not np.array_equal(after.confidence, before.confidence)
 
 
-def test_withdrawn_answer_is_removed_from_first_updates(
-    home: Home, owner: int, first_updates_project: int
-) -> None:
+def test_withdrawn_answer_is_removed_from_first_updates(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     one = shares(home, owner, first_updates_project)
     answer_next(home, owner, first_updates_project)
@@ -122,9 +112,7 @@ def test_new_version_replaces_first_updates(home: Home, owner: int, first_update
     for _ in range(3):
         answer_next(home, owner, first_updates_project)
     first = shares(home, owner, first_updates_project)
-    managing.change_learner(
-        Seat(home, owner, first_updates_project), train_every=1
-    )  # as if the time had come
+    managing.change_learner(Seat(home, owner, first_updates_project), train_every=1)  # as if the time had come
     train(home)
     second = shares(home, owner, first_updates_project)
     with opened(home, owner, first_updates_project) as learner:
@@ -151,9 +139,7 @@ def test_answers_wait_for_next_version_without_stored_state(
 ) -> None:
     if damage == "too large":
         monkeypatch.setattr(versions, "MOST_BYTES", 100)
-    project = small_project(
-        home, owner, model="kernelridge", strategy="margin", train_every=99, train_seconds=3600.0
-    )
+    project = small_project(home, owner, model="kernelridge", strategy="margin", train_every=99, train_seconds=3600.0)
     train(home)
     (state,) = home.settings.home.glob("models/*/0.npz")
     rounds = list(state.parent.glob("rounds-*.npz"))
@@ -173,9 +159,7 @@ def test_answers_wait_for_next_version_without_stored_state(
     assert ("cannot be read" in caplog.text) == (damage == "damaged")
 
 
-def test_added_class_takes_effect_with_new_version(
-    home: Home, owner: int, first_updates_project: int
-) -> None:
+def test_added_class_takes_effect_with_new_version(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     shares(home, owner, first_updates_project)
     seat = Seat(home, owner, first_updates_project)
@@ -235,9 +219,7 @@ def test_replaced_first_updates_change_nothing(home: Home, owner: int, first_upd
 # The kept neighbours: the same learner with and without them, and a damaged file costs nothing but time
 
 
-def test_restart_reads_stored_neighbours(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restart_reads_stored_neighbours(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     answer_next(home, owner, project)
     shown = loop.next_question(Seat(home, owner, project))
 

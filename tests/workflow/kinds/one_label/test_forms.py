@@ -48,14 +48,10 @@ def put_all(
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         question = replace(learner.question_for(1), **changes)
         first = n_first or len(question.choices)
-        return [
-            forms.form_of(learner, settings, seat.person_id, token, question, dict, first) for token in tokens
-        ]
+        return [forms.form_of(learner, settings, seat.person_id, token, question, dict, first) for token in tokens]
 
 
-def put(
-    seat: Seat, settings: RoomSettings, token: str, n_first: int | None = None, **changes: object
-) -> AskedAs:
+def put(seat: Seat, settings: RoomSettings, token: str, n_first: int | None = None, **changes: object) -> AskedAs:
     """The same for one token."""
     return put_all(seat, settings, [token], n_first, **changes)[0]
 
@@ -67,9 +63,7 @@ def show(seat: Seat) -> ShownQuestion:
 
 
 def asked_of(seat: Seat) -> list[AskedAs | None]:
-    return [
-        None if one.asked is None else AskedAs.from_json(one.asked) for one in log(seat.home, seat.project_id)
-    ]
+    return [None if one.asked is None else AskedAs.from_json(one.asked) for one in log(seat.home, seat.project_id)]
 
 
 def yes_no_project(home: Home, owner: int, n: int = 60, **settings: object) -> Seat:
@@ -108,9 +102,7 @@ def test_one_in_twenty_questions_has_drawn_form(seat: Seat, monkeypatch: pytest.
     assert 70 <= len(drawn) <= 130
     by_form = {form: sum(one.form == form for one in drawn) for form in (WHICH, IS)}
     assert sum(by_form.values()) == len(drawn)
-    assert min(by_form.values()) >= 0.35 * len(
-        drawn
-    )  # "which" is drawn as often: there is something to compare with
+    assert min(by_form.values()) >= 0.35 * len(drawn)  # "which" is drawn as often: there is something to compare with
     assert {one.form for one in found if not one.drawn} == {WHICH}
     assert found == put_all(seat, RoomSettings(), tokens)
     assert not any(one.drawn for one in put_all(seat, RoomSettings(drawn_forms=False), tokens))
@@ -157,9 +149,7 @@ def test_form_does_not_reveal_blind_check(seat: Seat) -> None:
             assert put_all(seat, settings, tokens, probabilities=shares, **blind) == usual
 
 
-def test_blind_check_is_completed_in_any_form(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blind_check_is_completed_in_any_form(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
     seat = yes_no_project(home, owner, control_share=0.5)
@@ -233,13 +223,7 @@ def test_yes_no_question_accepts_other_answers(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     answer_all_but(seat, 12, small_frame().truth.tolist())
     room.change_room(seat, CHEAPEST)
-    for kind, labels in (
-        ("skip", []),
-        ("unsure", []),
-        ("bad", []),
-        ("is", ["dog"]),
-        ("among", ["ant", "dog"]),
-    ):
+    for kind, labels in (("skip", []), ("unsure", []), ("bad", []), ("is", ["dog"]), ("among", ["ant", "dog"])):
         question = show(seat)
         assert question.yes_no is not None
         loop.submit_answer(seat, question.token, kind, labels, shown=question.shown)
@@ -337,9 +321,7 @@ def test_yes_no_question_logs_hidden_shortlist(seat: Seat, monkeypatch: pytest.M
 # Its cost
 
 
-def test_question_costs_are_estimated_from_log(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_question_costs_are_estimated_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = yes_no_project(home, owner)
     assumed = room.forms_of(seat)
     assert assumed is not None
@@ -350,9 +332,7 @@ def test_question_costs_are_estimated_from_log(
         *(fast(1, 9.0, 4, None) for _ in range(40)),  # older: "which" of as many as there were
         *(fast(1, 9.0, 9, {"form": "which", "choices": 4}) for _ in range(40)),
         *(fast(2, 1.0, 4, {"form": "is", "choices": 1, "about": ["ant"]}) for _ in range(40)),
-        *(
-            fast(1, 0.1, 4, {"form": "is", "choices": 1, "batch": "b"}) for _ in range(40)
-        ),  # one press for many
+        *(fast(1, 0.1, 4, {"form": "is", "choices": 1, "batch": "b"}) for _ in range(40)),  # one press for many
     ]
     monkeypatch.setattr(forms.answers, "timed", lambda *_args, **_more: spent)
     monkeypatch.setattr(forms, "ANEW_AFTER", 0)

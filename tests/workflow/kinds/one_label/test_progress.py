@@ -110,15 +110,11 @@ def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> N
         name: int((sets == name).sum()) for name in ("ant", "bee", "cat")
     }
     assert sum(one.answered for one in view.labels) == 6
-    assert [one.answered for one in view.labels] == sorted(
-        (one.answered for one in view.labels), reverse=True
-    )
+    assert [one.answered for one in view.labels] == sorted((one.answered for one in view.labels), reverse=True)
 
 
 def test_curve_follows_versions_of_trained_model(home: Home, owner: int) -> None:
-    project = small_project(
-        home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0
-    )
+    project = small_project(home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0)
     before = progress.read_progress(Seat(home, owner, project))
     assert before.trained
     assert not before.has_model
@@ -158,9 +154,7 @@ def test_time_left_covers_all_required_annotators(home: Home, owner: int) -> Non
     assert view.time_left == timedelta(seconds=view.seconds_per_answer * view.answers_left)
 
 
-def test_long_break_does_not_change_pace(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_break_does_not_change_pace(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer == 2.5
 
@@ -194,9 +188,7 @@ def test_missing_project_is_refused(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])
-def test_oracle_needs_truth_hidden_from_model_and_people(
-    home: Home, owner: int, truth_role: str, hides: bool
-) -> None:
+def test_oracle_needs_truth_hidden_from_model_and_people(home: Home, owner: int, truth_role: str, hides: bool) -> None:
     seat = Seat(home, owner, small_project(home, owner, truth_role=truth_role))
     with seat.learner() as opened:
         assert exporting.hides_truth(opened.learner) == hides

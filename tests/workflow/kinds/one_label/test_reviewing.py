@@ -27,8 +27,7 @@ def answer_with(home: Home, person: int, project: int, kind: str, **more: object
     question = loop.next_question(Seat(home, person, project))
     assert question is not None
     labels = more.pop(
-        "labels",
-        question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else (),
+        "labels", question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else ()
     )
     loop.submit_answer(Seat(home, person, project), question.token, kind, labels, **more)  # type: ignore[arg-type]
     return question.view.row
@@ -69,9 +68,7 @@ def test_annotator_finds_own_answers_only(home: Home, owner: int, project: int) 
     ada = annotator(home, owner, "Ada")
     mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
     assert rows_found(home, ada, project) == [mine]
-    assert rows_found(home, ada, project, person_id=owner) == [mine], (
-        "asking for someone else's does not help"
-    )
+    assert rows_found(home, ada, project, person_id=owner) == [mine], "asking for someone else's does not help"
     assert reviewing.options(Seat(home, ada, project)).people == ()
     assert reviewing.options(Seat(home, owner, project)).everybody
     with pytest.raises(NotFound):
@@ -94,9 +91,7 @@ def test_withdrawn_answers_are_not_found(home: Home, owner: int, project: int) -
     assert rows_found(home, owner, project) == []
 
 
-def correct(
-    home: Home, person: int, project: int, row: int, kind: str, labels: tuple[str, ...] = (), **more: object
-):
+def correct(home: Home, person: int, project: int, row: int, kind: str, labels: tuple[str, ...] = (), **more: object):
     token = reviewing.open_row(Seat(home, person, project), row).token
     return reviewing.correct(Seat(home, person, project), row, token, kind, labels, **more)  # type: ignore[arg-type]
 
@@ -112,13 +107,7 @@ def test_correction_adds_entry_and_updates_learner(home: Home, owner: int, proje
     assert log[:1] == before, "nothing of the past changes"
     assert (made.labels, made.repeated, len(log)) == ((other,), False, 2)
     new = log[1]
-    assert (new.kind, new.person_id, new.note, new.flagged, new.strategy) == (
-        "is",
-        owner,
-        "wrong",
-        True,
-        "review",
-    )
+    assert (new.kind, new.person_id, new.note, new.flagged, new.strategy) == ("is", owner, "wrong", True, "review")
     assert new.before == saved.labels
     assert new.after == (other,)
     assert new.predicted == before[0].predicted
@@ -153,9 +142,7 @@ def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: i
     ]
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (outside,)
     assert undoing.undo(Seat(home, owner, project)) is not None
-    assert reviewing.open_row(Seat(home, owner, project), row).candidates == question.choices[:1], (
-        "one press, one undo"
-    )
+    assert reviewing.open_row(Seat(home, owner, project), row).candidates == question.choices[:1], "one press, one undo"
 
 
 def test_correction_is_stored_once_and_stale_token_refused(home: Home, owner: int, project: int) -> None:

@@ -52,9 +52,7 @@ def shortlisted(seat: Seat) -> ShownQuestion:
     return next(one for one in (loop.ask_next(seat, row) for row in rows) if one.first is not None)
 
 
-def with_checks(
-    home: Home, owner: int, promise: float | None = 0.9, number: int = 30
-) -> tuple[Seat, list[str]]:
+def with_checks(home: Home, owner: int, promise: float | None = 0.9, number: int = 30) -> tuple[Seat, list[str]]:
     """The owner's seat at a project with this many answered checks, and the truth of each row."""
     project, truth = shortlist_project(home, owner, promise)
     seat = Seat(home, owner, project)
@@ -275,9 +273,7 @@ def test_shortlist_rate_is_measured_on_checks(home: Home, owner: int) -> None:
         listed += how.first is not None
         held += how.first is not None and entry.kind == "is" and entry.labels[0] in how.first
     view = room.shortlists_of(seat)
-    assert (
-        view.measured - before.measured == listed == 5
-    )  # "none" leaves checks that are as sure no threshold
+    assert view.measured - before.measured == listed == 5  # "none" leaves checks that are as sure no threshold
     assert view.held - before.held == held <= 5
     assert view.held_interval[0] < view.held / view.measured <= view.held_interval[1]
     assert progress.read_progress(seat).shortlists == view

@@ -76,7 +76,5 @@ def test_progress_says_whether_model_learns_from_sources(home: Home, owner: int)
         return read_progress(Seat(home, owner, project_of(home, owner, table, model))).sources
 
     table = picture_table()
-    assert said(table).startswith(
-        "60 values of photo have several rows. These explain each other: each of their"
-    )
+    assert said(table).startswith("60 values of photo have several rows. These explain each other: each of their")
     assert said(table, "plknn").startswith("Kernel ridge and Forest learn that rows of one photo explain")

@@ -65,10 +65,7 @@ def test_version_key_depends_on_model_settings() -> None:
     key = version_key(CLPL, 0)
     assert version_key(LearnerSettings(model="clpl", strategy="margin", train_every=9), 0) == key
     others = {version_key(CLPL, 3), version_key(LearnerSettings(model="clpl", C=2.0), 0)}
-    others |= {
-        version_key(LearnerSettings(model="clpl", seed=1), 0),
-        version_key(LearnerSettings(model="lmplane"), 0),
-    }
+    others |= {version_key(LearnerSettings(model="clpl", seed=1), 0), version_key(LearnerSettings(model="lmplane"), 0)}
     assert len(others) == 4
     assert key not in others
 
@@ -95,9 +92,7 @@ def test_learner_loads_published_version(home: Home, owner: int, trained: int) -
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "empty"])
-def test_unreadable_version_is_ignored_until_rebuilt(
-    home: Home, owner: int, trained: int, damage: str
-) -> None:
+def test_unreadable_version_is_ignored_until_rebuilt(home: Home, owner: int, trained: int, damage: str) -> None:
     with opened(home, owner, trained) as learner:
         fresh = type(learner)(learner.table, learner.settings)
     path = home.model_path(trained, version_key(fresh.settings, 0), 0)
@@ -441,9 +436,7 @@ def test_settings_without_kind_are_one_label() -> None:
 
 def test_blind_checks_if_no_truth_can_be_held_out() -> None:
     known = LabelTable.from_frame(small_frame(), ROLES)
-    without = LabelTable.from_frame(
-        small_frame(), Roles(candidates="candidates", id="id", numbers=("x", "y"))
-    )
+    without = LabelTable.from_frame(small_frame(), Roles(candidates="candidates", id="id", numbers=("x", "y")))
     empty = LabelTable.from_frame(small_frame().assign(truth=""), ROLES)
     found = [settings.default_settings(table, 0.08).control_share for table in (known, without, empty)]
     assert found == [0.0, 0.08, 0.08]
@@ -460,9 +453,7 @@ def test_third_of_known_labels_is_test_set() -> None:
     ("unknown", "truth_role", "doubted"),
     [([], "given", True), ([], "hidden", False), ([7], "given", False), (range(60), "given", False)],
 )
-def test_truth_that_leaves_nothing_to_ask_is_doubted(
-    unknown: list[int], truth_role: str, doubted: bool
-) -> None:
+def test_truth_that_leaves_nothing_to_ask_is_doubted(unknown: list[int], truth_role: str, doubted: bool) -> None:
     frame = small_frame()
     frame.loc[list(unknown), "truth"] = ""
     frame.loc[list(unknown), "candidates"] = "a|b|c"

@@ -153,8 +153,7 @@ def test_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None
 def test_candidates_show_weights_of_file(home: Home, owner: int) -> None:
     frame = small_frame()
     frame["candidates"] = [
-        "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|")))
-        for cell in frame["candidates"]
+        "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|"))) for cell in frame["candidates"]
     ]
     table = LabelTable.from_frame(frame, replace(ROLES, form="weighted"))
     project = managing.create_project(Seat(home, owner), "votes", table, LearnerSettings(n_neighbors=4))
@@ -267,9 +266,7 @@ def test_queue_offers_strategies_of_model(home: Home, owner: int, project: int) 
     assert view.strategies["automatic"] == f"Automatic ({settings.NAMES['margin']})"
     assert view.strategies["moves"] == settings.NAMES["moves"]
     assert "apl" not in view.strategies
-    managing.change_learner(
-        Seat(home, owner, other), strategy="apl"
-    )  # as a project of before may have stored it
+    managing.change_learner(Seat(home, owner, other), strategy="apl")  # as a project of before may have stored it
     view = queue.list_queue(Seat(home, owner, other))
     assert (view.strategy, view.strategies["apl"]) == ("apl", settings.NAMES["apl"])
     assert view.rows[0].reason.startswith("Of all rows this one could change")
@@ -407,9 +404,7 @@ def test_each_correction_kind_updates_candidates(
     written = log(home, four)[1:]
     assert [(one.kind, one.labels) for one in written] == stored
     assert {(one.strategy, one.note, one.flagged) for one in written} == {("review", "why", True)}
-    assert {one.predicted for one in written} == {log(home, four)[0].predicted}, (
-        "what the model said at first"
-    )
+    assert {one.predicted for one in written} == {log(home, four)[0].predicted}, "what the model said at first"
     assert written[0].token == opened.token
     assert left(home, owner, four, row) == stands
     assert kind in CORRECTIONS

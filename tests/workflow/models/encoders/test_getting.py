@@ -40,12 +40,7 @@ def refused(home: Home, key: str = "words", **options: Any) -> str:
 def test_download_is_verified_and_stored_with_licence_and_source(home: Home, hub: FakeHub) -> None:
     installed.get(home, "words")
     folder = encoding.folder_of(home, "words")
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "LICENSE",
-        "SOURCE.json",
-        "encoder.json",
-        "model.onnx",
-    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["LICENSE", "SOURCE.json", "encoder.json", "model.onnx"]
     assert (folder / "model.onnx").read_bytes() == WORDS
     assert (folder / "LICENSE").read_text() == "Words: Copyright (c) Ada\n\nMIT: as is."
     source = json.loads((folder / "SOURCE.json").read_text())
@@ -58,9 +53,7 @@ def test_download_is_verified_and_stored_with_licence_and_source(home: Home, hub
     }
 
 
-def test_download_sends_no_token_and_no_telemetry(
-    home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_download_sends_no_token_and_no_telemetry(home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setenv("WINNOW_OIDC_CLIENT_SECRET", "secret")
     environment = fetching._environment(home.encoders_dir)
@@ -100,9 +93,7 @@ def test_missing_hub_file_is_named(home: Home, hub: FakeHub) -> None:
 
 def test_busy_hub_is_reported_with_retry_time(home: Home, hub: FakeHub) -> None:
     hub.status, hub.after = 429, "90"
-    assert "takes no more requests for now (429); nothing was kept. Fix: try again in 90 seconds." in refused(
-        home
-    )
+    assert "takes no more requests for now (429); nothing was kept. Fix: try again in 90 seconds." in refused(home)
     assert len(hub.asked) == 1, "who is asked to wait is not asked again at once"
 
 

@@ -80,13 +80,9 @@ def test_incomplete_files_are_refused_naming_missing_ones(home: Home, tmp_path: 
     assert "lacks 'tokenizer.json' of Words" in refused(home, given(tmp_path, "zip"))
 
 
-def test_members_of_other_sizes_are_never_unpacked(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_members_of_other_sizes_are_never_unpacked(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A megabyte of zeros, a name that leads out of the folder, and a zip in a zip in a zip."""
-    deep = zipped(
-        tmp_path / "a.zip", **{"b.zip": zipped(tmp_path / "b.zip", w=WORDS).read_bytes()}
-    ).read_bytes()
+    deep = zipped(tmp_path / "a.zip", **{"b.zip": zipped(tmp_path / "b.zip", w=WORDS).read_bytes()}).read_bytes()
     bomb = zipped(tmp_path / "bomb.zip", zeros=bytes(1_000_000), **{"../../out": WORDS, "deep.zip": deep})
     copied: list[int] = []
     copy = installed._copy
@@ -142,16 +138,10 @@ def test_licence_must_be_accepted_for_added_files(home: Home, tmp_path: Path, kn
 def test_list_shows_available_files_and_commands(home: Home, tmp_path: Path, known: Known) -> None:
     bare = [{"name": "model.onnx", "what": "model"}]
     known(
-        words=words_entry(),
-        packaged=words_entry(revision=None, wheel="wordllama==1.0"),
-        bare=words_entry(files=bare),
+        words=words_entry(), packaged=words_entry(revision=None, wheel="wordllama==1.0"), bare=words_entry(files=bare)
     )
     found = {one.entry.key: one.state for one in installed.list_encoders(home)}
-    assert found == {
-        "words": "can be downloaded",
-        "packaged": "can be added from its package",
-        "bare": "not verified",
-    }
+    assert found == {"words": "can be downloaded", "packaged": "can be added from its package", "bare": "not verified"}
     installed.add(home, given(tmp_path, "zip"))
     found = {one.entry.key: one.state for one in installed.list_encoders(home)}
     assert found["words"] == "installed"

@@ -214,11 +214,7 @@ def test_estimated_time_uses_measured_speed(
     Watching(seat.home, "one").look()
     assert latest(seat).state == trained.DONE
     assert told[-1] == 2, "12 rows are left when 48 are told of"
-    assert {one.entry.key: one.minutes for one in offers.offers(seat)} == {
-        "words": 10,
-        "small": 1,
-        "smaller": 1,
-    }
+    assert {one.entry.key: one.minutes for one in offers.offers(seat)} == {"words": 10, "small": 1, "smaller": 1}
     slow = offers.slow_encoding(seat, "words")
     assert slow is not None
     assert slow.faster is not None

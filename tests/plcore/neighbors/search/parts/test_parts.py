@@ -111,15 +111,11 @@ def test_reported_recall_is_reached(tmp_path: Path, least: float) -> None:
     assert 1 <= found.n_probed < found.n_cells
 
 
-def test_recall_out_of_reach_is_refused_before_a_long_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_out_of_reach_is_refused_before_a_long_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = scaled(tmp_path, np.random.default_rng(0).normal(size=(2000, 12)), 500)
     monkeypatch.setattr(parts, "MOST_ROWS", 20)
     begun: list[str] = []
-    with pytest.raises(
-        RecallError, match=r"2 of 71 cells hold 0\.\d+ of the true .* at least 0\.98 was asked"
-    ):
+    with pytest.raises(RecallError, match=r"2 of 71 cells hold 0\.\d+ of the true .* at least 0\.98 was asked"):
         find_parts(Inline(), rows, K, search="approximate", progress=lambda what, *_: begun.append(what))
     assert "neighbours by cells" not in begun
     assert "recall" in begun

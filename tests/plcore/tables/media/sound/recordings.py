@@ -28,9 +28,7 @@ FORMATS = (
 )
 
 
-def written(
-    samples: np.ndarray, rate: int = 8000, container: str = "WAV", subtype: str | None = None
-) -> io.BytesIO:
+def written(samples: np.ndarray, rate: int = 8000, container: str = "WAV", subtype: str | None = None) -> io.BytesIO:
     """A file of these samples, (frames,) or (frames, channels); in pieces, which the writer of Ogg files needs."""
     wide = samples[:, None] if samples.ndim == 1 else samples
     file = io.BytesIO()

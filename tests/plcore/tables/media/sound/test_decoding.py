@@ -14,23 +14,8 @@ from hypothesis import strategies as st
 
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.sound import decoding
-from plcore.tables.media.sound.decoding import (
-    MAX_FRAMES,
-    Sound,
-    SoundError,
-    opened,
-    read_segment,
-    sound_facts,
-)
-from tests.plcore.tables.media.sound.recordings import (
-    FORMATS,
-    calls,
-    flac_saying,
-    noise,
-    raw_wav,
-    tone,
-    written,
-)
+from plcore.tables.media.sound.decoding import MAX_FRAMES, Sound, SoundError, opened, read_segment, sound_facts
+from tests.plcore.tables.media.sound.recordings import FORMATS, calls, flac_saying, noise, raw_wav, tone, written
 
 
 def refusal(source: io.BytesIO, start: float | None = None, end: float | None = None) -> str:
@@ -157,10 +142,7 @@ def test_undecodable_input_is_reported() -> None:
     assert "no recording" in refusal(written(noise(1), 8000, "AIFF")), "other readers of libsndfile stay shut"
     behind_tags = b"ID3\x04\0\0\0\0\0\0" + written(noise(1), 8000, "AIFF").getvalue()
     assert refusal(io.BytesIO(behind_tags))
-    assert (
-        refusal(written(noise(1), 8000, "WAV", "GSM610"))
-        == "recordings written as WAV GSM610 are not decoded."
-    )
+    assert refusal(written(noise(1), 8000, "WAV", "GSM610")) == "recordings written as WAV GSM610 are not decoded."
     assert "damaged" in refusal(io.BytesIO(b"RIFF\x10\0\0\0WAVE" + bytes(50)))
     assert issubclass(SoundError, MediaError), "a table's reader adds row and column"
 
@@ -228,9 +210,7 @@ def test_one_broken_place_does_not_affect_the_rest() -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
-@pytest.mark.parametrize(
-    ("container", "subtype"), [("OGG", "VORBIS"), ("MP3", "MPEG_LAYER_III"), ("WAV", "PCM_16")]
-)
+@pytest.mark.parametrize(("container", "subtype"), [("OGG", "VORBIS"), ("MP3", "MPEG_LAYER_III"), ("WAV", "PCM_16")])
 def test_truncated_file_is_read_up_to_its_end(container: str, subtype: str, share: float) -> None:
     data = written(calls(10, 16_000), 16_000, container, subtype).getvalue()
     whole = read_segment(io.BytesIO(data))[0]
@@ -248,9 +228,7 @@ def test_decompression_bomb_costs_only_the_requested_segment(
 ) -> None:
     decoded = []
     read = soundfile.SoundFile.read
-    monkeypatch.setattr(
-        soundfile.SoundFile, "read", lambda self, *a, **k: decoded.append(a[0]) or read(self, *a, **k)
-    )
+    monkeypatch.setattr(soundfile.SoundFile, "read", lambda self, *a, **k: decoded.append(a[0]) or read(self, *a, **k))
     silence = written(np.zeros(1200 * rate), rate, container, subtype)
     assert len(silence.getvalue()) < 1_300_000
     assert not read_segment(silence, 1000, 1003)[0].any()
@@ -269,9 +247,7 @@ def test_segment_too_long_for_memory_is_refused() -> None:
 
 
 SEEDS = [
-    written(
-        tone(700, 1, rate) if channels == 1 else np.tile(tone(700, 1, rate)[:, None], channels), rate, *how
-    )
+    written(tone(700, 1, rate) if channels == 1 else np.tile(tone(700, 1, rate)[:, None], channels), rate, *how)
     for rate, channels, how in (
         (8000, 1, ("WAV", "PCM_16")),
         (8000, 5, ("WAVEX", "PCM_24")),
@@ -300,9 +276,7 @@ def decoded_or_refused(data: bytes) -> None:
     flips=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=8),
     kept=st.floats(0, 1),
 )
-def test_damaged_files_are_decoded_or_refused(
-    file: io.BytesIO, flips: list[tuple[int, int]], kept: float
-) -> None:
+def test_damaged_files_are_decoded_or_refused(file: io.BytesIO, flips: list[tuple[int, int]], kept: float) -> None:
     data = bytearray(file.getvalue())
     for place, value in flips:
         data[place] = value

@@ -27,9 +27,7 @@ def band_of(hertz: float) -> int:
     return int(np.argmin(np.abs(np.array(middles) - hertz)))
 
 
-def call(
-    hertz: float, start: float, seconds: float = 0.3, whole: float = 2.0, loud: float = 0.5
-) -> np.ndarray:
+def call(hertz: float, start: float, seconds: float = 0.3, whole: float = 2.0, loud: float = 0.5) -> np.ndarray:
     """A tone at a given time in faint noise."""
     samples = noise(whole, RATE, 1e-4)
     first = round(start * RATE)
@@ -141,9 +139,7 @@ def test_descriptor_does_not_depend_on_how_a_segment_is_read() -> None:
         spans = [(0, 3), (5, 8), (2, 4), (2, 4), (8, 11)]
         alone = [describe_sound(file, *span) for span in spans]
         with opened(file) as sound:
-            for span, numbers in sorted(
-                zip(spans, alone, strict=True), reverse=True, key=lambda pair: pair[0]
-            ):
+            for span, numbers in sorted(zip(spans, alone, strict=True), reverse=True, key=lambda pair: pair[0]):
                 np.testing.assert_array_equal(describe_sound(sound, *span), numbers)
 
 

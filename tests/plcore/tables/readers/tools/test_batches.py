@@ -18,15 +18,10 @@ from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, n
 def tops(*pairs: tuple[str, float]) -> dict[str, Any]:
     """The probabilities of the first token."""
     top = [{"token": token, "logprob": math.log(p), "bytes": None} for token, p in pairs]
-    return {
-        "content": [{"token": pairs[0][0], "logprob": math.log(pairs[0][1]), "top_logprobs": top}],
-        "refusal": None,
-    }
+    return {"content": [{"token": pairs[0][0], "logprob": math.log(pairs[0][1]), "top_logprobs": top}], "refusal": None}
 
 
-def line(
-    number: str, *contents: Any, logprobs: Any = None, status: int = 200, error: Any = None
-) -> dict[str, Any]:
+def line(number: str, *contents: Any, logprobs: Any = None, status: int = 200, error: Any = None) -> dict[str, Any]:
     """A line as the documentation shows it."""
     choices = [
         {
@@ -53,10 +48,7 @@ def read(*records: dict[str, Any]) -> Any:
 def test_several_choices_are_votes() -> None:
     reading = read(line("r1", "wren", "wren", " robin\n", "wren"), line("r2", "robin"))
     assert candidates(reading) == [{"wren": 0.75, "robin": 0.25}, {"robin": 1}]
-    assert sources(reading) == [
-        {"wren": ["gpt-4o-mini"], "robin": ["gpt-4o-mini"]},
-        {"robin": ["gpt-4o-mini"]},
-    ]
+    assert sources(reading) == [{"wren": ["gpt-4o-mini"], "robin": ["gpt-4o-mini"]}, {"robin": ["gpt-4o-mini"]}]
     assert reading.cells["custom_id"].tolist() == ["r1", "r2"]
     assert reading.roles.id == "custom_id"
     assert noted(reading, "table of the rows is needed", "zip")
@@ -104,9 +96,7 @@ def test_failed_requests_leave_rows_open() -> None:
 
 def test_first_tokens_distinguish_labels() -> None:
     reading = read(
-        line(
-            "r1", "wren", logprobs=tops(("w", 0.5), (" w", 0.125), ("rob", 0.25), ("the", 0.05), (" ", 0.01))
-        ),
+        line("r1", "wren", logprobs=tops(("w", 0.5), (" w", 0.125), ("rob", 0.25), ("the", 0.05), (" ", 0.01))),
         line("r2", "robin", logprobs=tops(("rob", 0.75))),
     )
     assert candidates(reading)[0] == pytest.approx({"wren": 0.625, "robin": 0.25})
@@ -114,9 +104,7 @@ def test_first_tokens_distinguish_labels() -> None:
 
 
 def test_first_tokens_that_several_labels_have_are_not_read() -> None:
-    reading = read(
-        line("r1", "News", logprobs=tops(("New", 0.9))), line("r2", "New York", logprobs=tops(("New", 0.9)))
-    )
+    reading = read(line("r1", "News", logprobs=tops(("New", 0.9))), line("r2", "New York", logprobs=tops(("New", 0.9))))
     assert candidates(reading) == [{"News": 1}, {"New York": 1}]
     assert noted(reading, "not read", "several labels begin with 'New'", "'New York', 'News'")
     reading = read(line("r1", "cat", logprobs=tops(("Cat", 0.9))), line("r2", "dog"))
@@ -169,10 +157,7 @@ def test_answers_in_other_layouts_are_read() -> None:
     tool = line("r1", None)
     tool["response"]["body"]["choices"][0]["message"]["tool_calls"] = [call]
     output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": [{"text": "cat"}]}]
-    responses = {
-        "custom_id": "r2",
-        "response": {"status_code": 200, "body": {"model": "m", "output": output}},
-    }
+    responses = {"custom_id": "r2", "response": {"status_code": 200, "body": {"model": "m", "output": output}}}
     old_vllm = line("r3", "lynx")
     old_vllm["response"] = {"model": "m", "choices": old_vllm["response"]["body"]["choices"]}
     ranked = line("r4", '[{"label": "cat", "confidence": "high"}, {"label": "lynx", "confidence": "low"}]')
@@ -208,13 +193,7 @@ def test_truncated_answers_are_left_out() -> None:
 )  # fmt: skip
 def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any]) -> None:
     one = {"id": "a", "prompt": "which?", "content": " cat", "completion_probabilities": [first], "index": 0}
-    other = {
-        "id": "b",
-        "prompt": "this?",
-        "content": "dog",
-        "completion_probabilities": [],
-        "timings": {"ms": 3},
-    }
+    other = {"id": "b", "prompt": "this?", "content": "dog", "completion_probabilities": [], "timings": {"ms": 3}}
     reading = LLAMA_CPP.read([one, other])
     assert candidates(reading) == [{"cat": pytest.approx(0.75), "dog": pytest.approx(0.25)}, {"dog": 1}]
     assert list(reading.cells.columns) == ["id", "prompt", "candidates"]

@@ -40,16 +40,7 @@ from tests.plcore.tables.readers.tools.detector_tables import (
     originals,
     read_detections,
 )
-from tests.plcore.tables.writers.tables import (
-    LABELS,
-    MAY,
-    TEXTS,
-    candidates,
-    frame,
-    noted,
-    opens,
-    read_or_refuse,
-)
+from tests.plcore.tables.writers.tables import LABELS, MAY, TEXTS, candidates, frame, noted, opens, read_or_refuse
 from tests.plcore.tables.zips import WAV, make_zip
 
 SONG, TONE = (written(sound).getvalue() for sound in (calls(6.0, 8000), tone(880, 3.0)))
@@ -75,8 +66,7 @@ def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> Non
 
 def test_class_of_nothing_is_always_a_candidate_with_some_weight() -> None:
     sure, scaled = (
-        detections_reading([heard(0, "wren", score), heard(1, "robin", 0.5, 9.0)], "t")
-        for score in (1.0, 80.0)
+        detections_reading([heard(0, "wren", score), heard(1, "robin", 0.5, 9.0)], "t") for score in (1.0, 80.0)
     )
     assert candidates(sure) == [{"wren": 1, NOTHING: 0.01}, {"robin": 0.5, NOTHING: 0.5}]
     assert candidates(scaled) == [{"wren": 80, NOTHING: 0.8}, {"robin": 0.5, NOTHING: 79.5}]
@@ -120,23 +110,14 @@ def test_species_of_one_common_name_are_distinguished() -> None:
 
 
 def test_recordings_of_one_base_name_have_items_of_their_own() -> None:
-    rows = [
-        heard(0, "wren", file="x\\a.wav"),
-        heard(1, "wren", file="y/a.wav"),
-        heard(2, "wren", file="y/b.wav"),
-    ]
+    rows = [heard(0, "wren", file="x\\a.wav"), heard(1, "wren", file="y/a.wav"), heard(2, "wren", file="y/b.wav")]
     reading = detections_reading(rows, "t")
     assert reading.cells["item"].tolist() == ["x\\a.wav 0-3 s", "y/a.wav 0-3 s", "b.wav 0-3 s"]
     assert reading.suggest_roles().categories == ("recording",)
 
 
 def test_genus_of_two_species_is_a_group() -> None:
-    known = {
-        "Great tit": "Parus major",
-        "Japanese tit": "Parus minor",
-        "Blackbird": "Turdus merula",
-        "Apus": "Apus",
-    }
+    known = {"Great tit": "Parus major", "Japanese tit": "Parus minor", "Blackbird": "Turdus merula", "Apus": "Apus"}
     assert genera(known) == {"Parus": ("Great tit", "Japanese tit")}
     assert genera({"Parus": "Parus minor", "b": "Parus major"}) == {}
 
@@ -175,18 +156,12 @@ def test_kept_rows_are_read_back_and_anything_else_is_none() -> None:
     reading = read_detections(BIRDNET)
     cells = reading.cells["original_rows"].tolist()
     assert [kept["row"] for cell in cells for kept in read_original(cell)] == [1, 2, 3, 4]
-    assert columns_of(cells) == (
-        *("Start (s)", "End (s)", "Scientific name", "Common name", "Confidence", "File"),
-    )
+    assert columns_of(cells) == (*("Start (s)", "End (s)", "Scientific name", "Common name", "Confidence", "File"),)
     for odd in ("", "x", "1", "{}", "[1]", '[{"row": 1}]', "[" * 5000):
         assert read_original(odd) == []
 
 
-@given(
-    st.lists(
-        st.tuples(LABELS, st.floats(0, 1), st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=8
-    )
-)
+@given(st.lists(st.tuples(LABELS, st.floats(0, 1), st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=8))
 def test_no_row_is_lost_and_none_is_merged_over_stretches(rows: list[tuple[str, float, int, str]]) -> None:
     found = [heard(n, name, score, float(start), file) for n, (name, score, start, file) in enumerate(rows)]
     reading = detections_reading(found, "t")
@@ -207,10 +182,7 @@ def test_seconds_are_short_and_as_exact_as_microsecond(seconds: float) -> None:
 
 
 def test_items_are_called_as_in_table_that_has_them_and_other_tables_stay_as_they_are() -> None:
-    two, one = (
-        read_detections(BIRDNET).cells,
-        read_detections(BIRDNET.replace(b"C:\\rec\\b.wav", b"D:\\b.wav")).cells,
-    )
+    two, one = (read_detections(BIRDNET).cells, read_detections(BIRDNET.replace(b"C:\\rec\\b.wav", b"D:\\b.wav")).cells)
     assert named_beside(two, two)["item"].tolist() == two["item"].tolist()
     assert named_beside(one, two)["item"].tolist()[-1] == "D:\\b.wav 0-3 s"
     renamed = two.assign(item=["x", "y", "z"])
@@ -230,9 +202,7 @@ def test_each_table_has_one_layout(name: str) -> None:
     assert holds_detections(cells)
 
 
-@pytest.mark.parametrize(
-    "header", ["start,end,label", "task,worker,label", "file,label,score", "text,start,end"]
-)
+@pytest.mark.parametrize("header", ["start,end,label", "task,worker,label", "file,label,score", "text,start,end"])
 def test_other_tables_are_none(header: str) -> None:
     assert not holds_detections(read_cells(f"{header}\n1,2,3\n".encode()))
 
@@ -269,11 +239,7 @@ def test_raven_selection_may_name_several_species() -> None:
         b"3\t6\t9\ta.wav\tGreat Tit\tCoal Tit\tParus major_Marsh Tit\n"
     )
     pair = {"Great Tit", "Coal Tit"}
-    assert [set(found) - {NOTHING} for found in candidates(reading)] == [
-        pair,
-        {"Coal Tit"},
-        pair | {"Marsh Tit"},
-    ]
+    assert [set(found) - {NOTHING} for found in candidates(reading)] == [pair, {"Coal Tit"}, pair | {"Marsh Tit"}]
     assert [one["labels"] for one in originals(reading)[0]] == [["Great Tit", "Coal Tit"]]
     assert not any("more for a segment" in note for note in reading.notes)
 
@@ -350,9 +316,7 @@ def test_table_that_spreadsheet_wrote_with_decimal_commas_is_the_same_table() ->
 
 def test_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> None:
     with pytest.raises(TableError) as caught:
-        read_detections(
-            b"Start (s),End (s),Scientific name,Common name,Confidence,File\nx,3,P m,Tit,1,a.wav\n"
-        )
+        read_detections(b"Start (s),End (s),Scientific name,Common name,Confidence,File\nx,3,P m,Tit,1,a.wav\n")
     assert len(caught.value.problems) == 1
 
 
@@ -401,21 +365,12 @@ def test_track_is_reported_from_tables() -> None:
     assert looks_like_labels(b"0,5\t3,25\twren\r\n")
     assert looks_like_labels(b"0.5\t3.25\twren\n\\\t100.0\t2000.0\n")
     assert looks_like_labels(AUDACITY * 500)
-    for other in (
-        b"",
-        b"\n",
-        b"start\tend\tlabel\n0\t3\twren\n",
-        b"0\t1\t2\n3\t4\t5\n",
-        b"0,3,wren\n",
-        b"0\t3\n",
-    ):
+    for other in (b"", b"\n", b"start\tend\tlabel\n0\t3\twren\n", b"0\t1\t2\n3\t4\t5\n", b"0,3,wren\n", b"0\t3\n"):
         assert not looks_like_labels(other)
 
 
 def test_cells_of_track() -> None:
-    reading = read_labels(
-        b"0,5\t3.25\twren\n\n\\\t100.0\t2000.0\n4\t5\ta b\t0.5\n", "songs/a.BirdNET.results.txt"
-    )
+    reading = read_labels(b"0,5\t3.25\twren\n\n\\\t100.0\t2000.0\n4\t5\ta b\t0.5\n", "songs/a.BirdNET.results.txt")
     assert reading.cells.to_dict("records") == [
         {"Recording": "a", "Start (s)": "0.5", "End (s)": "3.25", "Label": "wren", "Score": ""},
         {"Recording": "a", "Start (s)": "4", "End (s)": "5", "Label": "a b", "Score": "0.5"},

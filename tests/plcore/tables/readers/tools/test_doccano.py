@@ -46,9 +46,7 @@ def test_signs_in_names_of_labels_join_nothing(labels: tuple[str, ...]) -> None:
 
 
 def csv_with_labels(lines: str, *names: str) -> bytes:
-    labels = [
-        {"id": k, "text": name, "suffix_key": "a", "background_color": "#f"} for k, name in enumerate(names)
-    ]
+    labels = [{"id": k, "text": name, "suffix_key": "a", "background_color": "#f"} for k, name in enumerate(names)]
     return make_zip({"all.csv": lines.encode(), "label_config.json": json.dumps(labels).encode()})
 
 
@@ -64,27 +62,15 @@ def test_list_of_labels_next_to_csv_names_all_classes() -> None:
 def test_list_of_labels_next_to_csv_tells_signs_in_names_from_those_between() -> None:
     lines = "id,text,label\n1,some words,C#\n2,more words,C##Java\n3,other words,C#C#\n4,last words,C\n"
     reading = read_table(csv_with_labels(lines, "C#", "C", "Java", "F#"))
-    assert weights(reading) == [
-        {"C#": None},
-        {"C#": None, "Java": None},
-        {"C": None, "C#": None},
-        {"C": None},
-    ]
+    assert weights(reading) == [{"C#": None}, {"C#": None, "Java": None}, {"C": None, "C#": None}, {"C": None}]
     lines = "id,text,label\n1,some words,a#b\n2,more words,a\n"
-    with pytest.raises(
-        TableError, match=r"Row 1 \(line 2\): The labels 'a#b' may be joined of them in several"
-    ):
+    with pytest.raises(TableError, match=r"Row 1 \(line 2\): The labels 'a#b' may be joined of them in several"):
         read_table(csv_with_labels(lines, "a", "b", "a#b"))
     with pytest.raises(TableError, match=r"Row 1 \(line 2\): The labels 'delay#urgent' are not in the list"):
         read_table(csv_with_labels(LINES, "delay", "thanks"))
 
 
-OLD = {
-    "id": 1,
-    "text": "a",
-    "meta": {},
-    "annotations": [{"id": 9, "label": 3, "user": 1}, {"label": 4, "user": 2}],
-}
+OLD = {"id": 1, "text": "a", "meta": {}, "annotations": [{"id": 9, "label": 3, "user": 1}, {"label": 4, "user": 2}]}
 CONFIG = [
     {"id": 3, "text": "pos", "suffix_key": "p", "background_color": "#fff"},
     {"id": 4, "text": "neg", "suffix_key": "n", "background_color": "#000"},
@@ -93,9 +79,7 @@ CONFIG = [
 
 
 def packed(lines: object, config: object = CONFIG) -> bytes:
-    return make_zip(
-        {"all.jsonl": json.dumps(lines).encode(), "label_config.json": json.dumps(config).encode()}
-    )
+    return make_zip({"all.jsonl": json.dumps(lines).encode(), "label_config.json": json.dumps(config).encode()})
 
 
 def test_list_of_labels_names_numbers_of_old_lines() -> None:

@@ -57,9 +57,7 @@ def votes(table: LabelTable) -> list[dict[str, int]]:
 
 @pytest.mark.parametrize("form", [",", "\t", "json"])
 @pytest.mark.parametrize("columns", NAMES, ids=lambda one: one[0])
-def test_answers_of_people_are_votes_on_items(
-    columns: tuple[str, str, str, str, dict[str, str]], form: str
-) -> None:
+def test_answers_of_people_are_votes_on_items(columns: tuple[str, str, str, str, dict[str, str]], form: str) -> None:
     table = read(written(lines(*columns), form))
     assert votes(table) == VOTES
     assert (table.roles.id, table.roles.text, table.roles.numbers) == (columns[1], columns[2], ())
@@ -106,17 +104,11 @@ TOOLS = {
 def test_experiments_are_votes_of_participants(tool: str, form: str) -> None:
     rows = lines(*TOOLS[tool])
     if tool == "jsPsych":
-        start = dict.fromkeys(rows[0], "") | {
-            "trial_type": "instructions",
-            "subject": "p1",
-            "stimulus": "Hello",
-        }
+        start = dict.fromkeys(rows[0], "") | {"trial_type": "instructions", "subject": "p1", "stimulus": "Hello"}
         rows = [start, *rows]
     if tool == "PsychoPy" and form == ",":
         rows = [one | {"": ""} for one in rows]  # every line ends with a comma
     table = read(written(rows, form))
     assert (votes(table), table.roles.id, table.roles.text) == (VOTES, "item", TOOLS[tool][2])
-    with pytest.raises(
-        TableError, match=f"an experiment of {tool}, but no column names several participants"
-    ):
+    with pytest.raises(TableError, match=f"an experiment of {tool}, but no column names several participants"):
         read(written([one for one in rows if "p1" in one.values()], form))

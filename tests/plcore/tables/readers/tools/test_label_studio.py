@@ -75,10 +75,7 @@ def test_annotations_are_votes_and_predictions_have_scores() -> None:
             {"result": [result("Negative")]},
         ]),
     )  # fmt: skip
-    assert candidates(reading) == [
-        {"Positive": 2, "Neutral": 1, "Negative": 1},
-        {"Positive": 0.25, "Negative": 1.5},
-    ]
+    assert candidates(reading) == [{"Positive": 2, "Neutral": 1, "Negative": 1}, {"Positive": 0.25, "Negative": 1.5}]
     assert sources(reading) == [
         {"Positive": ["10", "11"], "Neutral": ["12"], "Negative": ["12"]},
         {"Positive": ["one"], "Negative": ["two"]},
@@ -98,11 +95,7 @@ def test_people_are_known_by_their_addresses_too() -> None:
 
 
 def test_skipped_annotations_and_ground_truth() -> None:
-    one, two, three = (
-        task(1, result("a"), result("b")),
-        task(2, result("a")),
-        task(3, result("a", "b"), result("b")),
-    )
+    one, two, three = (task(1, result("a"), result("b")), task(2, result("a")), task(3, result("a", "b"), result("b")))
     one["annotations"][0]["was_cancelled"] = True
     two["annotations"][0]["ground_truth"] = True
     three["annotations"][0]["ground_truth"] = True
@@ -135,9 +128,7 @@ def test_nested_choices_are_places_in_tree_too() -> None:
 
 def test_question_answered_most_is_read() -> None:
     both = [result("a"), result("good", name="quality")]
-    reading = read(
-        task(1, both), task(2, [result("b")]), task(3, [result("b"), result("bad", "dark", name="quality")])
-    )
+    reading = read(task(1, both), task(2, [result("b")]), task(3, [result("b"), result("bad", "dark", name="quality")]))
     assert candidates(reading) == [{"a": 1}, {"b": 1}, {"b": 1}]
     assert reading.cells["quality"].tolist() == ['["good"]', "", '["bad", "dark"]']
     assert noted(reading, "'sentiment'", "'quality'", "kept as columns")
@@ -157,9 +148,7 @@ def test_boxes_and_choices_about_part_are_not_read() -> None:
     assert candidates(reading) == [{"b": 1}, {"a": 1}]
     assert noted(reading, "Results of type 'rectanglelabels', not read", "as choices are: 1.")
     assert noted(reading, "Results of type 'choices', not read", "as choices are: 1.")
-    with pytest.raises(
-        TableError, match=r"No task has a choice .* Results of type 'rectanglelabels'.*<Choices>"
-    ):
+    with pytest.raises(TableError, match=r"No task has a choice .* Results of type 'rectanglelabels'.*<Choices>"):
         read(task(1, [box]))
 
 
@@ -174,9 +163,7 @@ def test_addresses_are_text_and_nothing_is_fetched() -> None:
 
 
 def test_column_that_tells_label_is_not_feature() -> None:
-    reading = read(
-        *(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6))
-    )
+    reading = read(*(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6)))
     assert "answer" not in reading.roles.categories
     assert noted(reading, "'answer'", "give the answer away")
     assert reading.cells["place"].tolist() == ['["x", {"y": true}]'] * 6
@@ -328,9 +315,7 @@ def test_groups_are_unions_of_leaves(paths: list[tuple[str, ...]]) -> None:
     leaves = {path for path in paths if not any(len(o) > len(path) and o[: len(path)] == path for o in paths)}
     below = {path: {leaf for leaf in leaves if leaf[: len(path)] == path} for path in paths}
     assert all(len(tree.meaning[leaf]) == 1 for leaf in leaves)
-    assert len({tree.meaning[path] for path in leaves}) == len(leaves), (
-        "different leaves are different classes"
-    )
+    assert len({tree.meaning[path] for path in leaves}) == len(leaves), "different leaves are different classes"
     for path in paths:
         known = {tree.meaning[leaf][0] for leaf in below[path]}
         assert known <= set(tree.meaning[path])

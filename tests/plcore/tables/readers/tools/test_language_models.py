@@ -26,9 +26,7 @@ from tests.plcore.tables.writers.tables import (
 )
 
 
-def line(
-    number: Any, *pairs: tuple[str, float | None], model: str | None = "m", **others: Any
-) -> dict[str, Any]:
+def line(number: Any, *pairs: tuple[str, float | None], model: str | None = "m", **others: Any) -> dict[str, Any]:
     found = [{"label": name} if p is None else {"label": name, "p": p} for name, p in pairs]
     return {"id": number, "candidates": found, "model": model, **others}
 
@@ -58,10 +56,7 @@ def test_labels_without_probabilities_are_list() -> None:
 
 
 def test_other_names_of_weight() -> None:
-    records = [
-        {"id": 1, "candidates": [{"label": "a", name: 0.5}]}
-        for name in ("score", "probability", "confidence")
-    ]
+    records = [{"id": 1, "candidates": [{"label": "a", name: 0.5}]} for name in ("score", "probability", "confidence")]
     assert candidates(read(*({**one, "id": n} for n, one in enumerate(records)))) == [{"a": 0.5}] * 3
 
 
@@ -74,17 +69,13 @@ def test_several_models_about_one_row() -> None:
 
 
 def test_columns_of_line_that_is_not_ours_stay() -> None:
-    reading = read(
-        line(1, ("a", 1), label="x", source="y"), line(2, ("b", 1), label="z", source="y", data={"id": 3})
-    )
+    reading = read(line(1, ("a", 1), label="x", source="y"), line(2, ("b", 1), label="z", source="y", data={"id": 3}))
     assert reading.cells["label"].tolist() == ["x", "z"]
     assert reading.cells["source"].tolist() == ["y", "y"]
     assert reading.cells["id 2"].tolist() == ["", "3"]
 
 
-@pytest.mark.parametrize(
-    "record", [{}, {"candidates": ["a"]}, {"candidates": [{"p": 1}]}, {"candidates": "a|b"}, 3]
-)
+@pytest.mark.parametrize("record", [{}, {"candidates": ["a"]}, {"candidates": [{"p": 1}]}, {"candidates": "a|b"}, 3])
 def test_other_records_do_not_fit(record: Any) -> None:
     assert not MODEL_CANDIDATES.fits([record])
     assert not MODEL_CANDIDATES.fits([])
@@ -92,9 +83,7 @@ def test_other_records_do_not_fit(record: Any) -> None:
 
 def test_wrong_values_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
-        MODEL_CANDIDATES.read(
-            [line(1, ("a", -1)), line(2, ("", 1)), line([], ("a", 1)), line(4, ("a", "sure"))]
-        )  # type: ignore[arg-type]
+        MODEL_CANDIDATES.read([line(1, ("a", -1)), line(2, ("", 1)), line([], ("a", 1)), line(4, ("a", "sure"))])  # type: ignore[arg-type]
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
         "Row 1, column 'candidates[0].p': expected a probability, a number from 0 on, got -1.",
         "Row 2, column 'candidates[0].label': expected a label as text, got ''.",

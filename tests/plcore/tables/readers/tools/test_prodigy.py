@@ -29,14 +29,7 @@ from tests.plcore.tables.writers.tables import (
 def task(text: str, *accept: Any, answer: str | None = "accept", **others: Any) -> dict[str, Any]:
     """A task of the interface `choice` with three options."""
     options = [{"id": name, "text": f"the {name}"} for name in ("BANANA", "APPLE", "PEAR")]
-    return {
-        "text": text,
-        "options": options,
-        "accept": list(accept),
-        "answer": answer,
-        "_view_id": "choice",
-        **others,
-    }
+    return {"text": text, "options": options, "accept": list(accept), "answer": answer, "_view_id": "choice", **others}
 
 
 def binary(text: str, label: str, answer: str, **others: Any) -> dict[str, Any]:
@@ -98,17 +91,13 @@ def test_rejected_label_is_ruled_out() -> None:
 
 def test_numbered_options_are_known_by_their_texts() -> None:
     options = [{"id": 0, "text": "yes"}, {"id": 1, "text": "no"}]
-    assert candidates(read({"text": "a", "options": options, "accept": [1], "answer": "accept"})) == [
-        {"no": 1}
-    ]
+    assert candidates(read({"text": "a", "options": options, "accept": [1], "answer": "accept"})) == [{"no": 1}]
     alike = [{"id": 0, "text": "same"}, {"id": 1, "text": "same"}, {"id": 2, "image": "x.png"}]
     assert candidates(read({"image": "a", "options": alike})) == [["0", "1", "2"]]
 
 
 def test_meta_is_columns_and_ids_are_taken_from_there() -> None:
-    reading = read(
-        *(task(f"some text {n}", "PEAR", meta={"id": n, "text": "not this", "page": [n]}) for n in (1, 2))
-    )
+    reading = read(*(task(f"some text {n}", "PEAR", meta={"id": n, "text": "not this", "page": [n]}) for n in (1, 2)))
     assert reading.roles.id == "id"
     assert reading.cells["text"].tolist() == ["some text 1", "some text 2"]
     assert reading.cells["page"].tolist() == ["[1]", "[2]"]
@@ -221,12 +210,7 @@ def test_tasks_of_table_without_column_that_prodigy_shows_are_read_again(table: 
 
 def test_label_on_which_people_differ_stays_open_and_is_counted() -> None:
     def line(accepted: str) -> bytes:
-        task = {
-            "text": "a song",
-            "options": [{"id": "x"}, {"id": "y"}],
-            "accept": [accepted],
-            "answer": "accept",
-        }
+        task = {"text": "a song", "options": [{"id": "x"}, {"id": "y"}], "accept": [accepted], "answer": "accept"}
         return json.dumps({**task, "meta": {"id": "r1", "winnow_vector": '{"x": 1, "y": null}'}}).encode()
 
     for first, second in ("xy", "yx"):

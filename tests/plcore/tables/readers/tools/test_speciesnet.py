@@ -72,18 +72,13 @@ def test_picture_has_its_classes_as_candidates() -> None:
 def test_rank_is_group_of_species_below_it() -> None:
     """Ranks with the same classes are one group, named by the most specific rank."""
     reading = read_table(FILE)
-    assert reading.groups == {
-        "carnivora": ("coyote", "domestic cat", "grey wolf"),
-        "canis": ("coyote", "grey wolf"),
-    }
+    assert reading.groups == {"carnivora": ("coyote", "domestic cat", "grey wolf"), "canis": ("coyote", "grey wolf")}
 
 
 def test_prediction_animal_represents_every_animal_but_people() -> None:
     """The detector was more confident than the classifier: an annotator who finds any animal confirms it."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
-    found = said(
-        "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9
-    )
+    found = said("a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9)
     reading = read_table(json.dumps({"predictions": [found, said("b.jpg", {CAT: 0.5})]}).encode())
     assert set(candidates(reading)[0]) == {"grey wolf", "human", BLANK}
     assert originals(reading)[0][0]["labels"] == ["grey wolf", "domestic cat"]
@@ -136,9 +131,7 @@ def test_pictures_in_zip_are_found_though_their_base_names_are_the_same() -> Non
     assert len(set(table.media.images)) == 4
 
 
-NAMED = (
-    "filepath,prediction,prediction_score,top2,top2_score\na.jpg,fox,0.9,hare,0.05\nb.jpg,blank,0.8,fox,\n"
-)
+NAMED = "filepath,prediction,prediction_score,top2,top2_score\na.jpg,fox,0.9,hare,0.05\nb.jpg,blank,0.8,fox,\n"
 LISTED = (
     "filepath,prediction,prediction_score,classifications.classes,classifications.scores\n"
     "a.jpg,;;;;;;fox,0.9,\"[';;;;;;fox', ';;;;;;hare']\",\"[0.9, 0.05]\"\nb.jpg,;;;;;;blank,0.8,,\n"
@@ -165,8 +158,7 @@ def test_table_of_another_classifier_is_not_speciesnet_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "records",
-    [[], [{}], [{"filepath": "a"}], [{"filepath": 1, "prediction": CAT}], [{"predictions": 1}], [3]],
+    "records", [[], [{}], [{"filepath": "a"}], [{"filepath": 1, "prediction": CAT}], [{"predictions": 1}], [3]]
 )
 def test_other_records_do_not_fit(records: list[Any]) -> None:
     assert not SPECIESNET.fits(records)
@@ -183,9 +175,7 @@ def test_other_records_do_not_fit(records: list[Any]) -> None:
         (("filepath",), "", "a path"),
     ],
 )
-def test_odd_records_are_refused_with_row_place_and_fix(
-    path: tuple[Any, ...], value: Any, said_of_it: str
-) -> None:
+def test_odd_records_are_refused_with_row_place_and_fix(path: tuple[Any, ...], value: Any, said_of_it: str) -> None:
     with pytest.raises(TableError) as caught:
         SPECIESNET.read([{"predictions": [RECORDS[1], broken_at(RECORDS[0], path, value)]}])
     assert said_of_it in str(caught.value)

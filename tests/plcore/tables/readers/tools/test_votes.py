@@ -300,9 +300,7 @@ def test_votes_for_nothing_are_not_class() -> None:
     )
     reading = LONG_VOTES.read(votes)
     assert candidates(reading) == [{"wren": 1, "robin": 1}, ["robin", "wren"]]
-    assert noted(
-        reading, "Votes left out, as they say nan, NA, None", "if it is a class, give it another name"
-    )
+    assert noted(reading, "Votes left out, as they say nan, NA, None", "if it is a class, give it another name")
     assert noted(reading, "1 row has no label named")
 
 

@@ -64,10 +64,7 @@ def test_zero_can_mean_no_vote() -> None:
     found = label_matrix(old, classes=NAMES)
     assert candidates(found) == candidates(told)
     assert noted(found, "0 is read as no vote", "largest vote is the number of classes")
-    assert candidates(label_matrix(np.array([[1, 2], [2, 2]]), classes=NAMES)) == [
-        {"spam": 1, "eggs": 1},
-        {"eggs": 2},
-    ]
+    assert candidates(label_matrix(np.array([[1, 2], [2, 2]]), classes=NAMES)) == [{"spam": 1, "eggs": 1}, {"eggs": 2}]
     with pytest.raises(TableError, match="7 cannot mean"):
         label_matrix(L, abstain=7)
 
@@ -98,11 +95,7 @@ def test_wrong_matrices_are_refused(votes: Any, given: dict[str, Any], words: st
         label_matrix(votes, **given)
 
 
-@given(
-    arrays.arrays(
-        np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(-1, 3)
-    )
-)
+@given(arrays.arrays(np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(-1, 3)))
 def test_any_matrix_against_counting(votes: np.ndarray) -> None:
     names = ("n0", "n1", "n2", "n3")
     found = candidates(label_matrix(votes, classes=names, abstain=-1))
@@ -112,9 +105,7 @@ def test_any_matrix_against_counting(votes: np.ndarray) -> None:
 
 ANY = st.one_of(
     arrays.arrays(
-        np.float64,
-        st.sampled_from([(2, 2), (2,), (0, 1), (1, 0), ()]),
-        elements=st.floats(-2, 3) | st.just(np.nan),
+        np.float64, st.sampled_from([(2, 2), (2,), (0, 1), (1, 0), ()]), elements=st.floats(-2, 3) | st.just(np.nan)
     ),
     arrays.arrays(np.dtype("U2"), (2, 2)),
     arrays.arrays(np.bool_, (2, 2)),
@@ -157,9 +148,7 @@ def test_cleanlab_matrices_are_read() -> None:
         (GIVEN, PROBS[:, :2] / PROBS[:, :2].sum(axis=1, keepdims=True).clip(0.1), {}, "Row 2, column 'pred_probs'"),
     ],
 )  # fmt: skip
-def test_wrong_cleanlab_matrices_are_refused(
-    given: Any, probabilities: Any, more: dict[str, Any], words: str
-) -> None:
+def test_wrong_cleanlab_matrices_are_refused(given: Any, probabilities: Any, more: dict[str, Any], words: str) -> None:
     with pytest.raises(TableError, match=words):
         annotator_matrix(given, probabilities, **more)
 
@@ -191,10 +180,7 @@ def test_wrong_partial_votes_are_refused() -> None:
 def test_any_partial_votes_against_sets(data: st.DataObject) -> None:
     one = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
     sets = data.draw(st.lists(st.lists(one, min_size=1, max_size=3), min_size=1, max_size=3))
-    votes = [
-        [data.draw(st.integers(-1, len(own) - 1)) for own in sets]
-        for _ in range(data.draw(st.integers(1, 3)))
-    ]
+    votes = [[data.draw(st.integers(-1, len(own) - 1)) for own in sets] for _ in range(data.draw(st.integers(1, 3)))]
     votes.append([-1] * len(sets))
     found = candidates(partial_votes(np.array(votes), sets))
     every = sorted({label for own in sets for each in own for label in each})
@@ -226,10 +212,7 @@ def test_file_of_wrench() -> None:
 
 def test_records_and_rows_of_hub() -> None:
     records = list(FILE.values())
-    flat = [
-        {"text": one["data"]["text"], "label": one["label"], "weak_labels": one["weak_labels"]}
-        for one in records
-    ]
+    flat = [{"text": one["data"]["text"], "label": one["label"], "weak_labels": one["weak_labels"]} for one in records]
     for form in (records, flat):
         assert WRENCH.fits(form)
         assert candidates(WRENCH.read(form)) == candidates(WRENCH.read([FILE]))
@@ -237,9 +220,7 @@ def test_records_and_rows_of_hub() -> None:
 
 
 def test_features_are_columns_of_numbers() -> None:
-    records = [
-        {"label": n, "weak_labels": [n, -1], "data": {"feature": [n, 0.5], "tags": ["x"]}} for n in (0, 1)
-    ]
+    records = [{"label": n, "weak_labels": [n, -1], "data": {"feature": [n, 0.5], "tags": ["x"]}} for n in (0, 1)]
     reading = WRENCH.read(records)
     assert reading.roles.numbers == ("feature 1", "feature 2")
     assert reading.cells["tags"].tolist() == ['["x"]', '["x"]']
@@ -259,9 +240,7 @@ def test_wrong_records_are_refused() -> None:
         "Row 1, column 'weak_labels[1]': expected a class number, -1 where there is none, got 'a'.",
         "Row 2, column 'label': expected a class number, -1 where there is none, got -2.",
     ]
-    with pytest.raises(
-        TableError, match="Row 2, column 'weak_labels': expected 2 votes as in the first row, got 1"
-    ):
+    with pytest.raises(TableError, match="Row 2, column 'weak_labels': expected 2 votes as in the first row, got 1"):
         WRENCH.read([{"weak_labels": [1, 0]}, {"weak_labels": [1]}])
     with pytest.raises(TableError, match="There are no rows"):
         WRENCH.read([])
@@ -297,9 +276,7 @@ def test_other_tables_do_not_fit(text: str) -> None:
 
 
 def test_wrong_cells_are_refused() -> None:
-    with pytest.raises(
-        TableError, match="Row 2, column 'lf_a': expected a class number, -1 for none, got 'x'"
-    ):
+    with pytest.raises(TableError, match="Row 2, column 'lf_a': expected a class number, -1 for none, got 'x'"):
         LABEL_MATRIX.read(read_cells(b"lf_a,lf_b\n-1,1\nx,1\n"))
     with pytest.raises(TableError, match="No column is called lf_"):
         LABEL_MATRIX.read(read_cells(b"a,b\n-1,1\n"))

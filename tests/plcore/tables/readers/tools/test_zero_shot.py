@@ -11,38 +11,18 @@ from hypothesis import strategies as st
 from plcore import TableError, read_cells
 from plcore.tables.readers.tools.language_models import LONG_SCORES
 from plcore.tables.readers.tools.plain_records import ZERO_SHOT
-from tests.plcore.tables.writers.tables import (
-    HOSTILE,
-    LABELS,
-    TEXTS,
-    WEIGHTS,
-    candidates,
-    frame,
-    noted,
-    read_or_refuse,
-)
+from tests.plcore.tables.writers.tables import HOSTILE, LABELS, TEXTS, WEIGHTS, candidates, frame, noted, read_or_refuse
 
 PIPELINE = [
-    {
-        "sequence": "I have a problem with my phone",
-        "labels": ["urgent", "phone", "tablet"],
-        "scores": [0.5, 0.25, 0.0],
-    },
-    {
-        "sequence": "The tablet is all right today",
-        "labels": ["tablet", "phone", "urgent"],
-        "scores": [0.9, 0.07, 0.03],
-    },
+    {"sequence": "I have a problem with my phone", "labels": ["urgent", "phone", "tablet"], "scores": [0.5, 0.25, 0.0]},
+    {"sequence": "The tablet is all right today", "labels": ["tablet", "phone", "urgent"], "scores": [0.9, 0.07, 0.03]},
 ]
 
 
 def test_pipeline_records_are_read() -> None:
     assert ZERO_SHOT.fits(PIPELINE)
     reading = ZERO_SHOT.read(PIPELINE)
-    assert candidates(reading) == [
-        {"urgent": 0.5, "phone": 0.25},
-        {"tablet": 0.9, "phone": 0.07, "urgent": 0.03},
-    ]
+    assert candidates(reading) == [{"urgent": 0.5, "phone": 0.25}, {"tablet": 0.9, "phone": 0.07, "urgent": 0.03}]
     assert noted(reading, "1 label with the weight 0")
     assert reading.roles.text == "sequence"
     assert reading.roles.id is None
@@ -57,9 +37,7 @@ def test_other_records_do_not_fit(records: list[Any]) -> None:
 
 def test_wrong_records_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
-        ZERO_SHOT.read(
-            [PIPELINE[0], {"labels": ["a"], "scores": []}, {"labels": ["a"], "scores": [float("nan")]}]
-        )
+        ZERO_SHOT.read([PIPELINE[0], {"labels": ["a"], "scores": []}, {"labels": ["a"], "scores": [float("nan")]}])
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
         "Row 2, column 'scores': expected a score for each label (1), got 0.",
         "Row 3, column 'scores[0]': expected a score, a number from 0 on, got nan.",
@@ -125,11 +103,7 @@ def test_wrong_cells_are_refused_with_their_rows() -> None:
 
 @given(SETS)
 def test_any_labels_and_scores_in_long_form(sets: list[dict[str, float]]) -> None:
-    rows = [
-        {"id": n, "label": name, "score": repr(score)}
-        for n, one in enumerate(sets)
-        for name, score in one.items()
-    ]
+    rows = [{"id": n, "label": name, "score": repr(score)} for n, one in enumerate(sets) for name, score in one.items()]
     assert candidates(LONG_SCORES.read(double(rows))) == [*sets, {"x": 1, "y": 2}]
 
 
@@ -140,9 +114,7 @@ def double(rows: list[dict[str, Any]]) -> Any:
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> None:
-    read_or_refuse(
-        LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
-    )
+    read_or_refuse(LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows]))
 
 
 def test_score_without_a_label_is_refused() -> None:
