@@ -328,15 +328,16 @@ def _check_text(cells: pd.DataFrame) -> None:
     finder = Finder(None)
     types = zip(cells.columns, cells.dtypes, strict=True)
     other = [name for name, kind in types if not isinstance(kind, pd.StringDtype)]
-    if not other:
-        other += [str(name) for name, column in cells.items() if column.isna().any()]
-    if other:
-        raise TypeError(f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames.")
-    for name, series in cells.items():
+    for name, series in cells.items() if not other else ():
         column = pa.array(series.array, pa.large_string())
+        if column.null_count:
+            other = [str(name)]
+            break
         if has_sign(column, b"\0"):
             for row in first_rows(pc.match_substring(column, "\0")):
                 finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
         let_go()
+    if other:
+        raise TypeError(f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames.")
     if problems or finder.problems:
         raise table_error([*problems, *finder.problems])

@@ -140,13 +140,13 @@ def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str |
     Most of these rows must also have the same label cells, unless the column's name is unambiguous.
     """
     first = cells.iloc[:_FIRST_ROWS]
-    said = first[[*_names(labels.columns)]]
-    same_labels = said.eq(said.shift()).all(axis=1).to_numpy() & (said.shape[1] > 0)
     for name in names:
         own = first[name].str.strip()
         shared = (own.eq(own.shift()) & own.ne("")).to_numpy()
         if not shared.any() or shared.mean() < _SHARED or own.nunique() < 2:
             continue
+        said = first[[*_names(labels.columns)]]
+        same_labels = said.eq(said.shift()).all(axis=1).to_numpy() & (said.shape[1] > 0)
         if key_of(name) in _SURE_SOURCES or same_labels[shared].mean() > 0.5:
             return name
     return None
@@ -351,10 +351,12 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
         return []
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
     n_lists = lists.nunique()
+    if not 2 < n_lists <= len(lists) / 2:
+        return []
     found = []
     for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
-        if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(set(zip(lists, own, strict=True))):
+        if own.nunique() == n_lists == len(set(zip(lists, own, strict=True))):
             found.append(column.name)
     return found
 
@@ -374,7 +376,7 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     if typed or (roles.form == "json" and roles.candidates is not None):
         return none
     columns = [*roles.annotators, *roles.choices]
-    found = {name for column in columns for name in MISSING if (cells[column] == name).any()}
+    found = {cell for column in columns for cell in cells[column].unique()}.intersection(MISSING)
     if roles.candidates is not None:  # column names are always names
         found |= given.labels & set(MISSING)
     if found and roles.candidates is not None:

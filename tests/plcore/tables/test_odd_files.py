@@ -1,26 +1,43 @@
-"""Every odd file is read correctly, refused or doubted, with a message."""
+"""Every odd file is read correctly, refused or doubted, with a message; stored and streamed, it is the same."""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from plcore.tables import LabelTable, TableError, find_doubts, read_table, shape_name, shaped
-from plcore.tables.readers.reading import TableReading
+from plcore import Roles
+from plcore.tables import (
+    LabelTable,
+    TableError,
+    TableReading,
+    find_doubts,
+    read_stored,
+    read_table,
+    shape_name,
+    shaped,
+    store_reading,
+)
+from plcore.tables.text import stream
 from tests.plcore.tables.odd_entry import Odd
 from tests.plcore.tables.odd_files import ODD_FILES
+from tests.plcore.tables.readers.cases import same_reading
+from tests.plcore.tables.readers.test_streaming import BLOCKS, compared
 
 _OF_NO_HARM = {"unused"}
 
 
-def taken(odd: Odd) -> tuple[TableReading, LabelTable]:
-    """The table as the import reads it, in the shape that it offers first."""
-    reading = read_table(odd.data, odd.file)
+def taken(reading: TableReading, roles: Roles) -> tuple[TableReading, LabelTable]:
+    """The reading and its table as the import makes them, in the shape that it offers first.
+
+    roles : those that the reading suggests
+    """
     if shape_name(reading) is not None:
         reading = shaped(reading)
-    return reading, LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+        roles = reading.suggest_roles()
+    return reading, LabelTable.from_cells(reading.cells, roles, reading.files)
 
 
 def candidates(table: LabelTable, row: int) -> dict[str, float]:
@@ -31,21 +48,48 @@ def candidates(table: LabelTable, row: int) -> dict[str, float]:
     return {table.classes[k]: float(weights[row, k]) for k in np.flatnonzero(weights[row])}
 
 
-def test_every_odd_file_is_read_refused_or_doubted_as_expected(subtests: pytest.Subtests) -> None:
-    for odd in ODD_FILES:
+def test_every_odd_file_is_read_refused_or_doubted_as_expected(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for number, odd in enumerate(ODD_FILES):
         with subtests.test(odd.name):
-            check_odd(odd)
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            try:
+                reading = read_table(odd.data, odd.file)
+            except TableError as error:
+                check_refused(odd, error)
+                assert streamed(odd) == 0, "what is refused is refused there"
+            else:
+                roles = reading.suggest_roles()
+                store_reading(reading, folder)
+                same_reading(read_stored(folder), reading, roles)
+                streamed(odd, reading, roles)
+                check_odd(odd, reading, roles)
 
 
-def check_odd(odd: Odd) -> None:
+def streamed(odd: Odd, *read: TableReading | Roles) -> int:
+    """At how many sizes of blocks the file is plain. At these, streaming must equal what was read."""
+    n_plain = 0
+    for block in BLOCKS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stream, "_BLOCK", block)
+            n_plain += compared(odd.data, *read)
+    return n_plain
+
+
+def check_refused(odd: Odd, error: TableError) -> None:
+    said = str(error)
+    assert odd.rows is None, said
+    assert [word for word in odd.refused if word not in said] == [], said
+    assert all(problem.message and problem.fix for problem in error.problems)
+
+
+def check_odd(odd: Odd, reading: TableReading, roles: Roles) -> None:
     if odd.rows is None:
         with pytest.raises(TableError) as caught:
-            taken(odd)
-        said = str(caught.value)
-        assert [word for word in odd.refused if word not in said] == [], said
-        assert all(problem.message and problem.fix for problem in caught.value.problems)
+            taken(reading, roles)
+        check_refused(odd, caught.value)
         return
-    reading, table = taken(odd)
+    reading, table = taken(reading, roles)
     for row, wanted in enumerate(odd.rows):
         found = candidates(table, row)
         if isinstance(wanted, dict) and table.candidate_weights is not None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
-from plcore import LabelTable
+from plcore import LabelTable, Roles
 from plcore.tables import TableError, TableReading, read_table, shape_name, shaped
 from plcore.tables.writers.disambiguated import Disambiguated
 
@@ -33,6 +35,22 @@ def refused(data: bytes) -> str:
 def table_of(reading: TableReading) -> LabelTable:
     """The table of a reading under the roles that it suggests."""
     return LabelTable.from_cells(reading.cells, reading.suggest_roles())
+
+
+def same_reading(found: TableReading, wanted: TableReading, roles: Roles | None = None) -> None:
+    """Check that both have the same cells, notes, arrays and roles. roles : those suggested by `wanted`, if known"""
+    pd.testing.assert_frame_equal(found.cells, wanted.cells, check_column_type=False)
+    assert found.cells.dtypes.tolist() == wanted.cells.dtypes.tolist()
+    assert found.cells.index.name == wanted.cells.index.name
+    assert (found.format, found.roles, found.notes) == (wanted.format, wanted.roles, wanted.notes)
+    assert found.groups == wanted.groups
+    assert found.suggest_roles() == (roles or wanted.suggest_roles())
+    assert found.arrays.keys() == wanted.arrays.keys()
+    for name, array in wanted.arrays.items():
+        stored = found.arrays[name]
+        assert sp.issparse(stored) == sp.issparse(array)
+        dense = [one.toarray() if sp.issparse(one) else one for one in (stored, array)]
+        np.testing.assert_array_equal(*dense)
 
 
 def weights(reading: TableReading) -> list[dict[str, float | None]]:

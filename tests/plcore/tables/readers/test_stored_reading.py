@@ -17,36 +17,12 @@ from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.parquet import EmbeddedFiles
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.roles.roles import Roles
-from tests.plcore.tables.odd_files import ODD_FILES
 from tests.plcore.tables.zips import make_zip, picture
 
 
 def again(reading: TableReading, folder: Path) -> TableReading:
     store_reading(reading, folder)
     return read_stored(folder)
-
-
-def test_every_odd_file_round_trips_through_a_stored_reading(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for number, odd in enumerate(odd for odd in ODD_FILES if odd.rows):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with subtests.test(odd.name):
-            check_comes_back(read_table(odd.data, odd.file), folder)
-
-
-def check_comes_back(first: TableReading, folder: Path) -> None:
-    second = again(first, folder)
-    pd.testing.assert_frame_equal(second.cells, first.cells, check_column_type=False)
-    assert second.cells.dtypes.tolist() == first.cells.dtypes.tolist()
-    assert (second.format, second.roles, second.notes) == (first.format, first.roles, first.notes)
-    assert second.groups == first.groups
-    assert second.suggest_roles() == first.suggest_roles()
-    assert second.arrays.keys() == first.arrays.keys()
-    for name, array in first.arrays.items():
-        stored = second.arrays[name]
-        assert sp.issparse(stored) == sp.issparse(array)
-        dense = [one.toarray() if sp.issparse(one) else one for one in (stored, array)]
-        np.testing.assert_array_equal(*dense)
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))

@@ -12,21 +12,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plcore.tables import TableError, read_stored, read_table, store_plain_csv
+from plcore import Roles
+from plcore.tables import TableError, TableReading, read_stored, read_table, store_plain_csv
 from plcore.tables.text import stream
 from plcore.tables.text.arrow import to_csv_bytes
-from tests.plcore.tables.odd_files import ODD_FILES
+from tests.plcore.tables.readers.cases import same_reading
 from tests.plcore.tables.text.test_csv import CSV_LIKE, frames
 
+BLOCKS = (16, 1 << 20)
+"""Bytes that are read at once."""
 
-@pytest.fixture(params=[16, 1 << 20])
+
+@pytest.fixture(params=BLOCKS)
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(stream, "_BLOCK", request.param)
     return int(request.param)
 
 
-def compared(data: bytes, name: str = "table.csv") -> bool:
-    """Return whether the file was plain; if so, compare streaming with the full reader."""
+def compared(data: bytes, wanted: TableReading | None = None, roles: Roles | None = None) -> bool:
+    """Return whether the file was plain; if so, compare streaming with the full reader, whose reading may be given."""
     with TemporaryDirectory() as folder:
         file, out = Path(folder) / "file", Path(folder) / "out"
         out.mkdir()
@@ -34,22 +38,11 @@ def compared(data: bytes, name: str = "table.csv") -> bool:
         if not store_plain_csv(file, out):
             assert list(out.iterdir()) == [], "nothing is left"
             return False
-        found, wanted = read_stored(out), read_table(data, name)
-        pd.testing.assert_frame_equal(found.cells, wanted.cells, check_column_type=False)
-        assert found.cells.index.name == wanted.cells.index.name
-        assert (found.format, found.roles, found.notes) == (wanted.format, wanted.roles, wanted.notes)
-        assert found.suggest_roles() == wanted.suggest_roles()
+        same_reading(read_stored(out), wanted or read_table(data, "table.csv"), roles)
         return True
 
 
-def test_every_odd_file_is_streamed_alike_or_left_to_the_full_reader(block: int, subtests: pytest.Subtests) -> None:
-    for odd in ODD_FILES:
-        with subtests.test(odd.name):
-            if compared(odd.data, odd.file):
-                assert odd.rows is not None or read_table(odd.data, odd.file).cells.size
-
-
-@given(CSV_LIKE, st.sampled_from([16, 1 << 20]))
+@given(CSV_LIKE, st.sampled_from(BLOCKS))
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4', 16)
 @example(b'a,b\n"1","x"\n"2","y"', 16)
 @example(b"a,b\r\n1,2\r\n3,4\r\n", 5)
