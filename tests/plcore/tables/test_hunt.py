@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.tables import LabelTable, TableError, find_doubts, read_cells, read_table, shaped, suggest_roles
+from plcore.tables import LabelTable, TableError, describe, find_doubts, read_cells, read_table, shaped, suggest_roles
+from tests.plcore.tables.test_wording import check_words
 
 CASES = Path(__file__).with_name("cases") / "hunt"
 
@@ -526,9 +527,12 @@ def test_every_file_has_one_expected_reading() -> None:
 
 
 def read(name: str) -> tuple[LabelTable, set[str]]:
-    """The table of a file with every role guessed, and the doubts about it."""
+    """The table of a file with every role guessed, and the doubts about the whole file."""
     reading = shaped(read_table(CASES / name))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
+    check_words(
+        [str(describe(table, reading.format)), *reading.notes, *(words for ask in reading.asks for words in ask[1:])]
+    )
     return table, {ask[0] for ask in reading.asks}
 
 
@@ -549,10 +553,12 @@ def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted) -> None:
         with pytest.raises(TableError) as caught:
             read(hunted.name)
         assert hunted.told in str(caught.value)
+        check_words([str(caught.value)])
         return
     table, asks = read(hunted.name)
     roles = table.roles
     doubts = find_doubts(table)
+    check_words(map(str, doubts))
     assert asks | {doubt.name for doubt in doubts if doubt.stops} == hunted.stops
     if hunted.stops:
         return

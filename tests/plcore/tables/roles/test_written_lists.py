@@ -30,7 +30,7 @@ def test_other_calls_are_not_lists(cell: str) -> None:
 
 
 LONG = 90_000
-"""Number of characters at which a quadratic pattern would take hours, if a few hundred cells are this long."""
+"""Number of characters at which a quadratic pattern would take a quarter of an hour for 30 cells."""
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ LONG = 90_000
     ids=lambda cell: f"{cell[:8]!r}...{cell[-8:]!r}",
 )
 def test_long_hostile_cells_are_parsed_in_linear_time(cell: str) -> None:
-    assert [read_cell(cell + "," * k) for k in range(200)] == [None] * 200
+    assert [read_cell(cell + "," * k) for k in range(30)] == [None] * 30

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -24,7 +25,9 @@ from plcore.tables.writers.disambiguated import Disambiguated, silent
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 """Any character that a file can hold."""
 
-NAMED = MAY.filter(lambda one: forbidden_in_name(one) is None)
+NAMED = st.characters(
+    exclude_categories=["Cs"], exclude_characters="".join(filter(forbidden_in_name, map(chr, range(0x3000))))
+)
 """Any character that the name of a class can hold."""
 
 LABELS = st.text(NAMED, min_size=1, max_size=6).filter(lambda text: text == text.strip())
@@ -96,51 +99,6 @@ def opens(reading: TableReading) -> LabelTable:
     return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))
 
 
-@st.composite
-def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bool = True) -> Disambiguated:
-    """A small table of any labels, any candidates, any weights, and any answers that name labels."""
-    n_rows = draw(st.integers(1, 4))
-    classes = tuple(draw(st.lists(LABELS, min_size=2, max_size=4, unique=True)))
-    bits = st.lists(st.booleans(), min_size=len(classes), max_size=len(classes)).filter(any)
-    before = np.array([draw(bits) for _ in range(n_rows)])
-    after = np.array(
-        [
-            keep & some if (keep & some).any() else keep
-            for keep, some in zip(before, map(np.array, [draw(bits) for _ in before]), strict=True)
-        ]
-    )
-    weights = None
-    if draw(st.booleans()) if weighted is None else weighted:
-        weights = np.array([[draw(WEIGHTS) if bit else 0.0 for bit in row] for row in before])
-    names = draw(st.lists(st.text("abcé1", min_size=1, max_size=4), min_size=n_rows, max_size=n_rows, unique=True))
-    answers = []
-    for place in range(draw(st.integers(0, 4)) if answered else 0):
-        labels = draw(st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True))
-        answers.append(
-            {
-                "row": draw(st.integers(0, n_rows - 1)),
-                "person": draw(st.sampled_from(["ann", "bob"])),
-                "kind": "is" if len(labels) == 1 else "among",
-                "labels": labels,
-                "at": f"2026-01-01T00:00:{place:02d}+00:00",
-                "seconds": draw(st.none() | st.floats(0, 100)),
-                "model_version": draw(st.none() | st.just("v1")),
-            }
-        )
-    return Disambiguated(
-        ids=np.array(names, dtype=object),
-        cells=pd.DataFrame({"text": pd.Series([draw(TEXTS) for _ in names], dtype="str")}),
-        classes=classes,
-        candidates_before=before,
-        candidates_after=after,
-        weights=weights,
-        label=np.full(n_rows, -1),
-        source=np.array([""] * n_rows, dtype=object),
-        probability=np.full(n_rows, np.nan),
-        answers=answers,
-    )
-
-
 def is_label(text: str) -> bool:
     """Whether it may be the name of a class: labels in cells are put into this form when they are read."""
     clean = as_labels(pa.array([text], pa.large_string()))[0].as_py()
@@ -164,31 +122,84 @@ CLASS_NAMES = (
 
 
 @st.composite
+def disambiguated(
+    draw: st.DrawFn,
+    *,
+    names: st.SearchStrategy[Sequence[str]] = st.lists(LABELS, min_size=2, max_size=4, unique=True),  # noqa: B008
+    weighted: bool | None = None,
+    answered: bool = True,
+) -> Disambiguated:
+    """A small table of classes with any of these names, any candidates, any weights, and any answers that name
+    labels."""
+    n_rows = draw(st.integers(1, 4))
+    classes = tuple(draw(names))
+    before, some = (sets(draw, n_rows, len(classes)) for _ in range(2))
+    after = before & some
+    after[~after.any(axis=1)] = before[~after.any(axis=1)]
+    weights = None
+    if draw(st.booleans()) if weighted is None else weighted:
+        weights = before * np.reshape(draw(lists_of(WEIGHTS, before.size)), before.shape)
+    answers = []
+    for place in range(draw(st.integers(0, 4)) if answered else 0):
+        labels = draw(st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True))
+        answers.append(
+            {
+                "row": draw(st.integers(0, n_rows - 1)),
+                "person": draw(st.sampled_from(["ann", "bob"])),
+                "kind": "is" if len(labels) == 1 else "among",
+                "labels": labels,
+                "at": f"2026-01-01T00:00:{place:02d}+00:00",
+                "seconds": draw(st.none() | st.floats(0, 100)),
+                "model_version": draw(st.none() | st.just("v1")),
+            }
+        )
+    return Disambiguated(
+        ids=np.array(draw(lists_of(st.text("abcé1", min_size=1, max_size=4), n_rows, unique=True)), dtype=object),
+        cells=pd.DataFrame({"text": draw(lists_of(TEXTS, n_rows))}, dtype="str"),
+        classes=classes,
+        candidates_before=before,
+        candidates_after=after,
+        weights=weights,
+        label=np.full(n_rows, -1),
+        source=np.array([""] * n_rows, dtype=object),
+        probability=np.full(n_rows, np.nan),
+        answers=answers,
+    )
+
+
+def lists_of(each: st.SearchStrategy[Any], size: int, **more: bool) -> st.SearchStrategy[list[Any]]:
+    return st.lists(each, min_size=size, max_size=size, **more)
+
+
+def sets(draw: st.DrawFn, n_rows: int, n_classes: int) -> npt.NDArray[np.bool_]:
+    """(n_rows, n_classes) at least one class in every row."""
+    numbers = draw(lists_of(st.integers(1, 2**n_classes - 1), n_rows))
+    return (np.array(numbers)[:, None] >> np.arange(n_classes) & 1).astype(bool)
+
+
+@st.composite
 def decided(draw: st.DrawFn) -> Disambiguated:
     """A table of any labels, sets, weights and answers, with labels of any source; rows by id or by number."""
-    table = draw(disambiguated())
-    classes = draw(CLASS_NAMES.filter(lambda names: len(names) >= len(table.classes)))[: len(table.classes)]
-    names = dict(zip(table.classes, classes, strict=True))
+    table = draw(disambiguated(names=CLASS_NAMES))
     n = len(table.ids)
     table.candidates_before[-1] = table.candidates_after[-1] = True  # every class occurs: one alone is refused
     if table.weights is not None:
-        table.weights[-1] = draw(st.lists(WEIGHTS, min_size=len(classes), max_size=len(classes)))
-    sources = st.sampled_from(["given", "person", "necessary", "model", "truth", "open"])
-    source = draw(st.lists(sources, min_size=n, max_size=n))
+        table.weights[-1] = draw(lists_of(WEIGHTS, len(table.classes)))
+    source = draw(lists_of(st.sampled_from(["given", "person", "necessary", "model", "truth", "open"]), n))
     label = [
         -1 if name == "open" else draw(st.sampled_from(np.flatnonzero(row).tolist()))
         for name, row in zip(source, table.candidates_after, strict=True)
     ]
     share = [np.nan if name == "open" else draw(st.floats(0, 1)) for name in source]
-    answers = [{**one, "labels": [names[label] for label in one["labels"]]} for one in table.answers]
+    answers = table.answers
     if draw(st.booleans()):
         skip = {"person": "cy", "kind": "skip", "labels": [], "at": "2026-01-02", "seconds": 2.5, "model_version": None}
-        answers.append({"row": 0, **skip})
+        answers = [*answers, {"row": 0, **skip}]
     numbered = draw(st.booleans())
     ids = np.array([str(row + 1) for row in range(n)], dtype=object) if numbered else table.ids
     cells = table.cells if numbered else table.cells.assign(name=pd.Series([f" {name}" for name in ids], dtype="str"))
     return replace(
-        table, ids=ids, cells=cells, classes=classes, label=np.array(label), probability=np.array(share),
+        table, ids=ids, cells=cells, label=np.array(label), probability=np.array(share),
         source=np.array(source, dtype=object), answers=answers, model_version=draw(st.none() | st.just("3")),
     )  # fmt: skip
 

@@ -273,9 +273,9 @@ def test_labels_given_as_lists_stay_lists() -> None:
 @given(vector_tables(), st.integers(1, 4))
 def test_pieces_make_up_the_whole(table: LabelVectorTable, size: int) -> None:
     pieces = list(table.pieces(size))
-    whole = table.wide()
-    assert [row for piece in pieces for row in piece.wide().to_numpy().tolist()] == whole.to_numpy().tolist()
-    assert all(piece.wide().columns.equals(whole.columns) for piece in pieces)
+    whole, parts = table.wide(), [piece.wide() for piece in pieces]
+    assert [row for part in parts for row in part.to_numpy().tolist()] == whole.to_numpy().tolist()
+    assert all(part.columns.equals(whole.columns) for part in parts)
     assert [name for piece in pieces for name in piece.found.ids] == list(table.found.ids)
 
 

@@ -11,13 +11,13 @@ from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorExport
 from plcore.loop.label_vectors.export import SOURCES
 from plcore.tables.writers.disambiguated import LabelVectorTable
-from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS
+from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS, lists_of
 
 
 @st.composite
 def vector_tables(draw: st.DrawFn) -> LabelVectorTable:
     """Rows with ids or numbers; labels of any text, in columns or in lists; cells of any value."""
-    labels = draw(CLASS_NAMES.filter(lambda names: not {"text", "name"} & set(names)))
+    labels = draw(CLASS_NAMES.filter({"text", "name"}.isdisjoint))
     n = draw(st.integers(1, 4))
     values = np.array(draw(rows_of(n, len(labels), st.sampled_from([-1, 0, 1]))), dtype=np.int8)
     values[-1] = np.arange(len(labels)) % 2  # every label is named
@@ -35,7 +35,7 @@ def vector_tables(draw: st.DrawFn) -> LabelVectorTable:
 
 
 def rows_of(n: int, width: int, each: st.SearchStrategy) -> st.SearchStrategy:
-    return st.lists(st.lists(each, min_size=width, max_size=width), min_size=n, max_size=n)
+    return lists_of(lists_of(each, width), n)
 
 
 def origins_of(sources: npt.ArrayLike) -> npt.NDArray[np.int8]:

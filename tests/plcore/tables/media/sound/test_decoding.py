@@ -229,15 +229,15 @@ def test_decompression_bomb_costs_only_the_requested_segment(
     decoded = []
     read = soundfile.SoundFile.read
     monkeypatch.setattr(soundfile.SoundFile, "read", lambda self, *a, **k: decoded.append(a[0]) or read(self, *a, **k))
-    silence = written(np.zeros(1200 * rate), rate, container, subtype)
-    assert len(silence.getvalue()) < 1_300_000
-    assert not read_segment(silence, 1000, 1003)[0].any()
+    silence = written(np.zeros(300 * rate), rate, container, subtype)
+    assert len(silence.getvalue()) < 325_000
+    assert not read_segment(silence, 250, 253)[0].any()
     assert sum(decoded) <= 3 * rate + 2304
     assert max(decoded) <= 2**16
     if container == "FLAC":
         hours = flac_saying(silence, rate=200)
-        assert sound_facts(hours).seconds == 48_000
-        assert len(read_segment(hours, 40_000, 40_010)[0]) == 2000
+        assert sound_facts(hours).seconds == 12_000
+        assert len(read_segment(hours, 10_000, 10_010)[0]) == 2000
 
 
 def test_segment_too_long_for_memory_is_refused() -> None:
