@@ -150,8 +150,10 @@ class Disambiguated:
             return self  # without a second copy of all candidates
         return self._part(rows, _chosen(self.answers, rows))
 
-    def pieces(self, size: int = PIECE_ROWS) -> Iterator[Disambiguated]:
-        """Yield all rows, `size` at a time; no array is copied. The answers of a piece are in the order of its rows."""
+    def pieces(self, size: int | None = None) -> Iterator[Disambiguated]:
+        """Yield all rows, `size` at a time (None: `PIECE_ROWS`); no array is copied. The answers of a piece are in the
+        order of its rows."""
+        size = size or PIECE_ROWS
         given = self.answers_by_row()
         for start in range(0, len(self.ids), size):
             stop = min(start + size, len(self.ids))

@@ -94,8 +94,10 @@ def original_columns(table: Disambiguated) -> tuple[str, ...]:
     return columns_of(table.cells[ORIGINAL_ROWS]) if ORIGINAL_ROWS in table.cells.columns else ()
 
 
-def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list[VerifiedRow]]:
-    """Yield all rows of the file in order, `size` at a time. Rows that were added later come after the others."""
+def original_rows(table: Disambiguated, size: int | None = None) -> Iterator[list[VerifiedRow]]:
+    """Yield all rows of the file in order, `size` at a time (None: `PIECE_ROWS`). Rows that were added later come after
+    the others."""
+    size = size or PIECE_ROWS
     if ORIGINAL_ROWS not in table.cells.columns:
         return
     column, said = table.cells[ORIGINAL_ROWS], verdicts(table)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from plcore import LabelTable
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, read_detections
 from tests.plcore.tables.writers.tables import opens
 
 AT = "2026-05-01T10:20:30.5+00:00"
+
+
+@lru_cache(64)
+def _read(data: bytes) -> LabelTable:
+    return opens(read_detections(data))
 
 
 def answered(
@@ -25,7 +32,7 @@ def answered(
     renamed : {class: its present name}
     columns : cells that all rows have in addition to
     """
-    table, renamed = opens(read_detections(data)), renamed or {}
+    table, renamed = _read(data), renamed or {}
     classes = tuple(renamed.get(name, name) for name in table.classes)
     after, source = table.candidates.copy(), np.full(table.n_rows, "open", dtype=object)
     given: list[dict[str, Any]] = []

@@ -20,6 +20,8 @@ from plcore import LabelTable, TableError
 from plcore.arrays.words import forbidden_in_name
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.roles.cells import as_labels
+from plcore.tables.writers import disambiguated as disambiguated_module
+from plcore.tables.writers import npz, parquet, verdicts
 from plcore.tables.writers.disambiguated import Disambiguated, silent
 
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -60,6 +62,12 @@ def ends_when_listener_raises(write: Callable[..., object], *given: object) -> N
 
     with pytest.raises(InterruptedError):
         write(*given, stop)
+
+
+def in_small_pieces(patch: pytest.MonkeyPatch) -> None:
+    """Write 800 rows at once."""
+    for module in (disambiguated_module, npz, parquet, verdicts):
+        patch.setattr(module, "PIECE_ROWS", 800)
 
 
 def noted(reading: TableReading, *words: str) -> bool:

@@ -34,13 +34,24 @@ def read(table: Disambiguated) -> pd.DataFrame:
 
 
 @given(decided())
-def test_labels_are_written_with_their_confidence(table: Disambiguated) -> None:
+def test_labels_are_written_with_their_confidence_and_deciding_answer(table: Disambiguated) -> None:
     cells = read(table)
     assert cells["winnow_label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
     assert cells["winnow_source"].tolist() == table.source.tolist()
     for cell, share in zip(cells["winnow_confidence"], table.probability, strict=True):
         assert (cell == "") == bool(np.isnan(share))
         assert cell == "" or float(cell) == pytest.approx(share, abs=5e-5)
+    for row in range(len(table.ids)):
+        given_here = [answer for answer in table.answers if answer["row"] == row and answer["kind"] != "skip"]
+        told = cells[["winnow_annotator", "winnow_answered_at", "winnow_seconds"]].iloc[row].tolist()
+        if not given_here:
+            assert told == ["", "", ""]
+            continue
+        last = given_here[-1]
+        assert told[:2] == [last["person"], last["at"]]
+        assert (float(told[2]) if told[2] else None) == last["seconds"]
+    versions = [table.model_version or "" if source == "model" else "" for source in table.source]
+    assert cells["winnow_model_version"].tolist() == versions
 
 
 @given(decided(), st.sampled_from(ADDED), TEXTS)
@@ -54,22 +65,6 @@ def test_original_cells_round_trip_exactly(table: Disambiguated, name: str, text
     found = cells.iloc[:, : len(names)]
     assert found.to_numpy().tolist() == again.cells.to_numpy().tolist()
     assert len(set(cells.columns)) == cells.shape[1]
-
-
-@given(decided())
-def test_deciding_answer_is_exported(table: Disambiguated) -> None:
-    cells = read(table)
-    for row in range(len(table.ids)):
-        given_here = [answer for answer in table.answers if answer["row"] == row and answer["kind"] != "skip"]
-        told = cells[["winnow_annotator", "winnow_answered_at", "winnow_seconds"]].iloc[row].tolist()
-        if not given_here:
-            assert told == ["", "", ""]
-            continue
-        last = given_here[-1]
-        assert told[:2] == [last["person"], last["at"]]
-        assert (float(told[2]) if told[2] else None) == last["seconds"]
-    versions = ["v7" if source == "model" else "" for source in table.source]
-    assert read(replace(table, model_version="v7"))["winnow_model_version"].tolist() == versions
 
 
 def test_columns_are_ordered_and_only_written_if_needed() -> None:

@@ -14,7 +14,7 @@ from tests.plcore.tables.writers.tables import TEXTS, decided, disambiguated, fr
 
 
 @given(disambiguated())
-def test_candidates_of_a_row_are_listed(table: Disambiguated) -> None:
+def test_candidates_and_answers_of_a_row_are_listed(table: Disambiguated) -> None:
     for row, (before, after) in enumerate(zip(table.weighted(before=True), table.weighted(), strict=True)):
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
@@ -25,10 +25,6 @@ def test_candidates_of_a_row_are_listed(table: Disambiguated) -> None:
             assert set(before.values()) == {None}
         else:
             assert sum(before.values()) == np.float64(table.weights[row].sum()) or len(before) > 1
-
-
-@given(disambiguated())
-def test_answers_by_row_keep_their_order(table: Disambiguated) -> None:
     found = table.answers_by_row()
     assert sorted(found) == sorted({answer["row"] for answer in table.answers})
     for row, answers in found.items():
@@ -49,8 +45,10 @@ def test_labels_have_probabilities() -> None:
     assert replace(table, weights=ones * 0.5).weighted(before=True)[0] == {"a": 0.5, "b": 0.5}
 
 
-@given(decided(), st.data())
-def test_selected_rows_keep_their_answers(table: Disambiguated, data: st.DataObject) -> None:
+@given(decided(), st.integers(1, 5), st.data())
+def test_selected_rows_keep_their_answers_and_pieces_contain_all_rows(
+    table: Disambiguated, size: int, data: st.DataObject
+) -> None:
     order = data.draw(st.permutations(range(len(table.ids))))
     rows = np.array(order[: data.draw(st.integers(0, len(order)))], dtype=np.int64)
     found = table.chosen(rows)
@@ -61,6 +59,7 @@ def test_selected_rows_keep_their_answers(table: Disambiguated, data: st.DataObj
     assert [found.label_name(row) for row in range(len(rows))] == [table.label_name(row) for row in rows]
     back = [{**answer, "row": rows[answer["row"]]} for answer in found.answers]
     assert back == [answer for answer in table.answers if answer["row"] in rows]
+    check_pieces(table, size)
 
 
 def test_selecting_all_rows_makes_no_copy() -> None:
@@ -72,8 +71,8 @@ def test_selecting_all_rows_makes_no_copy() -> None:
     assert np.shares_memory(first.weights, table.weights)
 
 
-@given(decided(), st.integers(1, 5))
-def test_pieces_contain_all_rows_in_order(table: Disambiguated, size: int) -> None:
+def check_pieces(table: Disambiguated, size: int) -> None:
+    """Pieces of so many rows contain all rows in order."""
     pieces = list(table.pieces(size))
     assert [len(piece.ids) for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
     assert [name for piece in pieces for name in piece.ids] == table.ids.tolist()

@@ -40,7 +40,7 @@ def interface() -> Any:
         return importlib.import_module("label_studio_sdk.label_interface").LabelInterface
 
 
-def written(table: Disambiguated) -> list[dict[str, object]]:
+def written(table: Disambiguated) -> list[dict[str, Any]]:
     return json.loads("".join(label_studio_tasks(table)))
 
 
@@ -57,7 +57,9 @@ def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Dis
 
 @given(disambiguated())
 def test_answers_round_trip(table: Disambiguated) -> None:
-    reading = LABEL_STUDIO.read(written(table))
+    tasks = written(table)
+    check_tasks(tasks, table)
+    reading = LABEL_STUDIO.read(tasks)
     people = [{} for _ in table.ids]
     for answer in table.answers:
         for label in answer["labels"]:
@@ -75,10 +77,9 @@ def test_first_label_of_a_person_is_not_read_as_a_voter() -> None:
     assert not any(sources(older))
 
 
-@given(disambiguated())
-def test_tasks_meet_the_checks_of_the_label_studio_import(table: Disambiguated) -> None:
-    """The checks are in `tasks/serializers.py` and `LabelInterface.validate_prediction`."""
-    for task in written(table):
+def check_tasks(tasks: list[dict[str, Any]], table: Disambiguated) -> None:
+    """The checks of Label Studio's import: `tasks/serializers.py` and `LabelInterface.validate_prediction`."""
+    for task in tasks:
         for annotation in task["annotations"]:
             assert "completed_by" not in annotation, "it would have to be a member"
             assert annotation["ground_truth"] is False, "True where it is left out"

@@ -28,7 +28,7 @@ from plcore.tables.writers.writing import FILE_FORMATS
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, R_FORM, RAVEN
 from tests.plcore.tables.readers.tools.test_speciesnet import FILE
 from tests.plcore.tables.writers.answered import answered
-from tests.plcore.tables.writers.tables import ends_when_listener_raises, small_table, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, in_small_pieces, small_table, written
 
 
 def test_formats_have_unique_names_texts_and_endings() -> None:
@@ -59,17 +59,18 @@ def test_format_is_offered_only_for_its_own_tables(data: bytes, wanted: list[str
 
 @cache
 def long_table(of: str) -> Disambiguated:
-    """5,000 rows of sounds, or of images."""
+    """2,000 rows of sounds, or of images."""
     head, row = {
         "sounds": (BIRDNET.decode().splitlines()[0], "{0},{1},Parus major,Great tit,0.5,a.wav"),
         "images": ("File,RelativePath,DateTime,DeleteFlag,Species", "{0}.jpg,x,2024-05-01,false,{2}"),
     }[of]
-    rows = [row.format(place, place + 3, "fox" if place % 2 else "hare") for place in range(5_000)]
+    rows = [row.format(place, place + 3, "fox" if place % 2 else "hare") for place in range(2_000)]
     return answered("\n".join([head, *rows]).encode())
 
 
 @pytest.mark.parametrize("name", NATURE_FORMATS)
-def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str) -> None:
+def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_small_pieces(monkeypatch)
     table, told = long_table("images" if name == "timelapse" else "sounds"), []
     written(NATURE_FORMATS[name].write, table, told.append)
     assert told == sorted(told)

@@ -28,10 +28,6 @@ from tests.plcore.tables.writers.tables import decided, same_candidates, small_t
 __all__ = ["datasets"]
 
 
-def rows_of(table: Disambiguated) -> list[dict[str, Any]]:
-    return pa.parquet.read_table(pa.BufferReader(written(write_parquet, table))).to_pylist()
-
-
 def test_datasets_opens_the_file_with_its_features(datasets: Any, tmp_path: Path) -> None:
     path = tmp_path / "birds.parquet"
     path.write_bytes(written(write_parquet, small_table()))
@@ -74,8 +70,10 @@ def test_any_labels_and_cells_round_trip_through_datasets(
 
 
 @given(decided())
-def test_added_columns_are_neither_features_nor_truth(table: Disambiguated) -> None:
-    reading = read_table(written(write_parquet, table), "any.parquet")
+def test_answers_and_weights_are_in_their_rows_and_no_features_or_truth(table: Disambiguated) -> None:
+    data = written(write_parquet, table)
+    check_answers_and_weights(pa.parquet.read_table(pa.BufferReader(data)).to_pylist(), table)
+    reading = read_table(data, "any.parquet")
     roles = reading.suggest_roles()
     added = [name for name in reading.cells if name.startswith("winnow_") or name in ("label", "label_name")]
     assert {column for _, column in roles.used()} & {*added} <= {roles.candidates, roles.id}
@@ -84,9 +82,8 @@ def test_added_columns_are_neither_features_nor_truth(table: Disambiguated) -> N
     assert reading.cells["winnow_source"].tolist() == table.source.tolist()
 
 
-@given(decided())
-def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
-    rows = rows_of(table)
+def check_answers_and_weights(rows: list[dict[str, Any]], table: Disambiguated) -> None:
+    """Every answer and weight is in its row."""
     answers = [{"row": number, **answer} for number, row in enumerate(rows) for answer in row["winnow_answers"]]
     expected = [{("annotator" if k == "person" else k): v for k, v in one.items()} for one in table.answers]
     assert answers == sorted(expected, key=lambda one: one["row"])

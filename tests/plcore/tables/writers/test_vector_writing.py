@@ -22,7 +22,7 @@ from plcore.tables.readers.hugging_face import read_features
 from plcore.tables.readers.registry import joined
 from plcore.tables.readers.tools.argilla_prodigy import ARGILLA_NESTED, PRODIGY, prodigy_vectors
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
-from plcore.tables.writers.disambiguated import CELLS_AT_ONCE, PIECE_ROWS, LabelVectorTable
+from plcore.tables.writers.disambiguated import CELLS_AT_ONCE, PIECE_ROWS, LabelVectorTable, VectorCells
 from plcore.tables.writers.label_studio import label_studio_vectors
 from plcore.tables.writers.label_vectors import (
     VECTOR_FORMATS,
@@ -34,10 +34,10 @@ from plcore.tables.writers.label_vectors import (
 from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.records import argilla_records
 from plcore.tables.writers.writing import format_of
-from tests.plcore.tables.writers.tables import ends_when_listener_raises, noted, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, in_small_pieces, noted, written
 from tests.plcore.tables.writers.vectors import small_vectors, vector_tables
 
-LARGE = small_vectors(4_500)
+LARGE = small_vectors(1_800)
 
 
 def named(table: LabelVectorTable, own: str) -> str:
@@ -45,13 +45,10 @@ def named(table: LabelVectorTable, own: str) -> str:
 
 
 @given(vector_tables())
-def test_long_csv_has_one_line_per_cell(table: LabelVectorTable) -> None:
-    lines = read_cells(written(write_long_csv, table))
-    assert lines.to_dict("list") == table.found.long().to_dict("list")
-
-
-@given(vector_tables())
-def test_json_and_parquet_list_all_known_labels(table: LabelVectorTable) -> None:
+def test_all_known_labels_are_in_long_csv_json_parquet_and_arrays(table: LabelVectorTable) -> None:
+    cells = read_cells(written(write_long_csv, table))
+    assert cells.to_dict("list") == table.found.long().to_dict("list")
+    check_lists(table)
     wanted = [row["cells"] for row in table.lists()]
     lines = [json.loads(line) for line in written(write_vector_lines, table).decode().split("\n")[:-1]]
     known = [pd.DataFrame(line["winnow_cells"], dtype=object).to_dict("records") for line in lines]
@@ -61,6 +58,7 @@ def test_json_and_parquet_list_all_known_labels(table: LabelVectorTable) -> None
     labels = list(table.found.labels)
     assert features.sets == {"winnow_labels": labels, "winnow_not_labels": labels}
     assert pa.parquet.read_table(data)["winnow_cells"].to_pylist() == wanted
+    check_arrays(arrays_of(table), table.found)
 
 
 def test_probabilities_have_column_for_each_label() -> None:
@@ -179,7 +177,8 @@ def test_columns_of_equal_names_are_renamed() -> None:
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_formats_are_found_by_name_with_progress_and_stop(name: str) -> None:
+def test_formats_are_found_by_name_with_progress_and_stop(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_small_pieces(monkeypatch)
     each = VECTOR_FORMATS[name]
     assert each.name == name
     assert each.about.endswith(".")
@@ -187,7 +186,7 @@ def test_formats_are_found_by_name_with_progress_and_stop(name: str) -> None:
     told: list[int] = []
     data = written(each.write, LARGE, told.append)
     assert told == sorted(told)
-    assert told[-1] == 4_500
+    assert told[-1] == 1_800
     assert len(told) >= 3 or name in ("labelstudio-config", "votes"), "which hold no row of it"
     assert data == written(each.write, LARGE), "the same table is the same bytes"
     ends_when_listener_raises(each.write, LARGE, io.BytesIO())
@@ -270,21 +269,19 @@ def test_labels_given_as_lists_stay_lists() -> None:
     assert wide["before_sea"].tolist() == ["1", "", ""]
 
 
-@given(vector_tables(), st.integers(1, 4))
-def test_pieces_make_up_the_whole(table: LabelVectorTable, size: int) -> None:
+@given(vector_tables(), st.integers(1, 4), st.data())
+def test_pieces_make_up_the_whole_and_selected_rows_are_written(
+    table: LabelVectorTable, size: int, data: st.DataObject
+) -> None:
     pieces = list(table.pieces(size))
     whole, parts = table.wide(), [piece.wide() for piece in pieces]
     assert [row for part in parts for row in part.to_numpy().tolist()] == whole.to_numpy().tolist()
     assert all(part.columns.equals(whole.columns) for part in parts)
     assert [name for piece in pieces for name in piece.found.ids] == list(table.found.ids)
-
-
-@given(vector_tables(), st.data())
-def test_selected_rows_are_written(table: LabelVectorTable, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.original))))
     rows = np.array(order[: data.draw(st.integers(1, len(order)))])
     found = table.chosen(rows)
-    assert found.wide().to_numpy().tolist() == table.wide().iloc[rows].to_numpy().tolist()
+    assert found.wide().to_numpy().tolist() == whole.iloc[rows].to_numpy().tolist()
     assert list(found.found.ids) == [table.found.ids[row] for row in rows]
     assert found.lists() == [table.lists()[row] for row in rows]
 
@@ -301,8 +298,8 @@ def test_selecting_all_rows_makes_no_copy_and_pieces_are_bounded() -> None:
     assert len(list(replace(table, found=wide).pieces())) == 3
 
 
-@given(vector_tables())
-def test_lists_hold_yes_no_and_known_labels(table: LabelVectorTable) -> None:
+def check_lists(table: LabelVectorTable) -> None:
+    """Lists hold the labels that are right, those that are not, and what is known of each."""
     found = table.found
     for row, lists in enumerate(table.lists()):
         assert {*lists["labels"]} == {n for n, value in zip(found.labels, found.cells[row], strict=True) if value == 1}
@@ -328,9 +325,7 @@ def arrays_of(table: LabelVectorTable) -> dict[str, Any]:
         return dict(file)
 
 
-@given(vector_tables())
-def test_every_vector_array_is_read_by_numpy(table: LabelVectorTable) -> None:
-    found, given_out = arrays_of(table), table.found
+def check_arrays(found: dict[str, Any], given_out: VectorCells) -> None:
     assert found["winnow_id"].tolist() == list(given_out.ids)
     assert found["winnow_classes"].tolist() == list(given_out.labels)
     assert (found["winnow_values"] == given_out.cells).all()

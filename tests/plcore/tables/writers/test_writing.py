@@ -15,9 +15,9 @@ import pytest
 from plcore import LabelTable, read_cells
 from plcore.tables import read_table, shape_name, shaped
 from plcore.tables.writers.writing import FILE_FORMATS, format_of
-from tests.plcore.tables.writers.tables import ends_when_listener_raises, small_table, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, in_small_pieces, small_table, written
 
-LARGE = small_table(4_500)
+LARGE = small_table(1_800)
 CONFIG = "labelstudio-config"
 """The only format that holds no rows: a labelling interface."""
 
@@ -65,7 +65,8 @@ class Counted(io.RawIOBase):
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str) -> None:
+def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_small_pieces(monkeypatch)
     told: list[int] = []
     whole = len(written(FILE_FORMATS[name].write, LARGE, told.append))
     assert told == sorted(told)
