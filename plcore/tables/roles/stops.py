@@ -238,12 +238,10 @@ def _second_header(table: LabelTable) -> Iterator[Odd]:
 def _sum_row(table: LabelTable) -> Iterator[Odd]:
     roles = table.roles
     cells = table.cells
-    last = cells.iloc[-1]
     looked = [roles.id, roles.candidates, str(cells.columns[0])]
     for column in dict.fromkeys(name for name in looked if name is not None and name in cells.columns):
-        word = str(last[column]).strip()
-        before = cells[column].iloc[:-1].str.strip()
-        if word.rstrip(":").lower() in _SUMS and not bool((before == word).any()):
+        word = str(cells[column].iloc[-1]).strip()
+        if word.rstrip(":").lower() in _SUMS and not bool((cells[column].iloc[:-1].str.strip() == word).any()):
             message = (
                 f"The last row says {quoted(word)} in column {quoted(column)}: read here as an item, but it may sum up "
                 "the rows."

@@ -1,4 +1,4 @@
-"""Real data: the candidate sets of birdsong survive every way to write them as CSV."""
+"""Real data: candidate sets of birdsong, every fifth, survive every way to write them as CSV."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.public_data
 @pytest.fixture(scope="module")
 def birdsong(data_folder: Path) -> dict[str, np.ndarray]:
     with np.load(data_folder / "birdsong.npz") as data:
-        return {name: data[name] for name in data.files}
+        return {name: data[name][::5] for name in data.files}
 
 
 def frame_of(birdsong: dict[str, np.ndarray]) -> pd.DataFrame:
@@ -53,12 +53,12 @@ def test_candidates_round_trip_in_three_forms(write, birdsong: dict[str, np.ndar
     path = tmp_path / "birdsong.csv"
     frame.to_csv(path, index=False)
     table = LabelTable.read_csv(path)  # with guessed roles
-    assert table.n_rows == 4998
+    assert table.n_rows == 1000
     assert table.classes == tuple(str(place) for place in range(13))
     np.testing.assert_array_equal(table.candidates, birdsong["S"].astype(bool))
     np.testing.assert_array_equal(table.truth, birdsong["y"])
     np.testing.assert_array_equal(table.numbers.astype(np.float32), birdsong["X"])
-    assert table.ids[-1] == "syllable 4997"
+    assert table.ids[-1] == "syllable 999"
     assert len(table.roles.numbers) == 38
     assert to_csv_bytes(table.cells) == path.read_bytes()  # no character of the file was lost
     table.write(tmp_path / "birdsong.parquet")

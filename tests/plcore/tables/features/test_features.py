@@ -95,8 +95,10 @@ def test_features_do_not_depend_on_the_block_size(width: int, layout: str, monke
             assert np.array_equal(features.transform(data, chosen), wanted[rows])
 
 
-@pytest.mark.parametrize("n_kinds", [4, 1100])
-def test_columns_of_all_kinds_are_concatenated_at_any_block_size(n_kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("n_kinds", "at_once"), [(4, 1), (4, 64), (1100, 64)])
+def test_columns_of_all_kinds_are_concatenated_at_any_block_size(
+    n_kinds: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(n_kinds)
     kinds = [*map(str, range(n_kinds)), "", *rng.integers(n_kinds, size=99).astype(str).tolist()]
     data = table({"w": rng.random(len(kinds)).astype(str).tolist()}, kinds)
@@ -107,14 +109,13 @@ def test_columns_of_all_kinds_are_concatenated_at_any_block_size(n_kinds: int, m
     whole = data.features().fit(data, rows).transform(data, rows)
     assert sp.issparse(whole) == (n_kinds > 1024)
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
-    for at_once in (1, 64):
-        monkeypatch.setattr("plcore.tables.features.matrix._ROWS_AT_ONCE", at_once)
-        features = data.features().fit(data, rows)
-        found = features.transform(data, rows)
-        assert sp.issparse(found) == sp.issparse(whole)
-        assert found.shape == (len(rows), features.n_features_) == (len(rows), n_kinds + 4)
-        assert not (found != whole).sum()
-        assert features.transform(data, rows[:0]).shape == (0, n_kinds + 4)
+    monkeypatch.setattr("plcore.tables.features.matrix._ROWS_AT_ONCE", at_once)
+    features = data.features().fit(data, rows)
+    found = features.transform(data, rows)
+    assert sp.issparse(found) == sp.issparse(whole)
+    assert found.shape == (len(rows), features.n_features_) == (len(rows), n_kinds + 4)
+    assert not (found != whole).sum()
+    assert features.transform(data, rows[:0]).shape == (0, n_kinds + 4)
 
 
 def test_many_categories_use_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
