@@ -97,10 +97,12 @@ def test_only_rows_of_selected_items_are_written() -> None:
     assert replace(none, answers=[]).answers == []
 
 
-@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=4), st.data())
-def test_any_names_round_trip(rows: list[tuple[str, str]], data: st.DataObject) -> None:
-    always = {"Start (s)": "0", "End (s)": "3", "Scientific name": "", "Confidence": ".5"}
-    table = frame(*({**always, "Common name": name, "File": f"x{path}"} for name, path in rows))
+@given(st.lists(st.tuples(LABELS, LABELS, st.floats(0, 1)), min_size=1, max_size=4), st.data())
+def test_any_names_paths_and_scores_round_trip(rows: list[tuple[str, str, float]], data: st.DataObject) -> None:
+    always = {"Start (s)": "0", "End (s)": "3", "Scientific name": ""}
+    table = frame(
+        *({**always, "Common name": name, "Confidence": score, "File": f"x{path}"} for name, path, score in rows)
+    )
     file = to_csv_bytes(table)
     label = data.draw(st.sampled_from(answered(file).classes))
     text = written(write_detections, answered(file, {0: (label,)})).decode()

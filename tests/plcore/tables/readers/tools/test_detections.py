@@ -27,7 +27,6 @@ from plcore.tables.readers.tools.sound_detectors import (
     looks_like_labels,
     read_labels,
 )
-from plcore.tables.text.arrow import to_csv_bytes
 from tests.plcore.tables.media.sound.recordings import calls, tone, written
 from tests.plcore.tables.readers.tools.detector_tables import (
     AUDACITY,
@@ -323,27 +322,6 @@ def test_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> N
 def test_scores_may_be_missing() -> None:
     data = BIRDNET.replace(b"0.8125", b"NA").replace(b"0.125", b"").replace(", früh".encode(), b"")
     assert candidates(read_detections(data))[0] == {"Great tit": 0.0001, "Coal tit": 0.0001, NOTHING: 1}
-
-
-@given(st.lists(st.tuples(LABELS, LABELS, st.floats(0, 1)), min_size=1, max_size=4))
-def test_any_labels_and_paths_that_csv_can_hold(rows: list[tuple[str, str, float]]) -> None:
-    table = frame(
-        *(
-            {
-                "Start (s)": "0",
-                "End (s)": "3",
-                "Scientific name": "",
-                "Common name": name,
-                "Confidence": score,
-                "File": f"x{path}",
-            }
-            for name, path, score in rows
-        )
-    )
-    reading = read_detections(to_csv_bytes(table))
-    kept = sorted((one["row"], one["cells"]) for cell in originals(reading) for one in cell)
-    assert [cells for _, cells in kept] == table.to_dict("records")
-    assert len(kept) == len(rows)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
