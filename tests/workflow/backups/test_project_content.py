@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ from workflow.backups.manifest import CONTENT, BackupError, DamagedError
 from workflow.backups.one_project import bring_in, take_along
 from workflow.backups.project_content import look, read_content
 from workflow.exporting.snapshots import make_snapshot
+from workflow.files import limited
 from workflow.people import goals, team
 from workflow.projects import managing
 from workflow.saving import NotSaved
@@ -267,6 +269,11 @@ def test_file_without_later_columns_is_imported(file: Path, elsewhere: Seat, tmp
 
 @pytest.mark.slow
 def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(_job: str, given: dict[str, Any], folder: Path, *_: object) -> SimpleNamespace:
+        """Look into the file in this process."""
+        return SimpleNamespace(result=look(given, folder, lambda _share: None))
+
+    monkeypatch.setattr(limited, "ask", ask)
     for fault, said in (
         (KeyError("x"), BackupError),
         (TypeError("x"), BackupError),
