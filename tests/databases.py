@@ -1,8 +1,8 @@
 """Homes on SQLite and on PostgreSQL, for a folder's conftest to import.
 
 A test with such a fixture runs on SQLite. In the files of `ON_BOTH` it runs twice, and the one on PostgreSQL is marked
-`postgres`. A test of one database is marked `on_sqlite` or `on_postgres`; a folder of such tests has its own `backend`
-fixture in its conftest.
+`postgres`. A single test is marked `on_both`, `on_sqlite` or `on_postgres`; a folder of tests of one database has its
+own `backend` fixture in its conftest.
 """
 
 from __future__ import annotations
@@ -35,20 +35,12 @@ BOTH = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
 
 ON_BOTH = (
     "tests/db/",
-    "tests/workflow/answering/test_turn.py",
-    "tests/workflow/models/test_leases.py",
-    "tests/workflow/backups/test_making.py",
-    "tests/workflow/backups/test_one_project.py",
-    "tests/workflow/answering/test_answering.py",
     "tests/workflow/test_double_presses.py",
-    "tests/workflow/test_kinds_contract.py",
     "tests/workflow/test_no_nul.py",
-    "tests/workflow/test_saving.py",
-    "tests/workflow/answering/test_undoing.py",
     "tests/workflow/projects/test_finding_projects.py",
 )
-"""The paths of tests that could behave differently on the two databases: SQL, locks, transactions, every use case
-once."""
+"""The paths of files all of whose tests could behave differently on the two databases. Elsewhere a single test is
+marked `on_both`: SQL, locks, transactions, every use case once."""
 
 on_sqlite = pytest.mark.parametrize("backend", BOTH[:1], indirect=True)
 on_postgres = pytest.mark.parametrize("backend", BOTH[1:], indirect=True)
@@ -68,7 +60,7 @@ def choose_backends(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that uses the fixture `backend` of this module by the databases it runs on."""
     marked = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("backend", ())
-    if not fixtures or fixtures[-1].func.__module__ != __name__ or "backend" in marked:
+    if not fixtures or fixtures[-1].func.__module__ != __name__ or any("backend" in names for names in marked):
         return
     path = metafunc.definition.nodeid.partition("::")[0]
     metafunc.parametrize("backend", BOTH if path.startswith(ON_BOTH) else BOTH[:1], indirect=True)

@@ -138,13 +138,25 @@ def take_a_question_each(home: Home, project: int, people: Sequence[int]) -> Non
 def work_together(home: Home, project: int, people: Sequence[int]) -> list[Press]:
     """Let all of them answer at once, one thread each."""
     take_a_question_each(home, project, people)
-    return _work_in_threads(home, project, people)
+    return _work_in_threads([Seat(home, person, project) for person in people])
 
 
-def _work_in_threads(home: Home, project: int, people: Sequence[int]) -> list[Press]:
-    with ThreadPoolExecutor(len(people)) as pool:
-        each = pool.map(lambda person: work(Seat(home, person, project)), people)
-        return [press for presses in each for press in presses]
+def work_in_homes(home: Home, project: int, people: Sequence[int]) -> list[Press]:
+    """The same, every second of them in a home opened again, which shares only the database and the files, as a second
+    server does."""
+    other = open_home(home.settings)
+    try:
+        take_a_question_each(home, project, people[::2])
+        take_a_question_each(other, project, people[1::2])
+        homes = [(home, other)[number % 2] for number in range(len(people))]
+        return _work_in_threads([Seat(one, person, project) for one, person in zip(homes, people, strict=True)])
+    finally:
+        other.close()
+
+
+def _work_in_threads(seats: Sequence[Seat]) -> list[Press]:
+    with ThreadPoolExecutor(len(seats)) as pool:
+        return [press for presses in pool.map(work, seats) for press in presses]
 
 
 def work_in_processes(home: Home, project: int, people: Sequence[int], processes: int = 2) -> list[Press]:
@@ -246,7 +258,7 @@ def main() -> None:
     sys.stdout.write(READY + "\n")
     sys.stdout.flush()
     sys.stdin.readline()
-    for press in _work_in_threads(home, project, people):
+    for press in _work_in_threads([Seat(home, person, project) for person in people]):
         sys.stdout.write(json.dumps(asdict(press)) + "\n")
     home.close()
 

@@ -216,7 +216,17 @@ class WideWorld(OneLabelWorld):
 
 
 WORLDS: tuple[KindWorld, ...] = (OneLabelWorld(), LabelVectorWorld("instance"), LabelVectorWorld("cell"))
-IN_EVERY_FORM = pytest.mark.parametrize("world", [*WORLDS, WideWorld()], indirect=True, ids=lambda world: world.name)
+EVERY_FORM: tuple[KindWorld, ...] = (*WORLDS, WideWorld())
+IN_EVERY_FORM = pytest.mark.parametrize("world", EVERY_FORM, indirect=True, ids=lambda world: world.name)
+IN_EVERY_FORM_ON_BOTH = pytest.mark.parametrize(
+    ("world", "backend"),
+    [
+        *(pytest.param(one, "sqlite", id=one.name) for one in EVERY_FORM),
+        pytest.param(WORLDS[0], "postgres", id=f"{WORLDS[0].name}-postgres", marks=pytest.mark.postgres),
+    ],
+    indirect=True,
+)
+"""Every form on SQLite, one on PostgreSQL: no statement depends on the form."""
 
 
 def read_csv(content: bytes) -> pd.DataFrame:

@@ -90,8 +90,8 @@ def test_a_few_double_presses_are_one_entry_each(home: Home, owner: int) -> None
     press_twice(home, owner, two_threads, FEW)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("by", [two_threads, pytest.param(two_servers, marks=pytest.mark.proof)])
+@pytest.mark.proof
+@pytest.mark.parametrize("by", [two_threads, two_servers])
 def test_a_thousand_double_presses_are_a_thousand_entries(
     home: Home, owner: int, by: Callable[[Seat], AbstractContextManager[Twice]]
 ) -> None:

@@ -134,7 +134,7 @@ def played(world: KindWorld, settings: Settings, **more: object) -> Iterator[Pla
 
 CALM = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]  # every example has a home of its own
 EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
+CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.3, pytest.param(0.0, marks=pytest.mark.proof)])
 
 
 def play_and_check(

@@ -11,7 +11,7 @@ import pytest
 from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
-from tests.workflow.kind_worlds import IN_EVERY_FORM, WORLDS, KindWorld, check_same, read_csv
+from tests.workflow.kind_worlds import IN_EVERY_FORM_ON_BOTH, WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.meaning_world import give_vectors
 from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
 from workflow import importing, kinds
@@ -57,7 +57,7 @@ def test_worlds_cover_every_kind_and_answer(home: Home, owner: int) -> None:
             assert set(turn.STAYS_AFTER) <= set(turn.ANSWERS)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
     (listed,) = managing.list_projects(seat)
     assert managing.get_project(seat) == listed
@@ -74,7 +74,7 @@ def test_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) ->
     assert len(managing.list_projects(seat)) == 1
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
     before = managing.learner_settings(seat)
     assert before == world.settings().to_json()
@@ -86,7 +86,7 @@ def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_drawn_and_invalid_settings_cannot_be_changed(world: KindWorld, seat: Seat) -> None:
     before = managing.learner_settings(seat)
     drawn = kinds.KINDS[world.kind].DRAWN
@@ -101,7 +101,7 @@ def test_drawn_and_invalid_settings_cannot_be_changed(world: KindWorld, seat: Se
     assert managing.learner_settings(seat) == before
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_refresh_shows_the_same_question(seat: Seat) -> None:
     seat.settle()
     first = loop.next_question(seat)
@@ -112,7 +112,7 @@ def test_refresh_shows_the_same_question(seat: Seat) -> None:
     assert first.view.row_id == f"r{first.view.row}"
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
     wanted = queue.list_queue(seat).rows[-1]
     label = getattr(wanted, "label", None)
@@ -128,7 +128,7 @@ def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
         loop.ask_next(ada, wanted.row, label)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat: Seat) -> None:
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
@@ -166,7 +166,7 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
     assert len(standing.standing(seat).history) == 2 * len(world.ANSWERS)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     saved = world.answer(seat, question)
@@ -176,7 +176,7 @@ def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     assert counts(seat)[0] >= 1
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_invalid_input_stores_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
@@ -200,7 +200,7 @@ def test_invalid_input_stores_nothing(world: KindWorld, seat: Seat, ada: Seat) -
     assert log(seat)[0].note == "x" * 2_000
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_people_withdraw_only_their_own_answers(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert undoing.undo(seat) is None
     assert undoing.redo(seat) is None
@@ -216,7 +216,7 @@ def test_people_withdraw_only_their_own_answers(world: KindWorld, seat: Seat, ad
         undoing.undo(ada, saved.seq)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_standing_belongs_to_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     saved = world.answer(ada)
     loop.next_question(ada)
@@ -230,7 +230,7 @@ def test_standing_belongs_to_one_person(world: KindWorld, seat: Seat, ada: Seat)
     assert 0 <= mine.settled < 1
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_people_never_get_same_place(world: KindWorld, seat: Seat) -> None:
     people = [
         seat,
@@ -251,7 +251,7 @@ def test_people_never_get_same_place(world: KindWorld, seat: Seat) -> None:
         world.answer(people[3])
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     view = queue.list_queue(seat)
@@ -270,7 +270,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     assert queue.list_queue(seat, "no such row").matching == 0
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_queue_lists_similar_rows_nearest_first(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     n = world.table().n_rows
@@ -323,7 +323,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
     assert counts(seat)[0] > 0
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     question = loop.next_question(ada)
@@ -363,7 +363,7 @@ def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Se
     assert reviewing.find(seat, Search(), page=9).page == 0
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Seat) -> None:
     said = world.answer(ada)
     untouched = next(one.row for one in queue.list_queue(seat).rows if one.row != said.row)
@@ -398,7 +398,7 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     counts(seat)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_progress_and_watched_value_follow_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     before = progress.watched(seat)
@@ -419,7 +419,7 @@ def test_progress_and_watched_value_follow_log(world: KindWorld, seat: Seat, ada
     assert {one.label for one in view.labels} <= set(room.class_names(seat))
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_stop_rules_are_read_changed_and_applied(world: KindWorld, seat: Seat) -> None:
     assert progress.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
     assert progress.stop_view(seat).reached == ()
@@ -434,7 +434,7 @@ def test_stop_rules_are_read_changed_and_applied(world: KindWorld, seat: Seat) -
     assert loop.next_question(seat) is not None, "people decide whether to go on"
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat) -> None:
     for kind in (*world.ANSWERS, world.ANSWERS[0]):
         if kind != "bad":  # such a row has nothing left to be imported
@@ -463,7 +463,7 @@ def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat)
     assert sum(sources.values()) in (world.table().n_rows, world.state(learner).size)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_map_shows_state_of_every_row(world: KindWorld, seat: Seat, ada: Seat) -> None:
     before = maps.instance_map(seat)
     assert len(before.rows) == before.n_rows == world.table().n_rows
@@ -481,7 +481,7 @@ def test_map_shows_state_of_every_row(world: KindWorld, seat: Seat, ada: Seat) -
     assert set(now.labels[said.row]) <= set(room.class_names(seat))
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> None:
     names = room.class_names(seat)
     assert room.class_names(ada) == names == tuple(world.table().classes)
@@ -498,7 +498,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
     }
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
@@ -528,7 +528,7 @@ def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> 
     assert managing.get_project(seat).n_classes == len(names)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Seat) -> None:
     names = room.class_names(seat)
     file = f"class,group\n{names[0]},few\n{names[1]},few\n".encode()
@@ -548,7 +548,7 @@ def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Se
     assert room.groups_of(seat) == {}
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_simulated_answers_need_hidden_truth(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert not oracle.can_answer(ada)
     if not oracle.can_answer(seat):
@@ -564,7 +564,7 @@ def test_simulated_answers_need_hidden_truth(world: KindWorld, seat: Seat, ada: 
             assert one.labels == (learner.classes[learner.table.truth[one.row]],)
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before = counts(seat)
@@ -582,7 +582,7 @@ def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) 
         world.say(seat, "skip")
 
 
-@IN_EVERY_FORM
+@IN_EVERY_FORM_ON_BOTH
 def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in world.ANSWERS:
         world.say(seat, kind)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from db import engine, entries, projects
 from db.engine import Database
 from plcore import LabelTable
-from tests.databases import on_postgres, on_sqlite
+from tests.databases import on_both, on_postgres, on_sqlite
 from tests.postgres_proxy import Proxy, proxied
 from tests.workflow.world import annotator, answer_next, full_disk, small_project, stored, unwritable
 from workflow import saving
@@ -52,7 +52,11 @@ USES: dict[str, Use] = {
 }
 
 
-@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [*((name, "sqlite") for name in USES), pytest.param("answer", "postgres", marks=pytest.mark.postgres)],
+    indirect=["backend"],
+)
 def test_full_disk_is_reported_by_every_use_case(home: Home, owner: int, project: int, name: str) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
@@ -159,6 +163,7 @@ def test_restore_and_sign_in_report_failed_save(home: Home, owner: int, project:
     assert team.redeem_link(home, link), "the link was not used up"
 
 
+@on_both
 def test_failed_save_creates_no_partial_project(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table's file fits, the database row does not."""
     store = Home.store_table
@@ -175,6 +180,7 @@ def test_failed_save_creates_no_partial_project(home: Home, owner: int, monkeypa
     assert managing.list_projects(Seat(home, owner)) == []
 
 
+@on_both
 def test_taking_write_lock_changes_nothing(home: Home) -> None:
     before, stamp = home.database.identity(), home.database.stamp()
     assert saving.why_not_now(home) is None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from db import members as stored_groups
 from db import people as stored_people
@@ -126,9 +127,13 @@ UseCase = Callable[[Seat, KindWorld, int], Any]
 
 def later_rows(world: KindWorld) -> importing.Upload:
     """An upload with a row that the world's table does not have."""
+    return importing.read_upload(later_cells(world).to_csv(index=False).encode())
+
+
+def later_cells(world: KindWorld) -> pd.DataFrame:
     cells = world.table().cells[:1]
     cells[cells.columns[0]] = "later"
-    return importing.read_upload(cells.to_csv(index=False).encode())
+    return cells
 
 
 def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
@@ -136,7 +141,7 @@ def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
     with seat.home.database.read() as session:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
         changes = read_class_changes(session, seat.project_id or 0)
-    grown = with_rows(world.table(), later_rows(world).cells)
+    grown = with_rows(world.table(), later_cells(world))
     version = found[0].table_hash if found else "", changes[-1].seq if changes else 0
     return more_rows.Addition(grown, version)
 

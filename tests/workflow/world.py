@@ -73,8 +73,7 @@ def somebody(home: Home, owner: int, name: str) -> int:
 def annotator(home: Home, owner: int, name: str, role: str = "annotator") -> int:
     """A signed-in person of this name, with this role in every existing project."""
     person = somebody(home, owner, name)
-    known = [one.id for one in managing.list_projects(Seat(home, owner))]
-    members.share(Seat(home, owner), name, known, role)
+    members.share(Seat(home, owner), name, managing.project_names(Seat(home, owner)), role)
     return person
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from db import entries
 from plcore import AnswerError
-from tests.databases import Laying, on_sqlite
+from tests.databases import Laying, on_both, on_sqlite
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, turn, undoing
@@ -30,6 +30,7 @@ def test_refresh_shows_the_same_question(home: Home, owner: int, project: int) -
     assert loop.next_question(Seat(home, owner, project)) == first
 
 
+@on_both
 def test_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -148,6 +149,7 @@ def test_undo_withdraws_own_answers_only(home: Home, owner: int, project: int) -
     assert undoing.undo(Seat(home, ada, project)) is None
 
 
+@on_both
 def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner: int, project: int) -> None:
     people = [owner, *(annotator(home, owner, name) for name in ("Ada", "Ben", "Cleo"))]
     shown = [loop.next_question(Seat(home, person, project)) for person in people]
@@ -275,6 +277,7 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
         other.close()
 
 
+@on_both
 def test_two_processes_lose_nothing_and_never_share_row(home: Home, owner: int, project: int) -> None:
     """Each process has its own learner; both must see every entry, no matter which one commits between their steps."""
     ada = annotator(home, owner, "Ada")
@@ -295,6 +298,7 @@ def test_two_processes_lose_nothing_and_never_share_row(home: Home, owner: int, 
         other.close()
 
 
+@on_both
 def test_entry_committed_between_opening_and_writing_is_not_skipped(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from db import entries
 from plcore import LabelTable, LearnerSettings
+from tests.databases import on_both
 from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, opened, small_frame
 from workflow.answering import loop, undoing
@@ -207,6 +208,7 @@ def entries_standing(home: Home, project: int) -> int:
     return sum(entry.kind != "withdraw" and entry.seq not in gone for entry in found)
 
 
+@on_both
 def test_undo_and_redo_in_two_tabs_are_stored_once(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     other = open_home(home.settings)

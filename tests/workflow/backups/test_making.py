@@ -10,7 +10,7 @@ import pytest
 
 from db.engine import revisions
 from plcore.tables import read_kept_names
-from tests.databases import on_sqlite
+from tests.databases import on_both, on_sqlite
 from tests.workflow.backups.drill import files_of, three_projects
 from tests.workflow.world import answer_next, full_disk
 from workflow.backups import making
@@ -19,6 +19,7 @@ from workflow.backups.manifest import DATABASE, BackupError
 from workflow.server.home import Home
 
 
+@on_both
 def test_backup_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> None:
     for project in three_projects(home, owner)[:1]:
         answer_next(home, owner, project)
@@ -56,6 +57,7 @@ def test_foreign_files_are_left_out_of_backup(home: Home, owner: int, tmp_path: 
     assert making.strays(home.tables_dir, home.media_dir) == [stray]
 
 
+@on_both
 def test_missing_or_damaged_files_are_named_in_backup(home: Home, owner: int, tmp_path: Path) -> None:
     three_projects(home, owner)
     pictures = sorted(name for name in files_of(home.settings.home) if name.startswith("media/"))

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -19,18 +20,18 @@ from db import copies
 from tests.workflow.backups.drill import files_of
 from tests.workflow.backups.forging import forged, members, new_home, with_files
 from tests.workflow.backups.test_one_project import taken
-from tests.workflow.world import annotator, answer_next
+from tests.workflow.world import annotator, answer_next, small_project
 from workflow.backups import project_content
 from workflow.backups.archive import check_archive, extract_all
 from workflow.backups.manifest import CONTENT, BackupError, DamagedError
 from workflow.backups.one_project import bring_in, take_along
 from workflow.backups.project_content import look, read_content
 from workflow.exporting.snapshots import make_snapshot
+from workflow.files import limited
 from workflow.people import goals, team
 from workflow.projects import managing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
-from workflow.server.home import Home
 
 # Foreign content is refused with a message, in any part of a project, before anything is stored
 
@@ -46,17 +47,20 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
         yield seat
 
 
-@pytest.fixture
-def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a project in which Ada, person 2, has answered and has a goal; it has past settings and a
     snapshot."""
-    seat, ada = Seat(home, owner, project), annotator(home, owner, "Ada")
-    answer_next(home, ada, project)
-    goals.set_goal(Seat(home, ada, project), goals.Goal(40))
-    managing.change_learner(seat, n_neighbors=9)
-    make_snapshot(seat, "first")
-    take_along(seat, tmp_path / "p.zip")
-    return tmp_path / "p.zip"
+    folder = tmp_path_factory.mktemp("file")
+    with new_home(folder / "home") as owner:
+        seat = owner.at(small_project(owner.home, owner.person_id))
+        ada = seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id
+        answer_next(*ada)
+        goals.set_goal(Seat(*ada), goals.Goal(40))
+        managing.change_learner(seat, n_neighbors=9)
+        make_snapshot(seat, "first")
+        take_along(seat, folder / "p.zip")
+    return folder / "p.zip"
 
 
 def project(**values: Any) -> Change:
@@ -264,27 +268,28 @@ def test_file_without_later_columns_is_imported(file: Path, elsewhere: Seat, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
+def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(_job: str, given: dict[str, Any], folder: Path, *_: object) -> SimpleNamespace:
+        """Look into the file in this process."""
+        return SimpleNamespace(result=look(given, folder, lambda _share: None))
+
+    monkeypatch.setattr(limited, "ask", ask)
+    for fault, said in (
         (KeyError("x"), BackupError),
         (TypeError("x"), BackupError),
         (ValueError("x"), BackupError),
         (StatementError("x", "", {}, ValueError("x")), BackupError),
         (IntegrityError("", {}, Exception("UNIQUE constraint failed")), BackupError),
         (OperationalError("", {}, Exception("database or disk is full")), NotSaved),
-    ],
-)
-def test_database_error_after_checks_is_reported(
-    file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: type[Exception]
-) -> None:
-    def fails(*_: object) -> int:
-        raise fault
+    ):
 
-    monkeypatch.setattr(copies, "put", fails)
-    with pytest.raises(said):
-        bring_in(elsewhere, file)
-    assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
+        def fails(*_: object, fault: Exception = fault) -> int:
+            raise fault
+
+        monkeypatch.setattr(copies, "put", fails)
+        with pytest.raises(said):
+            bring_in(elsewhere, file)
+        assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
 
 
 # Files of projects that were made to hurt: nothing of them is stored, nothing runs, and each is refused in
@@ -294,15 +299,7 @@ def test_database_error_after_checks_is_reported(
 DROP = "'); DROP TABLE people; --"
 
 
-@pytest.fixture
-def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """The file of a project in which Ada, person 2, has answered."""
-    answer_next(home, annotator(home, owner, "Ada"), project)
-    take_along(Seat(home, owner, project), tmp_path / "p.zip")
-    return tmp_path / "p.zip"
-
-
-def project_check_look(file: Path, folder: Path) -> dict[str, Any]:
+def described(file: Path, folder: Path) -> dict[str, Any]:
     """Description in the job, in this process."""
     folder.mkdir()
     return project_content.look({"path": str(file), "called": "birds.zip"}, folder, lambda _share: None)
@@ -354,27 +351,27 @@ HOSTILE: dict[str, tuple[Callable[[Content], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_project_file_is_refused(project_check_file: Path, tmp_path: Path, name: str) -> None:
+def test_hostile_project_file_is_refused(file: Path, tmp_path: Path, name: str) -> None:
     change, words = HOSTILE[name]
-    found = project_check_look(forged(project_check_file, tmp_path, change), tmp_path / "job")
+    found = described(forged(file, tmp_path, change), tmp_path / "job")
     assert words in (found.get("refused") or found["damaged"][3])
 
 
-def test_unchanged_project_file_passes_checks(project_check_file: Path, tmp_path: Path) -> None:
+def test_unchanged_project_file_passes_checks(file: Path, tmp_path: Path) -> None:
     """Otherwise the others might be refused for what they share with it."""
-    found = project_check_look(forged(project_check_file, tmp_path, lambda content: None), tmp_path / "job")
+    found = described(forged(file, tmp_path, lambda content: None), tmp_path / "job")
     assert found["people"] == {1: "owner", 2: "Ada"}
     (table,) = found["files"]
     assert table.startswith("tables/")
     assert len((tmp_path / "job" / "rows-entries.jsonl").read_text().splitlines()) == 1
 
 
-def test_sql_in_texts_is_stored_as_text(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_sql_in_texts_is_stored_as_text(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def sql(content: Content) -> None:
         content["rows"]["entries"][0]["note"] = DROP
         content["project"]["description"] = DROP
 
-    brought = bring_in(elsewhere, forged(project_check_file, tmp_path, sql))
+    brought = bring_in(elsewhere, forged(file, tmp_path, sql))
     assert [one.name for one in team.list_people(elsewhere)] == ["owner", "Ada"]
     assert managing.get_project(elsewhere.at(brought.project_id)).description == DROP
 
@@ -415,15 +412,13 @@ def naming(name: str) -> Callable[[Path, Path], None]:
         (f"{'a' * 64}.png", "as a table names it"),
     ],
 )
-def test_table_may_name_images_of_its_file_only(
-    project_check_file: Path, tmp_path: Path, name: str, words: str
-) -> None:
+def test_table_may_name_images_of_its_file_only(file: Path, tmp_path: Path, name: str, words: str) -> None:
     """Otherwise an image of another project would become this one's, too."""
-    found = project_check_look(with_table(project_check_file, tmp_path, naming(name)), tmp_path / "job")
+    found = described(with_table(file, tmp_path, naming(name)), tmp_path / "job")
     assert words in found["damaged"][2]
 
 
-def test_media_not_named_by_project_are_refused(project_check_file: Path, tmp_path: Path) -> None:
+def test_media_not_named_by_project_are_refused(file: Path, tmp_path: Path) -> None:
     def change(aside: Path) -> dict[str, Path]:
         page = b"<script>alert(1)</script>"
         named = hashlib.sha256(page).hexdigest()
@@ -432,7 +427,7 @@ def test_media_not_named_by_project_are_refused(project_check_file: Path, tmp_pa
         del sources["page"]
         return sources
 
-    found = project_check_look(with_files(project_check_file, tmp_path, change), tmp_path / "job")
+    found = described(with_files(file, tmp_path, change), tmp_path / "job")
     assert "only what the project names" in found["damaged"][2]
 
 
@@ -440,8 +435,8 @@ def no_table(_table: Path, target: Path) -> None:
     target.write_bytes(b"PAR1" * 100)
 
 
-def test_invalid_table_file_is_refused(project_check_file: Path, tmp_path: Path) -> None:
-    found = project_check_look(with_table(project_check_file, tmp_path, no_table), tmp_path / "job")
+def test_invalid_table_file_is_refused(file: Path, tmp_path: Path) -> None:
+    found = described(with_table(file, tmp_path, no_table), tmp_path / "job")
     assert "a table of Winnow's" in found["damaged"][2]
 
 
@@ -453,8 +448,8 @@ def bomb(_table: Path, target: Path) -> None:
             writer.write_table(piece)
 
 
-def test_table_bomb_ends_its_own_process(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
-    path = with_table(project_check_file, tmp_path, bomb)
+def test_table_bomb_ends_its_own_process(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+    path = with_table(file, tmp_path, bomb)
     assert path.stat().st_size < 10_000_000
     with pytest.raises(BackupError, match="Nothing was stored") as refused:
         bring_in(elsewhere, path, called="birds.zip")
@@ -479,7 +474,7 @@ def test_member_name_cannot_leave_folder(elsewhere: Seat, tmp_path: Path, name: 
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, b"import os")
         archive.comment = b"winnow-backup " + b"0" * 64 + b" " + b"0" * 64
-    found = project_check_look(path, tmp_path / "job")
+    found = described(path, tmp_path / "job")
     assert found["damaged"][2] == "a file of Winnow's, inside its folders"
     assert [one.name for one in (tmp_path / "job").iterdir()] == []
 

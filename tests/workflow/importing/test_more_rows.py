@@ -465,7 +465,7 @@ VECTOR_STEPS = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(VECTOR_STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["cell", "instance"]))
 def test_label_vectors_keep_their_draws_and_their_log(

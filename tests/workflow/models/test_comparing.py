@@ -601,6 +601,7 @@ def test_fits_of_cancelled_cluster_comparison_are_removed(
     assert not folder.exists()
 
 
+@pytest.mark.proof
 def test_block_comparison_equals_worker_comparison(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The findings, without the seconds."""
     here = comparing.make_comparer(home, project)[0].compare()

@@ -8,7 +8,7 @@ import os
 import random
 import signal
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -118,16 +118,16 @@ def test_restarted_run_reuses_finished_parts(tmp_path: Path) -> None:
     assert parts_of(folder) == parts_of(whole)
 
 
-@pytest.mark.dask
-def test_inline_pool_and_cluster_rank_identically(tmp_path: Path) -> None:
-    X, sets = rows_and_sets(20_000, d=16, m=12)
+@pytest.mark.parametrize("cluster", [False, pytest.param(True, marks=[pytest.mark.proof, pytest.mark.dask])])
+def test_inline_pool_and_cluster_rank_identically(tmp_path: Path, cluster: bool) -> None:
+    X, sets = rows_and_sets(2_000, d=16, m=12)
     path = write_arrays(tmp_path / "t", X, sets)
     found = {}
-    with two_workers() as cluster:
-        for number, where in enumerate(("", "processes:2", cluster.scheduler_address)):
+    with two_workers() if cluster else nullcontext() as workers:
+        for number, where in enumerate(("", "processes:2", *([workers.scheduler_address] if workers else []))):
             folder = folder_of(tmp_path, f"parts {number}")
             runner = make_runner(where, folder)
-            ranking = rank_files(runner, path, folder, block=5000, search="approximate")
+            ranking = rank_files(runner, path, folder, block=500, search="approximate")
             runner.close()
             found[where] = parts_of(folder), ranking.rows, ranking.scores
     one, *others = found.values()
@@ -150,14 +150,15 @@ def kill_at_random(pids: Callable[[], list[int]], kills: int, moments: int) -> C
     return progress
 
 
+@pytest.mark.proof
 @pytest.mark.dask
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.proof)])
-def test_killed_workers_leave_same_files(tmp_path: Path, kills: int) -> None:
+def test_killed_workers_leave_same_files(tmp_path: Path) -> None:
+    """20 kills of two workers. tests/plcore/blocks/test_dask_cluster.py kills a few."""
     from distributed.core import Status
 
     X, sets = rows_and_sets(600)
     path = write_arrays(tmp_path / "t", X, sets)
-    told: Any = {"block": 20 if kills > 2 else 100, "n_neighbors": 5, "search": "approximate", "recall": 0.5}
+    told: Any = {"block": 20, "n_neighbors": 5, "search": "approximate", "recall": 0.5}
     calm = folder_of(tmp_path, "calm")
     calls: list[object] = []
     expected = rank_files(Inline(), path, calm, progress=lambda *one: calls.append(one), **told)
@@ -172,7 +173,7 @@ def test_killed_workers_leave_same_files(tmp_path: Path, kills: int) -> None:
             return found
 
         runner = make_runner(cluster.scheduler_address, folder)
-        found = rank_files(runner, path, folder, progress=kill_at_random(pids, kills, len(calls) * 4 // 5), **told)
+        found = rank_files(runner, path, folder, progress=kill_at_random(pids, 20, len(calls) * 4 // 5), **told)
         runner.close()
     assert (found.rows, found.scores, found.n_rows) == (expected.rows, expected.scores, expected.n_rows)
     assert parts_of(folder) == parts_of(calm)

@@ -17,6 +17,7 @@ from db import trained
 from plcore.loop.one_label import Trainer
 from tests.browser.loaded import run
 from tests.conftest import ROOT
+from tests.databases import on_both
 from tests.workflow.world import answer_next, newest_version, small_project
 from workflow.models import leases, training
 from workflow.projects import managing
@@ -97,23 +98,20 @@ def test_worker_ending_with_server_counts_no_death(home: Home, owner: int, proje
         "WINNOW_DATABASE_URL": home.settings.database_url,
     }
     program = [sys.executable, "-c", ENDLESS, "--with-parent"]
-    for _ in range(leases.MOST_DEATHS):
-        with subprocess.Popen(
-            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
-        ) as process:
-            try:
-                assert process.stdout is not None
-                assert process.stdin is not None
-                assert process.stdout.readline() == b"training\n"
-                process.stdin.close()  # as its server does, and the system where the server is killed
-                assert process.wait(60) == 0
-            finally:
-                process.kill()
-        assert (home.settings.home / "share").read_text() == "0", "it ends with a full share of the processor"
-        with home.database.read() as session:
-            lease = trained.training(session, project)
-        assert lease is not None
-        assert (lease.ended, lease.deaths) == (True, 0)
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout.readline() == b"training\n"
+            process.stdin.close()  # as its server does, and the system where the server is killed
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    assert (home.settings.home / "share").read_text() == "0", "it ends with a full share of the processor"
+    with home.database.read() as session:
+        lease = trained.training(session, project)
+    assert lease is not None
+    assert (lease.ended, lease.deaths) == (True, 0)
 
 
 def train_due(home: Home, worker: training.Worker) -> list[int]:
@@ -146,6 +144,7 @@ def test_training_that_kills_workers_is_suspended(
     assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
 
 
+@on_both
 def test_suspended_training_is_retried_once(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +178,7 @@ def test_orderly_worker_end_counts_no_death(home: Home, project: int, monkeypatc
     assert train_due(home, training.Worker(home, "last")) == [project]
 
 
+@on_both
 def test_lease_taken_over_is_not_changed_by_former_holder(home: Home, project: int) -> None:
     """A worker that slept, perhaps with its whole machine, wakes up and continues."""
     now = datetime.now(UTC)

@@ -38,6 +38,8 @@ def room_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "DURABLE", ())  # the tests' PostgreSQL is not started again after a power cut
     monkeypatch.setattr(doctor, "SLOWEST_COMMIT", 3600.0)
     monkeypatch.setattr(doctor, "SLOWEST_WRITING", 1.0)
+    monkeypatch.setattr(doctor, "COMMITS", 2)
+    monkeypatch.setattr(doctor, "WRITTEN", 1 << 16)
 
 
 def found(settings: Settings) -> dict[str, Finding]:

@@ -48,7 +48,7 @@ def test_undecodable_image_is_reported_with_fix(tmp_path: Path) -> None:
 
 def test_limit_is_reported_for_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.png"
-    path.write_bytes(picture(1, "PNG", (5_000, 5_000)))
+    path.write_bytes(picture(1, "PNG", (3_500, 3_500)))
     monkeypatch.setattr(looking, "LEAST_MB", 20)
     with pytest.raises(MediaError) as caught:
         look("small_picture", {"path": str(path)}, 50)
@@ -214,7 +214,7 @@ LONG = 3600
 """Seconds that nothing here takes, even on a busy machine."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def control() -> socket.socket:
     mine, theirs = socket.socketpair()
     with theirs:

@@ -178,7 +178,7 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)])
+@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.proof), (2, 0.3)])
 def test_every_page_shows_same_counts(home: Home, owner: int, question: str, seed: int, control_share: float) -> None:
     """Answers, bad items, restored rows, known labels answered again, undo and redo."""
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)

@@ -667,7 +667,7 @@ def test_corrections_survive_log_export_and_restart(home: Home, owner: int, rows
 
 @pytest.mark.slow
 def test_long_log_is_searched_quickly(home: Home, owner: int) -> None:
-    n, labels = 600, 5
+    n, labels = 100, 5
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"x": random.normal(size=n).round(3)})
     frame[[f"l{k}" for k in range(labels)]] = ""

@@ -169,7 +169,7 @@ def test_unloaded_project_keeps_only_counts(
     assert managing.get_project(Seat(home, owner, gone)).answered == 2
 
 
-@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("seed", [0, pytest.param(2, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("changing", [False, True])
 def test_every_page_shows_same_counts(home: Home, owner: int, seed: int, changing: bool) -> None:
     """Answers of every kind, corrections, undo and redo; if `changing`, classes added, merged, withdrawn."""

@@ -111,11 +111,11 @@ def test_blind_checks_show_all_choices_and_log_their_shortlist(home: Home, owner
 
 def test_blind_checks_look_like_other_full_questions(home: Home, owner: int) -> None:
     """Checks and ordinary questions look the same: both those whose list hides something, and those shown in full."""
-    project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
+    project, truth = shortlist_project(home, owner, 0.9, n=600, control_share=0.1)
     seat = Seat(home, owner, project)
     checks = checks_left(home, owner, project)
     answer_rows(seat, checks[:40], truth)
-    rows = others(home, owner, project)[:400]
+    rows = others(home, owner, project)[:200]
     full = [row for row in rows if loop.ask_next(seat, row).first is None]
     share = len(full) / len(rows)
     drawn = 2 * 0.1 / 0.9
