@@ -152,16 +152,26 @@ def test_short_commands_load_no_learning_modules(shell: Shell, table: Path, tmp_
     """Seconds and memory are measured in benchmarks/pages/start.py."""
     shell.done("import", table)
     listed = shell.done("projects")  # counts the project, for which it reads the table
-    for words in ("projects", "token", "token laptop", "link"):
-        command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words.split()]
-        with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert (done.stdout == listed) == (words == "projects")
-        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-        assert "workflow.server.home" in imported
-        libraries = {name.split(".")[0] for name in imported}
-        assert not libraries & (LEARNING | {"psycopg", "joblib", "pyarrow", "limits"}), words
-        assert not imported & {"plcore.tables", "workflow.kinds.opening"}, words
+    runs = """
+import contextlib, sys, cli
+for words in ("projects", "token", "token laptop", "link"):
+    sys.argv = ["winnow", *words.split()]
+    with contextlib.suppress(SystemExit):
+        cli.run()
+    print("-", *sys.modules)
+"""
+    with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
+        done = subprocess.run([sys.executable, "-c", runs], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    printed = done.stdout.splitlines(keepends=True)
+    assert "".join(printed[: len(listed.splitlines())]) == listed
+    loaded = [set(line.split()) for line in printed if line.startswith("- ")]
+    assert len(loaded) == 4
+    assert "workflow.server.home" in loaded[0]
+    libraries = {name.split(".")[0] for name in loaded[-1]}  # of all four
+    assert not libraries & (LEARNING | {"psycopg", "joblib", "pyarrow", "limits"})
+    assert not loaded[-1] & {"plcore.tables", "workflow.kinds.opening"}
+    assert len(printed) == len(listed.splitlines()) + 4 + 2, "a token and a link; no token was there to list"
 
 
 def test_call_without_command_lists_commands(shell: Shell) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.code import imports_in
 from tests.conftest import ROOT
 
 ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "worker", "winnow_labels", "tests", "benchmarks"}
@@ -32,10 +33,10 @@ FOREIGN = {
 def imported_names(source: str) -> set[str]:
     """The first part of every module the source imports, including inside functions."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in imports_in(source):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+        elif node.level == 0 and node.module:
             found.add(node.module.split(".")[0])
     return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.code import imports_in
 from tests.conftest import ROOT
 
 FLOORS = (
@@ -47,10 +48,10 @@ def module_of(path: Path) -> str:
 def imports_of(source: str, modules: frozenset[str]) -> set[str]:
     """The modules of plcore that a source imports by name, inside functions and for types alone too."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in imports_in(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, "imports are absolute"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             # `from package import module` is an import of the module.

@@ -56,7 +56,7 @@ def test_hundred_generated_calls_match_document(api: TestClient, seat: Seat) -> 
     assert seen[422]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_thousands_of_generated_calls_match_document(
     api: TestClient, seat: Seat, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
