@@ -123,10 +123,11 @@ def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
     found = np.empty(_DRAWS)
     orders, rows = len(runs.right), len(runs.weights)
     apart = np.sqrt((1 + 1 / orders) / (orders - 1))
+    right = runs.right.astype(np.float64)  # once: each product would convert it again
     for place in range(_DRAWS):
         counts = random.multinomial(rows, np.full(rows, 1 / rows)) * runs.weights
         counts /= counts.sum()
-        every = runs.right @ counts
+        every = right @ counts
         mean = every.mean(axis=0)
         run = mean + apart * random.standard_normal(orders) @ (every - mean)
         found[place] = first_reached(runs.answers, run, float(runs.right_now @ counts))

@@ -208,17 +208,23 @@ def test_intervals_are_reproducible_by_seed():
     assert krippendorff_alpha([(row, who, row % 2) for row in range(9) for who in "ab"], n_bootstrap=50) == (1, 1, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "right", "people"), [(40, 0.85, 2), (80, 0.6, 3)])
-def test_intervals_cover_the_value_of_the_population(n, right, people):
+@pytest.mark.parametrize(
+    ("n", "right", "people", "repeats"),
+    [
+        (40, 0.85, 2, 60),
+        pytest.param(40, 0.85, 2, 400, marks=pytest.mark.proof),
+        pytest.param(80, 0.6, 3, 400, marks=pytest.mark.proof),
+    ],
+)
+def test_intervals_cover_the_value_of_the_population(n, right, people, repeats):
     rng = np.random.default_rng(n)
     many = noisy(rng, 60_000, right=right, people=people)
     for figure in (krippendorff_alpha, gwet_ac1):
         true, held = float(figure(many)), 0
-        for seed in range(400):
+        for seed in range(repeats):
             _figure, low, high = figure(noisy(rng, n, right=right, people=people), n_bootstrap=300, random_state=seed)
             held += low <= true <= high
-        assert held / 400 >= 0.93
+        assert held / repeats >= 0.93
 
 
 def test_invalid_arguments_are_refused():

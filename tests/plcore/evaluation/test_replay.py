@@ -389,12 +389,13 @@ def test_line_round_trips_through_json() -> None:
     assert RandomOrderLine.from_json(line.to_json()) == line
 
 
-def test_intervals_cover_another_random_order() -> None:
-    """For 60 projects: the end of the line, and the answers that one more order needs."""
+@pytest.mark.parametrize("projects", [20, pytest.param(60, marks=pytest.mark.proof)])
+def test_intervals_cover_another_random_order(projects: int) -> None:
+    """The end of the line, and the answers that one more order needs."""
     lines, needs = [], []
     answers = np.arange(0, 501, 50)
     true = 0.9 - 0.4 / (1 + answers / 100)
-    for seed in range(60):
+    for seed in range(projects):
         rng = np.random.default_rng([seed, 4])
         shift, now = rng.normal(0, 0.02), rng.uniform(0.65, 0.8)
         found = by_replays(runs(seed, answers, true, now))

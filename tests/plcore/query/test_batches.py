@@ -136,12 +136,13 @@ def test_question_order_matches_sorting(seed, n, most, by_number):
 @pytest.mark.parametrize("random_state", [None, 3])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 def test_next_question_is_correct_after_answers_and_undo(rule, random_state):
-    X, sets = problem(9, n=300)
+    n = 100
+    X, sets = problem(9, n=n)
     ranker = EffectRanker(rule, 4, random_state=random_state).fit(X, sets)
     rng = np.random.default_rng(0)
     done = []
     for _ in range(60):
-        among = rng.random(300) < 0.8
+        among = rng.random(n) < 0.8
         assert ranker.next().tolist() == ranker.top(1).tolist()
         assert ranker.next(1, among).tolist() == ranker.top(1, among).tolist()
         if done and rng.random() < 0.3:
@@ -151,8 +152,8 @@ def test_next_question_is_correct_after_answers_and_undo(rule, random_state):
             done.append((row, ranker.candidates_[row].copy()))
             ranker.update(row, rng.random(4) < 0.3)
         fresh = EffectRanker(rule, 4, random_state=random_state)
-        fresh.fit_graph(ranker.votes_.neighbors, ranker.votes_.weights, np.ones((300, 4), dtype=bool), np.arange(300))
-        for row in range(300):
+        fresh.fit_graph(ranker.votes_.neighbors, ranker.votes_.weights, np.ones((n, 4), dtype=bool), np.arange(n))
+        for row in range(n):
             fresh.update(row, ranker.candidates_[row])
         np.testing.assert_array_equal(fresh.scores_, ranker.scores_)
         assert fresh.n_undecided_ == ranker.n_undecided_

@@ -32,7 +32,7 @@ def enumerated():
 def test_both_enumerations_agree(enumerated):
     """Compare the compiled one, used by the tests below, with the plain one on Python sets."""
     for (neighbors, weights, candidates), expected, changes in enumerated:
-        for target in range(8):
+        for target in range(3):  # of 20 sizes
             sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in neighbors[target]]
             plain = brute_force.label_sets(weights[target].tolist(), sets)
             assert [set(np.flatnonzero(row).tolist()) for row in expected[target]] == list(plain)
@@ -88,7 +88,7 @@ def test_scores_with_shared_neighbours_match_enumeration(rule, decision):
 def test_each_proposition_alone_is_an_equivalence():
     """Prop. 4, 5 and 6 one by one; together they could hide each other's errors."""
     rng = np.random.default_rng(6)
-    for _ in range(2500):
+    for _ in range(500):
         neighbors, weights, candidates = brute_force.random_graph(rng)
         rows, heavy = neighbors[0], weights[0]
         sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in rows]

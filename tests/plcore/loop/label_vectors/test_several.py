@@ -279,7 +279,7 @@ def random_entry(rng: np.random.Generator, pool: LabelVectorPool, seq: int) -> E
 def lived(seed: int, options: LabelVectorSettings, length: int = 30):
     """A learner that lived through random entries, those that it did not refuse, with fits that come in late."""
     rng = np.random.default_rng(seed)
-    table, _ = vectors(n=10, L=4, seed=seed)
+    table, _ = vectors(n=10, L=3, seed=seed)
     learner, log = LabelVectorLearner(table, options), []
     for seq in range(1, length + 1):
         if (job := learner.job()) is not None and rng.random() < 0.3:

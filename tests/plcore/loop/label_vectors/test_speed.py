@@ -50,7 +50,7 @@ class PublicTable:
     [
         ("cal500", "cell"),
         ("cal500", "instance"),
-        pytest.param("corel5k", "cell", marks=pytest.mark.slow),  # the first fit takes long
+        pytest.param("corel5k", "cell", marks=pytest.mark.proof),  # the first fit takes long
     ],
 )
 def test_next_question_is_fast(data_folder, name, question):
