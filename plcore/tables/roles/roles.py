@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -39,6 +40,7 @@ _LATER = (
 
 _MARKS = frozenset("|;,/&+")
 _CLOSING = {"(": ")", "[": "]"}
+_OPENED = re.compile(r"([(\[])(?:\w+=)?$")
 
 
 def marks_of(separator: str) -> tuple[str, ...]:
@@ -50,7 +52,8 @@ def marks_of(separator: str) -> tuple[str, ...]:
 def label_in_name(name: str, prefix: str) -> str:
     """Return the label in the name of a column of scores. prefix : `Roles.score_prefix`"""
     before, _, behind = prefix.partition("*")
-    behind = behind or _CLOSING.get(before[-1:], "")  # p(wren)
+    opened = _OPENED.search(before)  # p(wren), P (class=wren)
+    behind = behind or (_CLOSING[opened[1]] if opened else "")
     return name.strip().removeprefix(before).removesuffix(behind).strip() or name
 
 

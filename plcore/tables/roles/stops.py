@@ -23,7 +23,7 @@ from plcore.tables.roles.written_lists import labels_of_cell, looks_like_json, r
 from plcore.tables.table import LabelTable
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
-_STRONG = ("|", ";", ",")
+_STRONG = ("|", ";", ",", " or ")
 """Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
 _OWN = re.compile(r"(before_)*winnow_")  # columns that a Winnow export added
@@ -52,9 +52,11 @@ _GRADE = re.compile(
     r"|^(?:probably|possibly|likely|perhaps|maybe)\s+|^\?+\s*(?=\w)|\b(?:cf|aff)\.\s+(?=\w)"
     r"|\s*[:(\[-]?\s*(?:very\s+)?\b(?:high|medium|low|likely|unlikely|certain|uncertain|sure|unsure|probable|possible|maybe"
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
-    r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$",
+    r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$"
+    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$",
     re.ASCII | re.IGNORECASE,
 )
+_EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
@@ -81,6 +83,8 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     at: list[str] = []
     for name in table.classes:
         inner = name.strip("[](){} ")
+        if said := _EITHER.match(inner):
+            inner = inner[said.end() :]
         for mark in _MARKS:
             if mark not in inner and inner == name:
                 continue

@@ -38,7 +38,7 @@ _CODED = re.compile(
 """Columns with long label names, as in a classification of diseases."""
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
 _SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
@@ -46,10 +46,11 @@ _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:l
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
+_NUMBERED = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
 _RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
 _SCORE_PREFIX = re.compile(
     r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_proba)"
-    r"[_ .:(\[-]",
+    r"[_ .:(\[-](?:\(?\w{1,20}=)?",  # KNIME writes P (class=wren)
     re.I,
 )
 _LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # linear: starts at the last separator
@@ -59,6 +60,8 @@ _SAYS_HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
+_PROSE = 6
+"""Mean number of words per cell, from which it is no label."""
 MASS = 0.95
 """Default share of a row's probability that its candidates hold."""
 
@@ -195,10 +198,21 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
             labels.setdefault(int(match["place"]), column)
     if 1 not in labels and min(labels, default=0) == 2:  # prediction, prediction_score, top2, top2_score
         _add_first(columns, labels, scores)
+    if len(scores) > 1 and not labels.keys() & scores.keys():  # soc2010_1, score_1, soc2010_2, score_2
+        labels = next((one for one in numbered_alike(columns) if one.keys() == scores.keys()), {})
     places = sorted(labels.keys() & scores.keys())
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
     return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
+
+
+def numbered_alike(columns: Sequence[ColumnSample]) -> list[dict[int, ColumnSample]]:
+    """Return columns of words whose names differ only in the number at their end, by that number, for each name."""
+    found: dict[str, dict[int, ColumnSample]] = {}
+    for column in columns:
+        if not column.is_numbers and column.words < _PROSE and (match := _NUMBERED.fullmatch(column.key)):
+            found.setdefault(match["stem"], {})[int(match["place"])] = column
+    return [one for one in found.values() if len(one) > 1]
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:

@@ -51,6 +51,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
+    numbered_alike,
     scores_of_classes,
 )
 
@@ -109,6 +110,8 @@ _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _LAST_NUMBER = re.compile(r"_?[0-9]+$")
 _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last separator
 _YES_NO = {*YES_WORDS, *NO_WORDS}
+_ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
+"""Several numbers in one cell, as of a vector."""
 _PROSE = 3
 """Mean number of words per cell, from which it is a text and not a name."""
 MOST_VOTERS = 50
@@ -242,6 +245,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
+    differ = [one for one in differ if one.share(_ARRAY) < 0.5]
     # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
@@ -344,9 +348,12 @@ def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
 
 
 def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
-    """Return the columns that repeat the lists of candidates in other words, such as their codes: one value for each of
-    at least three lists.
+    """Return the columns that repeat the candidates in other words, such as their codes: one value for each of at least
+    three lists, or as many numbered columns as there are choices.
     """
+    if places := len(given.roles.choices):  # description_1 next to class_1
+        others = (one for one in numbered_alike(columns) if len(one) == places)
+        return [column.name for one in others for column in one.values()]
     if given.roles.candidates is None:
         return []
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()

@@ -22,6 +22,7 @@ _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
+_HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
 _FEWEST_ROWS = 8
 _SHOWN = 3
@@ -110,6 +111,20 @@ def _several_questions(table: LabelTable) -> Iterator[Odd]:
         yield "several-questions", message, fix
 
 
+def _grid_of_names(table: LabelTable) -> Iterator[Odd]:
+    """Columns such as ann_cat, ann_dog, bob_cat, bob_dog: each first word with each last word."""
+    halves = [match.groups() for one in table.classes if (match := _HALVES.fullmatch(one))]
+    first, last = (list(dict.fromkeys(words)) for words in zip(*halves, strict=True)) if halves else ([], [])
+    columns = table.roles.label_columns or table.roles.score_columns
+    if len(first) > 1 < len(last) and len(halves) == len(columns) == len(first) * len(last):
+        message = (
+            f"The columns are called {listed(first, _SHOWN)}, each with {listed(last, _SHOWN)}: read here as "
+            f"{len(columns)} labels, but one half of the name may say who answered, or which question."
+        )
+        fix = "If it does, choose the columns of one person or question, or write a column for each person's label."
+        yield "several-questions", message, fix
+
+
 def _questions_side_by_side(table: LabelTable) -> Iterator[Odd]:
     """Groups of 0/1 columns with exactly one 1 in every row: perhaps a question each."""
     columns, place = table.roles.label_columns, {name: k for k, name in enumerate(table.classes)}
@@ -161,6 +176,7 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _votes_in_rows,
     _people_in_names,
     _several_questions,
+    _grid_of_names,
     _questions_side_by_side,
     _label_beside,
 )
