@@ -275,7 +275,7 @@ def numbers_of(
 
     Raises TableError for other cells.
     """
-    finder, found = Finder(lines_of(cells)), []
+    finder, found = Finder.of(cells), []
     for row, text in enumerate(texts_of(cells, column)):
         try:
             number = None if text in nothing else float(text)
@@ -284,8 +284,7 @@ def numbers_of(
         if number is not None and not 0 <= number <= most:
             finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
         found.append(number)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return found
 
 

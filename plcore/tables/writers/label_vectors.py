@@ -13,11 +13,10 @@ import pyarrow.parquet
 
 from plcore.arrays.words import quoted
 from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, lines_of, own_roles
+from plcore.tables.readers.reading import Fingerprint, TableReading, own_roles
 from plcore.tables.readers.tools.argilla_prodigy import prodigy_vectors
 from plcore.tables.readers.tools.votes import long_votes
 from plcore.tables.roles.roles import Roles
@@ -123,7 +122,7 @@ def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
 def read_long(cells: pd.DataFrame, name: str) -> TableReading:
     """Read one row for each id, with the values of its labels. Raises TableError."""
     rows: dict[str, Row] = {}
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     lines = zip(*(cells[one].tolist() for one in ("id", "label", "value")), strict=True)
     for place, (row_id, label, value) in enumerate(lines):
         row = rows.setdefault(row_id, Row({"id": row_id}, vector={}))
@@ -131,8 +130,7 @@ def read_long(cells: pd.DataFrame, name: str) -> TableReading:
             finder.add(place, "value", f"expected 1, 0 or nothing, got {quoted(value)}.", "Correct the cell.")
         elif row.vector is not None:
             row.vector[label] = _VALUES[value]
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return rows_reading(list(rows.values()), name, describing=(), row_id="id")
 
 
