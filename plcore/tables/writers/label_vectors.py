@@ -158,8 +158,7 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
     """Write a line of JSON for each row: the original columns except those of the labels; `winnow_labels`, those that
     are right, `winnow_not_labels`, those that are not, and `winnow_cells`, lists of the facts about each label.
     `winnow_id` names the row."""
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         kept = piece.kept()
         cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, CELLS]))
         lines = []
@@ -170,8 +169,6 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
             line: dict[str, object] = {OWN_ID: name, **{str(key): value for key, value in record.items()}, **added}
             lines.append(json_text(line) + "\n")
         file.write("".join(lines).encode())
-        done += len(lines)
-        tell(done)
 
 
 def write_vector_parquet(
@@ -194,9 +191,8 @@ def write_vector_parquet(
     names = list(table.found.labels)
     schema = schema.with_metadata(written_metadata(schema, {LABELS: names, NOT_LABELS: names}, told))
     number = {name: place for place, name in enumerate(names)}
-    done = 0
     with opened(file, schema) as writer:
-        for piece in table.pieces():
+        for piece in table.pieces(tell=tell):
             cells, lists = piece.kept(), piece.lists()
             arrays = typed_columns(cells, types)
             arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
@@ -204,25 +200,20 @@ def write_vector_parquet(
                 arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))
             arrays.append(pa.array([row["cells"] for row in lists], pa.list_(_CELL)))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-            done += len(lists)
-            tell(done)
 
 
 def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     """The id and, for each label, how likely it is right; null if nothing is said of it."""
     columns = {f"{PREFIX}{label}": pa.float64() for label in table.found.labels}
     schema = pa.schema({OWN_ID: pa.string(), **columns})
-    done = 0
     with pa.parquet.ParquetWriter(file, schema) as writer:
-        for piece in table.pieces():
+        for piece in table.pieces(tell=tell):
             shares = piece.found.probabilities
             arrays = [
                 pa.array(list(piece.found.ids), pa.string()),
                 *(pa.array(shares[:, place], pa.float64(), from_pandas=True) for place in range(shares.shape[1])),
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-            done += len(shares)
-            tell(done)
 
 
 def _tool(
