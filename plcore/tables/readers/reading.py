@@ -104,6 +104,15 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
     return TableError(Problem(row, line, None, message, fix))
 
 
+def refusing(message: str, fix: str) -> Callable[..., TableReading]:
+    """Return a reader for files that are recognised only to refuse them with this message."""
+
+    def read(*_file: object) -> TableReading:
+        raise refusal(message, fix)
+
+    return read
+
+
 def check_vectors(name: str, n_rows: int, width: int) -> None:
     """Raise TableError if a vector column has too many numbers; call this before allocating the column."""
     if n_rows * width > MAX_NUMBERS:

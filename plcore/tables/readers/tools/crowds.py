@@ -26,6 +26,7 @@ from plcore.tables.readers.reading import (
     names,
     plain_name,
     refusal,
+    refusing,
     texts_of,
 )
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
@@ -411,13 +412,6 @@ def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
     return votes_reading(body, voted, called, notes)
 
 
-def _no_answers(_cells: pd.DataFrame, _called: str) -> TableReading:
-    raise refusal(
-        "A Prolific export lists participants and their submissions, but none of their answers.",
-        "Import the answers of the survey itself, with the participant ids as voters.",
-    )
-
-
 _PARTICIPANTS = ("participant_id", "participant id")
 _ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
 _RESPONSES = ("response", "label", "answer", "choice", "rating")
@@ -514,7 +508,10 @@ GORILLA = TableTool(
 
 PROLIFIC_EXPORT = TableTool(
     "Prolific export of submissions",
-    _no_answers,
+    refusing(
+        "A Prolific export lists participants and their submissions, but none of their answers.",
+        "Import the answers of the survey itself, with the participant ids as voters.",
+    ),
     Fingerprint(names("submission id", "participant id", "completion code", "time taken")),
 )
 

@@ -20,7 +20,15 @@ from plcore.arrays.words import counted
 from plcore.tables.columns import Finder
 from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, plain_name, refusal, texts_of
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    names,
+    plain_name,
+    refusing,
+    texts_of,
+)
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
     END,
@@ -253,16 +261,12 @@ KALEIDOSCOPE_CLUSTERS = TableTool(
 )
 
 
-def _no_identifications(_cells: pd.DataFrame, _called: str) -> TableReading:
-    raise refusal(
-        "Kaleidoscope's meta.csv describes recordings, but names nothing that was heard in them.",
-        "Put it into one zip with id.csv or cluster.csv.",
-    )
-
-
 KALEIDOSCOPE_META = TableTool(
     "Kaleidoscope meta.csv",
-    _no_identifications,
+    refusing(
+        "Kaleidoscope's meta.csv describes recordings, but names nothing that was heard in them.",
+        "Put it into one zip with id.csv or cluster.csv.",
+    ),
     Fingerprint(
         names("indir", "folder", "in file"),
         one_of=(names("duration", "date", "time", "timestamp", "length"),),
