@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from plcore.arrays import array_at, let_go, note_map
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray
 from plcore.arrays.words import quoted
-from plcore.tables.problems import MAX_PROBLEMS, Problem
+from plcore.tables.problems import MAX_PROBLEMS, Problem, table_error
 from plcore.tables.text.arrow import chunks_of, has_empty, stripped, surely_differ
+from plcore.tables.text.csv import LINE_INDEX
 
 
 def mapped(path: Path) -> pa.Buffer:
@@ -79,9 +80,19 @@ class Finder:
     """Collects problems of cells. `row` is the 0-based row of the table, `lines` the file line of each
     row."""
 
-    def __init__(self, lines: Sequence[int] | None) -> None:
+    def __init__(self, lines: Sequence[int] | pd.Index[int] | None) -> None:
         self.problems: list[Problem] = []
         self._lines = lines
+
+    @classmethod
+    def of(cls, cells: pd.DataFrame) -> Finder:
+        """Return a finder for these cells; it tells the lines of the file if their index holds them."""
+        return cls(cells.index if cells.index.name == LINE_INDEX else None)
+
+    def refuse(self) -> None:
+        """Raise TableError with the problems found; do nothing if there are none."""
+        if self.problems:
+            raise table_error(self.problems)
 
     def add(self, row: int | None, column: str | None, message: str, fix: str) -> None:
         if row is None:

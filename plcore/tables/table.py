@@ -36,7 +36,7 @@ from plcore.tables.roles.roles import Roles, role_problems
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.storing import TableParts, Written, copy_written, read_beside, read_parts, write_parts
 from plcore.tables.text.arrow import has_sign, to_csv_bytes
-from plcore.tables.text.csv import LINE_INDEX, name_problems, read_cells
+from plcore.tables.text.csv import name_problems, read_cells
 from plcore.tables.text.frames import frame_as_text
 
 
@@ -192,8 +192,7 @@ class LabelTable:
         problems = role_problems(roles, [*cells.columns, *vectors], lambda: hint_at_labels(cells))
         if problems:
             raise table_error(problems)
-        lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]
-        finder = Finder(lines)
+        finder = Finder.of(cells)
         label_vectors = None
         if roles.label_vectors:
             label_vectors, classes = parse_vectors(cells, roles, finder)
@@ -206,8 +205,7 @@ class LabelTable:
         numbers = parse_numbers(cells, roles.numbers, finder, numbers_in)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
-        if finder.problems:
-            raise table_error(finder.problems)
+        finder.refuse()
         labelled = np.asarray(found.candidates.any(axis=1))
         if roles.unlabelled == "leave-out" and not labelled.all():
             if not labelled.any():

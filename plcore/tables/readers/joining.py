@@ -28,7 +28,6 @@ from plcore.tables.roles.fact_names import never_learnt
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import sample_columns
 from plcore.tables.roles.suggestion import suggest_roles
-from plcore.tables.text.csv import LINE_INDEX
 
 ENDINGS = (".npz", ".parquet")
 """Suffixes of the files that `write_vectors` writes."""
@@ -91,7 +90,7 @@ def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFil
         return None
     if len(lists) > 1:
         raise refusal(f"Several columns hold vectors: {listed(lists)}.", "Leave one of them in the file.")
-    finder = Finder(reading.cells.index.tolist() if reading.cells.index.name == LINE_INDEX else None)
+    finder = Finder.of(reading.cells)
     if lists:
         vectors = parse_embeddings(reading.cells, lists[0], reading.arrays, finder)
     else:
@@ -102,8 +101,7 @@ def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFil
             raise refusal(f"No column holds vectors; the columns are {listed(others)}.", _FIX)
         vectors = _single(parse_numbers(reading.cells, numbers, finder))
         others = [name for name in others if name not in numbers]
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     assert vectors is not None  # noqa: S101 - there is a column
     if sp.issparse(vectors):
         raise refusal("The vectors are sparse: they belong to a table of their own.", _FIX)
@@ -257,10 +255,9 @@ def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:
 
 def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
     """Return the label vector of each row. Raises TableError."""
-    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    finder = Finder.of(cells)
     vectors, labels = parse_vectors(cells, roles, finder)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return [
         {label: None if value < 0 else value for label, value in zip(labels, row, strict=True)}
         for row in vectors.tolist()
@@ -269,7 +266,7 @@ def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
 
 def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
     """Return the candidates of each row with their weights, None for unweighted ones. Raises TableError."""
-    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    finder = Finder.of(cells)
     found = parse_candidates(cells, roles, finder)
     # Problems without a row, such as nothing to decide, concern the joined rows, not this file.
     if problems := [problem for problem in finder.problems if problem.row is not None]:
@@ -356,14 +353,13 @@ def _row_numbers_doubt(names: Sequence[str]) -> tuple[str, str, str]:
 
 def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) -> dict[str, int]:
     """Return the place of each name. Raises TableError with a problem for each duplicate."""
-    finder = Finder(table.index.tolist() if table.index.name == LINE_INDEX else None)
+    finder = Finder.of(table)
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         if first.setdefault(name, place) != place and len(finder.problems) < MAX_PROBLEMS:
             message = f"the name {quoted(name)} was already in row {first[name] + 1}."
             finder.add(place, key, message, "Keep one row for each name.")
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return first
 
 

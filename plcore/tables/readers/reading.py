@@ -104,6 +104,15 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
     return TableError(Problem(row, line, None, message, fix))
 
 
+def refusing(message: str, fix: str) -> Callable[..., TableReading]:
+    """Return a reader for files that are recognised only to refuse them with this message."""
+
+    def read(*_file: object) -> TableReading:
+        raise refusal(message, fix)
+
+    return read
+
+
 def check_vectors(name: str, n_rows: int, width: int) -> None:
     """Raise TableError if a vector column has too many numbers; call this before allocating the column."""
     if n_rows * width > MAX_NUMBERS:
@@ -275,7 +284,7 @@ def numbers_of(
 
     Raises TableError for other cells.
     """
-    finder, found = Finder(lines_of(cells)), []
+    finder, found = Finder.of(cells), []
     for row, text in enumerate(texts_of(cells, column)):
         try:
             number = None if text in nothing else float(text)
@@ -284,8 +293,7 @@ def numbers_of(
         if number is not None and not 0 <= number <= most:
             finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
         found.append(number)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return found
 
 

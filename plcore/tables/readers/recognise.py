@@ -28,7 +28,7 @@ from plcore.tables.media.file_tree import (
     too_many_tables,
 )
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import TableError, table_error
+from plcore.tables.problems import TableError
 from plcore.tables.readers.arrays import holds_votes, votes_of
 from plcore.tables.readers.joining import (
     SOURCE_FILE,
@@ -102,15 +102,13 @@ def refuse_drawings(reading: TableReading, archive: FileTree) -> None:
     drawings = {name.rpartition("/")[2] for name in archive.names() if name.lower().endswith(".svg")}
     if not drawings:
         return
-    lines = reading.cells.index if reading.cells.index.name == LINE_INDEX else None
-    finder = Finder(None if lines is None else lines.tolist())
+    finder = Finder.of(reading.cells)
     for column in reading.cells.columns:
         last = stripped(reading.cells, column).to_pandas().str.rpartition("/")[2]
         for row in first_rows(last.isin(drawings).to_numpy()):
             message = "SVG images are not taken: they can carry programs."
             finder.add(row, column, message, "Save it as PNG, JPEG, WebP or GIF, and name that file.")
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
 
 
 _NUMBER = re.compile(r"\s*[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")

@@ -22,7 +22,7 @@ from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import join_candidates
 from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading, refusal, refusing
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import megadetector, monitoring
 from plcore.tables.readers.tools.annotation_tools import (
@@ -129,12 +129,8 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Return a format that is recognised only to refuse it with a message."""
-
-    def read(_data: bytes) -> TableReading:
-        raise refusal(f"This is {what}.", fix)
-
-    return ByteFormat(starts, read)
+    """Return a format that is refused."""
+    return ByteFormat(starts, refusing(f"This is {what}.", fix))
 
 
 def _is_csv_name(name: str) -> bool:

@@ -150,15 +150,19 @@ class Disambiguated:
             return self  # without a second copy of all candidates
         return self._part(rows, _chosen(self.answers, rows))
 
-    def pieces(self, size: int | None = None) -> Iterator[Disambiguated]:
+    def pieces(self, size: int | None = None, *, tell: Tell = silent) -> Iterator[Disambiguated]:
         """Yield all rows, `size` at a time (None: `PIECE_ROWS`); no array is copied. The answers of a piece are in the
-        order of its rows."""
+        order of its rows.
+
+        tell : gets the number of rows that the caller is done with, when it asks for the next piece
+        """
         size = size or PIECE_ROWS
         given = self.answers_by_row()
         for start in range(0, len(self.ids), size):
             stop = min(start + size, len(self.ids))
             yield self._part(slice(start, stop), _of_piece(given, start, stop))
             let_go()
+            tell(stop)
 
     def _part(self, rows: IntArray | slice, answers: Sequence[dict[str, Any]]) -> Disambiguated:
         return replace(
@@ -466,14 +470,15 @@ class LabelVectorTable:
             return self
         return self._part(rows, _chosen(self.answers, rows))
 
-    def pieces(self, size: int | None = None) -> Iterator[LabelVectorTable]:
+    def pieces(self, size: int | None = None, *, tell: Tell = silent) -> Iterator[LabelVectorTable]:
         """Yield all rows, `size` at a time, or one empty piece if there are none; None: as many rows as have some
-        hundred thousand cells."""
+        hundred thousand cells. tell : as in `Disambiguated.pieces`"""
         if size is None:
             size = max(1, min(PIECE_ROWS, CELLS_AT_ONCE // max(1, len(self.found.labels))))
         given = _by_row(self.answers)
         for start in range(0, max(1, len(self.original)), size):
             yield self._part(slice(start, start + size), _of_piece(given, start, start + size))
+            tell(min(start + size, len(self.original)))
 
     def _part(self, rows: slice | IntArray, answers: Sequence[dict[str, Any]]) -> LabelVectorTable:
         return LabelVectorTable(

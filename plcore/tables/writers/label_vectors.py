@@ -13,11 +13,10 @@ import pyarrow.parquet
 
 from plcore.arrays.words import quoted
 from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, lines_of, own_roles
+from plcore.tables.readers.reading import Fingerprint, TableReading, own_roles
 from plcore.tables.readers.tools.argilla_prodigy import prodigy_vectors
 from plcore.tables.readers.tools.votes import long_votes
 from plcore.tables.roles.roles import Roles
@@ -123,7 +122,7 @@ def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
 def read_long(cells: pd.DataFrame, name: str) -> TableReading:
     """Read one row for each id, with the values of its labels. Raises TableError."""
     rows: dict[str, Row] = {}
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     lines = zip(*(cells[one].tolist() for one in ("id", "label", "value")), strict=True)
     for place, (row_id, label, value) in enumerate(lines):
         row = rows.setdefault(row_id, Row({"id": row_id}, vector={}))
@@ -131,8 +130,7 @@ def read_long(cells: pd.DataFrame, name: str) -> TableReading:
             finder.add(place, "value", f"expected 1, 0 or nothing, got {quoted(value)}.", "Correct the cell.")
         elif row.vector is not None:
             row.vector[label] = _VALUES[value]
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return rows_reading(list(rows.values()), name, describing=(), row_id="id")
 
 
@@ -160,8 +158,7 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
     """Write a line of JSON for each row: the original columns except those of the labels; `winnow_labels`, those that
     are right, `winnow_not_labels`, those that are not, and `winnow_cells`, lists of the facts about each label.
     `winnow_id` names the row."""
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         kept = piece.kept()
         cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, CELLS]))
         lines = []
@@ -172,8 +169,6 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
             line: dict[str, object] = {OWN_ID: name, **{str(key): value for key, value in record.items()}, **added}
             lines.append(json_text(line) + "\n")
         file.write("".join(lines).encode())
-        done += len(lines)
-        tell(done)
 
 
 def write_vector_parquet(
@@ -196,9 +191,8 @@ def write_vector_parquet(
     names = list(table.found.labels)
     schema = schema.with_metadata(written_metadata(schema, {LABELS: names, NOT_LABELS: names}, told))
     number = {name: place for place, name in enumerate(names)}
-    done = 0
     with opened(file, schema) as writer:
-        for piece in table.pieces():
+        for piece in table.pieces(tell=tell):
             cells, lists = piece.kept(), piece.lists()
             arrays = typed_columns(cells, types)
             arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
@@ -206,25 +200,20 @@ def write_vector_parquet(
                 arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))
             arrays.append(pa.array([row["cells"] for row in lists], pa.list_(_CELL)))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-            done += len(lists)
-            tell(done)
 
 
 def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     """The id and, for each label, how likely it is right; null if nothing is said of it."""
     columns = {f"{PREFIX}{label}": pa.float64() for label in table.found.labels}
     schema = pa.schema({OWN_ID: pa.string(), **columns})
-    done = 0
     with pa.parquet.ParquetWriter(file, schema) as writer:
-        for piece in table.pieces():
+        for piece in table.pieces(tell=tell):
             shares = piece.found.probabilities
             arrays = [
                 pa.array(list(piece.found.ids), pa.string()),
                 *(pa.array(shares[:, place], pa.float64(), from_pandas=True) for place in range(shares.shape[1])),
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-            done += len(shares)
-            tell(done)
 
 
 def _tool(

@@ -253,8 +253,7 @@ def _line_of_list(item: _Item, taxa: _Taxa) -> tuple[str, ...]:
 
 
 def _pieces(table: Disambiguated, tell: Tell) -> Iterator[list[_Item]]:
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         answers, said = piece.answers_by_row(), verdicts(piece)
         items = []
         for row, cells in enumerate(piece.records()):
@@ -264,8 +263,6 @@ def _pieces(table: Disambiguated, tell: Tell) -> Iterator[list[_Item]]:
             name = cells.get(ITEM) or str(piece.ids[row])
             items.append(_Item(name, known, said[row], answers.get(row, [])))
         yield items
-        done += len(items)
-        tell(done)
 
 
 def _write(

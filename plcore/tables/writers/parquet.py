@@ -88,13 +88,10 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell, opened: Open
         voters=OWN_VOTERS if OWN_VOTERS in added else "",
     )
     schema = schema.with_metadata(written_metadata(schema, {CLASS_LABEL: table.classes}, told))
-    done = 0
     with opened(file, schema) as writer:
-        for piece in table.pieces():
+        for piece in table.pieces(tell=tell):
             arrays, found = typed_columns(piece.cells, types), _added(piece)
             writer.write_batch(pa.record_batch([*arrays, *(found[name] for name in added)], schema=schema))
-            done += len(piece.ids)
-            tell(done)
 
 
 write_arrow = partial(write_parquet, opened=pa.ipc.new_file)

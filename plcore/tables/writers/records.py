@@ -57,8 +57,7 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
     """Yield all rows. taken : names that columns must not have; `id` is reserved for the ids"""
     own = [*taken, OWN_ID, OWN_TRUTH, OWN_VOTERS, *([] if table.id_column() == "id" else ["id"])]
     new_names = names_beside([str(name) for name in table.kept().columns], own)
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         answers = piece.answers_by_row()
         vectors: list[dict[str, int | None]] = [{} for _ in piece.ids]
         carried: list[dict[str, str]] = [{} for _ in piece.ids]
@@ -82,8 +81,6 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
                 carried[row],
                 answers.get(row, []),
             )
-        done += len(piece.ids)
-        tell(done)
 
 
 def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:

@@ -51,8 +51,7 @@ class FileFormat(Generic[TableT]):
 def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """Yield a line of JSON for each row, with all facts about it; `MODEL_CANDIDATES` reads its candidates again, as in
     `Disambiguated.left`."""
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         answers, records = piece.answers_by_row(), piece.records()
         before, after, carried = piece.weighted(before=True), piece.weighted(), piece.carried()
         for row, record in enumerate(records):
@@ -70,8 +69,6 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
                 "winnow_answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
             }
             yield json_text(line) + "\n"
-        done += len(records)
-        tell(done)
 
 
 def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:

@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, refusing, texts_of
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
@@ -266,17 +266,6 @@ PEOPLE_BY_LABEL = RecordTool(
 )
 
 
-@dataclass(frozen=True)
-class _Refusal:
-    """A tool whose files hold no candidates. what : its file      fix : what to import instead"""
-
-    what: str
-    fix: str
-
-    def __call__(self, _records: Records, _name: str) -> TableReading:
-        raise refusal(f"This is {self.what}.", self.fix)
-
-
 _ONE_CLASS = "in which the answers of workers are joined to one class"
 _ONE_LABEL = "with what one person said of each item, which is decided"
 _AS_TABLE = (
@@ -288,7 +277,9 @@ _BOXES = "Winnow asks for the label of a row: write a table with a row for each 
 
 
 def _refused(name: str, what: str, fix: str, known_by: Fields | Callable[[Records], bool]) -> RecordTool:
-    return RecordTool(name, (known_by,) if isinstance(known_by, Fields) else known_by, _Refusal(what, fix))
+    return RecordTool(
+        name, (known_by,) if isinstance(known_by, Fields) else known_by, refusing(f"This is {what}.", fix)
+    )
 
 
 def _metadata(record: JsonObject) -> Iterator[JsonObject]:
@@ -354,13 +345,9 @@ def looks_like_webanno(data: bytes) -> bool:
     return data.startswith(b"#FORMAT=WebAnno TSV")
 
 
-def refuse_spans(what: str) -> Callable[[bytes, str, str | None], TableReading]:
+def refuse_spans(what: str) -> Callable[..., TableReading]:
     """Return a reader that refuses a file of annotated spans. what : the file, in words"""
-
-    def read(_data: bytes, _name: str, _xml: str | None) -> TableReading:
-        raise refusal(f"This is {what}, which marks words of one text.", _SPANS)
-
-    return read
+    return refusing(f"This is {what}, which marks words of one text.", _SPANS)
 
 
 # Answers of a study's participants, one per line: jsPsych, PsychoPy, and tables of any tool.

@@ -170,8 +170,7 @@ def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     by = columns.get(VERIFIED_BY)
     where = [columns[FILE], columns[FOLDER]]
     file.write(csv_header([*where, label, *([] if by is None else [by])]))
-    done = 0
-    for piece in table.pieces():
+    for piece in table.pieces(tell=tell):
         said = verdicts(piece)
         cells = piece.cells[where].assign(
             label=[one.label or old for one, old in zip(said, piece.cells[label], strict=True)]
@@ -180,8 +179,6 @@ def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
             cells["by"] = [one.person if one.label else old for one, old in zip(said, piece.cells[by], strict=True)]
         known = cells[(cells[where[0]] != "") & (cells["label"] != "")]
         file.write(csv_rows([pa.array(known[name], pa.large_string()) for name in known]))
-        done += len(piece.ids)
-        tell(done)
 
 
 TIMELAPSE_FORMAT = FileFormat(

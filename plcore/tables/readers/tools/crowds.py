@@ -16,7 +16,6 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Json, JsonObject
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
@@ -24,10 +23,10 @@ from plcore.tables.readers.reading import (
     TableReading,
     by_plain_name,
     first_named,
-    lines_of,
     names,
     plain_name,
     refusal,
+    refusing,
     texts_of,
 )
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
@@ -132,7 +131,7 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
 
 def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -> list[list[str]]:
     """Return the options of each line that are true."""
-    finder, found = Finder(lines_of(cells)), []
+    finder, found = Finder.of(cells), []
     options = {name: name.rpartition(".")[2].strip() for name in question[1] or ()}
     texts = {name: texts_of(cells, name) for name in options}
     for row in range(len(cells)):
@@ -144,22 +143,20 @@ def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -
             elif text not in _NO:
                 finder.add(row, name, f"expected true or false, got {quoted(text)}.", "Write true or false.")
         found.append(chosen)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return found
 
 
 def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
     """Return the labels in `[{"q": {"cat": true, "dog": false}}]`, `[{"q": "cat"}]` and `[{"q": {"label": "cat"}}]`."""
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     parsed: list[JsonObject] = []
     for row, text in enumerate(texts_of(cells, column)):
         value = _parsed(text)
         if value is None:
             finder.add(row, column, "expected the answers as JSON, as in [{...}].", "Correct the cell, or remove it.")
         parsed.append(value or {})
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     asked = dict.fromkeys(name for one in parsed for name, value in one.items() if _chosen(value))
     if len(asked) > 1:
         asked = {name: None for name in asked if not _ASIDE.search(f".{name}")}
@@ -415,13 +412,6 @@ def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
     return votes_reading(body, voted, called, notes)
 
 
-def _no_answers(_cells: pd.DataFrame, _called: str) -> TableReading:
-    raise refusal(
-        "A Prolific export lists participants and their submissions, but none of their answers.",
-        "Import the answers of the survey itself, with the participant ids as voters.",
-    )
-
-
 _PARTICIPANTS = ("participant_id", "participant id")
 _ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
 _RESPONSES = ("response", "label", "answer", "choice", "rating")
@@ -518,7 +508,10 @@ GORILLA = TableTool(
 
 PROLIFIC_EXPORT = TableTool(
     "Prolific export of submissions",
-    _no_answers,
+    refusing(
+        "A Prolific export lists participants and their submissions, but none of their answers.",
+        "Import the answers of the survey itself, with the participant ids as voters.",
+    ),
     Fingerprint(names("submission id", "participant id", "completion code", "time taken")),
 )
 

@@ -18,17 +18,15 @@ import pyarrow as pa
 
 from plcore.arrays.words import counted
 from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
     by_plain_name,
-    lines_of,
     names,
     plain_name,
-    refusal,
+    refusing,
     texts_of,
 )
 from plcore.tables.readers.tools.detections import (
@@ -76,11 +74,10 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
     about : a note about the candidates
     """
     columns = by_plain_name(cells.columns)
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     start = _numbers(cells, columns["offset"], finder)
     length = _numbers(cells, columns["duration"], finder)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     paths = _paths(cells, columns)
     channels = texts_of(cells, columns.get("channel"))
     proposed = propose(cells, columns)
@@ -264,16 +261,12 @@ KALEIDOSCOPE_CLUSTERS = TableTool(
 )
 
 
-def _no_identifications(_cells: pd.DataFrame, _called: str) -> TableReading:
-    raise refusal(
-        "Kaleidoscope's meta.csv describes recordings, but names nothing that was heard in them.",
-        "Put it into one zip with id.csv or cluster.csv.",
-    )
-
-
 KALEIDOSCOPE_META = TableTool(
     "Kaleidoscope meta.csv",
-    _no_identifications,
+    refusing(
+        "Kaleidoscope's meta.csv describes recordings, but names nothing that was heard in them.",
+        "Put it into one zip with id.csv or cluster.csv.",
+    ),
     Fingerprint(
         names("indir", "folder", "in file"),
         one_of=(names("duration", "date", "time", "timestamp", "length"),),

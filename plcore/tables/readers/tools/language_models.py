@@ -11,7 +11,7 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS, TableError, table_error
+from plcore.tables.problems import MAX_PROBLEMS, TableError
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -34,7 +34,6 @@ from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, Reco
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
-from plcore.tables.text.csv import LINE_INDEX
 
 _LISTS = ("candidates", "labels", "predictions", "classes")
 _SINGLE = ("label", "class", "category")
@@ -316,7 +315,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
             "Name the columns id, label and score.",
         )
     item, label, score = columns
-    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    finder = Finder.of(cells)
     names = cells[item].str.strip()
     others = [str(name) for name in cells.columns if str(name) not in columns]
     same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
@@ -345,8 +344,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
             finder.add(place, score, message, "Write such a number, or remove the row.")
         else:
             row.name(text, weight)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     return rows_reading(list(rows.values()), name, describing=same, row_id=item, notes=notes)
 
 

@@ -17,7 +17,16 @@ import pandas as pd
 
 from plcore.tables.readers.candidate_rows import Cells, Records, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, refusal, texts_of
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    names,
+    numbers_of,
+    refusal,
+    refusing,
+    texts_of,
+)
 from plcore.tables.readers.records import flat_cells
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
@@ -426,16 +435,12 @@ BIRDNET_GO_NOTES = TableTool(
 """The table `notes` of the station's database as CSV; `verified` may be joined from `note_reviews`."""
 
 
-def _no_detections(_cells: pd.DataFrame, _called: str) -> TableReading:
-    raise refusal(
-        "BirdNET-Go's summary of species counts detections, but lists none of them.",
-        "Import what its API returns at /api/v2/detections, or the table notes of its database as CSV.",
-    )
-
-
 BIRDNET_GO_SUMMARY = TableTool(
     "BirdNET-Go summary of species",
-    _no_detections,
+    refusing(
+        "BirdNET-Go's summary of species counts detections, but lists none of them.",
+        "Import what its API returns at /api/v2/detections, or the table notes of its database as CSV.",
+    ),
     Fingerprint(names("common name", "scientific name", "count", "avg confidence")),
 )
 

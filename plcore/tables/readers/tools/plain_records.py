@@ -16,7 +16,6 @@ import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
@@ -344,7 +343,7 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
     if len(pairs) != 1:
         raise refusal(f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question.")
     ((question, scored),) = pairs.items()
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     labels = [answers_in(text) for text in texts_of(cells, question)]
     shares = [
         [_percent(text, row, scored, finder) for text in answers_in(texts)]
@@ -354,8 +353,7 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
         if len(names_) != len(weights):
             message = f"expected a confidence for each answer ({len(names_)}), got {len(weights)}."
             finder.add(row, scored, message, "Write one for each, each on a line of its own.")
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     plain_question = plain_name(question)
     gold = columns.get(plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold")
     golds = texts_of(cells, gold)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder, numbers_in
 from plcore.tables.media.file_tree import RECORDINGS, base_name
-from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.readers.reading import TableReading, refusal, texts_of
 from plcore.tables.readers.tools.detections import Detection, detections_reading
 from plcore.tables.text.csv import LINE_INDEX
@@ -76,7 +76,7 @@ class DetectionTable:
                 f"No column names the recordings; the columns are {listed(list(map(str, cells.columns)))}.",
                 f"Add one called {quoted(self.recording[-1][0].title())} with the file name of each row's recording.",
             )
-        finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+        finder = Finder.of(cells)
         start = _numbers(cells, _first(low, self.start), finder)
         if (measured := _first(low, self.length)) is not None:
             lengths, length_column = _numbers(cells, measured, finder), measured
@@ -123,8 +123,7 @@ class DetectionTable:
                 texts = {str(name): value for name, value in record.items()}
                 heard = [(label, scientific), *(_two_names(other[row], "") for other in others if other[row])]
                 found += [Detection(row, recording, begin, end, *names, scores[row], texts) for names in heard]
-        if finder.problems:
-            raise table_error(finder.problems)
+        finder.refuse()
         return detections_reading(found, self.name, notes)
 
 

@@ -16,11 +16,11 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import TableReading, lines_of, refusal
+from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.writers.disambiguated import (
@@ -240,7 +240,7 @@ def _tasks_with_votes(
     cells: pd.DataFrame, columns: VoteColumns, typed: bool = False
 ) -> tuple[dict[str, Row], list[str]]:
     """Return the rows of all tasks by name, each with its votes counted; and notes about what was left out."""
-    finder = Finder(lines_of(cells))
+    finder = Finder.of(cells)
     tasks = _task_names(cells, columns)
     words = set(MISSING) if typed else _words_among(cells[columns.label].str.strip().tolist(), tasks)
     vectors, unlike = _vectors(cells, columns, tasks)
@@ -248,8 +248,7 @@ def _tasks_with_votes(
     if unlike:
         left_out["are on labels about which people differ, which are read as not asked"] = unlike
     golds = _golds(cells, columns, tasks, finder)
-    if finder.problems:
-        raise table_error(finder.problems)
+    finder.refuse()
     kept = _constant(cells, columns)
     notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
     dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
