@@ -44,11 +44,8 @@ def compare_now(seat: Seat) -> None:
     """Have a worker compare the models; does nothing if a comparison was already requested or is running.
 
     Raises
-    ------
-    CannotCompare
-        Projects of this kind have only one model.
-    NotAllowed
-        The person is not an owner.
+    CannotCompare : Projects of this kind have only one model.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
@@ -73,11 +70,8 @@ def adopt(seat: Seat, model: str) -> None:
     model until `back_to_automatic`. Idempotent.
 
     Raises
-    ------
-    ValueError
-        There is no such model.
-    NotAllowed
-        The person is not an owner.
+    ValueError : There is no such model.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
