@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from db import trained
 from plcore.arrays import StepProgress
 from plcore.blocks import BlockError, BlockProgress, RunnerError
-from plcore.loop import ModelComparison
+from plcore.loop import ModelComparison as ModelComparison
 from plcore.loop.one_label import StrategyRuns
 from workflow import kinds
 from workflow.access import Right
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from plcore.loop.one_label import Comparer
     from workflow.seat import Seat
     from workflow.server.settings import Settings
-
-__all__ = [
-    "CannotCompare",
-    "ModelComparison",
-    "adopt",
-    "back_to_automatic",
-    "cancel",
-    "compare_now",
-    "measure",
-    "measure_table",
-]
 
 
 class CannotCompare(ValueError):  # noqa: N818 - what a page says, not a fault
