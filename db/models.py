@@ -165,65 +165,53 @@ class TrainingRow(Base):
     deaths: Mapped[int] = mapped_column(server_default="0")  # workers that died in a row with the lease of this key
 
 
-class ComparisonRow(Base):
-    """A comparison of a project's models: requested, running, or over."""
-
-    __tablename__ = "comparisons"
+class _Requested:
+    """Columns of requested work, which a worker does: it waits, runs, or is over."""
 
     id: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # NULL: it was due
     asked_at: Mapped[datetime]
+    state: Mapped[str]
+    done: Mapped[int]
+    total: Mapped[int]
+    fault: Mapped[str | None]
+    ended_at: Mapped[datetime | None]
+
+
+class ComparisonRow(_Requested, Base):
+    """A comparison of a project's models."""
+
+    __tablename__ = "comparisons"
+
     # what the log held when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
     checks: Mapped[int]
-    state: Mapped[str]
-    done: Mapped[int]
-    total: Mapped[int]
     fitting: Mapped[str]  # the model that is fitted now
     report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     seconds: Mapped[float | None]
-    fault: Mapped[str | None]
-    ended_at: Mapped[datetime | None]
 
 
-class RandomOrderRow(Base):
-    """An estimate of what random order would have reached: requested, running, or over."""
+class RandomOrderRow(_Requested, Base):
+    """An estimate of what random order would have reached."""
 
     __tablename__ = "random_orders"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
-    asked_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # NULL: it was due
-    asked_at: Mapped[datetime]
     # what the log held when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
-    state: Mapped[str]
-    done: Mapped[int]
-    total: Mapped[int]
     report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
-    fault: Mapped[str | None]
-    ended_at: Mapped[datetime | None]
 
 
-class EncodingRow(Base):
-    """Encoding of a project's rows by the owner's own encoder: requested, running, or over."""
+class EncodingRow(_Requested, Base):
+    """Encoding of a project's rows by the owner's own encoder."""
 
     __tablename__ = "encodings"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
     asked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
-    asked_at: Mapped[datetime]
     encoder: Mapped[str]
-    state: Mapped[str]
-    done: Mapped[int]
-    total: Mapped[int]
     notes: Mapped[list[str]]
-    fault: Mapped[str | None]
-    ended_at: Mapped[datetime | None]
 
 
 class PastSettingsRow(Base):

@@ -127,16 +127,16 @@ def change(session: Session, person_id: int, **values: str | None) -> None:
 
 # Browsers that are signed in, found by the SHA-256 of their cookie's secret through its unique index.
 
-_PEOPLE, _SIGN_INS = Base.metadata.tables["people"], Base.metadata.tables["sign_ins"]
+_SIGN_INS = Base.metadata.tables["sign_ins"]
 # Built once: it runs for every message that a browser sends.
 _SIGNED_IN = (
     select(*columns_of("people", Person), _SIGN_INS.c.id, _SIGN_INS.c.how, _SIGN_INS.c.expires_at)
-    .join(_SIGN_INS, _SIGN_INS.c.person_id == _PEOPLE.c.id)
+    .join(_SIGN_INS, _SIGN_INS.c.person_id == _TABLE.c.id)
     .where(
         _SIGN_INS.c.secret_hash == bindparam("secret"),
         _SIGN_INS.c.ended_at.is_(None),
         _SIGN_INS.c.expires_at > bindparam("now"),
-        _PEOPLE.c.disabled_at.is_(None),
+        _TABLE.c.disabled_at.is_(None),
     )
 )
 
@@ -187,7 +187,6 @@ def add_sign_in(
             person_id=person_id,
             created_at=created_at,
             expires_at=expires_at,
-            ended_at=None,
             last_seen_at=created_at,
             how=how,
             address=address,
@@ -275,7 +274,6 @@ def add_link(
             created_by=created_by,
             created_at=created_at,
             expires_at=expires_at,
-            used_at=None,
         )
     )
 
@@ -317,13 +315,13 @@ def latest_invitations(session: Session) -> dict[int, Link]:
 
 # Tokens by which programs act as a person, found by the SHA-256 of their secret through its unique index.
 
-_TOKENS_PEOPLE, _TOKENS = Base.metadata.tables["people"], Base.metadata.tables["tokens"]
+_TOKENS = Base.metadata.tables["tokens"]
 _LASTS = (_TOKENS.c.ended_at.is_(None), or_(_TOKENS.c.expires_at.is_(None), _TOKENS.c.expires_at > bindparam("now")))
 # Built once: it runs for every call of a program.
 _USED = (
     select(*columns_of("people", Person), _TOKENS.c.id)
-    .join(_TOKENS, _TOKENS.c.person_id == _TOKENS_PEOPLE.c.id)
-    .where(_TOKENS.c.secret_hash == bindparam("secret"), *_LASTS, _TOKENS_PEOPLE.c.disabled_at.is_(None))
+    .join(_TOKENS, _TOKENS.c.person_id == _TABLE.c.id)
+    .where(_TOKENS.c.secret_hash == bindparam("secret"), *_LASTS, _TABLE.c.disabled_at.is_(None))
 )
 
 
@@ -362,13 +360,7 @@ def add_token(
     """Store a token. secret_hash : SHA-256 of its secret, 64 hex digits; else as `ApiToken`"""
     session.execute(
         insert(TokenRow).values(
-            secret_hash=secret_hash,
-            person_id=person_id,
-            purpose=purpose,
-            created_at=created_at,
-            expires_at=expires_at,
-            ended_at=None,
-            last_used_at=None,
+            secret_hash=secret_hash, person_id=person_id, purpose=purpose, created_at=created_at, expires_at=expires_at
         )
     )
 

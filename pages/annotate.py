@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import after_press, answers, frame, kinds, other_cards, question_card, state
 from pages.parts.account_parts import day_form, day_words
 from pages.parts.other_cards import known_row
-from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
+from pages.parts.presses import Press, dealing, notice, read_press, say, wanted, was_pressed
 from pages.parts.rows import row_table
 from pages.parts.tour import QUESTIONS, tour
 from workflow.access import NotAllowed, NotFound, Right
@@ -28,10 +28,10 @@ parts = kinds.parts_of(page)
 
 def on_press() -> None:
     """Store the answer before the page is redrawn; afterwards the card always accepts input again."""
-    if (token := question_card.similar_wanted()) is not None:
+    if (token := wanted("similar", "token")) is not None:
         _find_similar(token)
-    if (wanted := question_card.panel_wanted()) is not None:
-        _fill_panel(wanted)
+    if (panel := wanted("panel", "wanted")) is not None:
+        _fill_panel(panel)
     if not was_pressed():
         return
     st.session_state.pop(state.SIMILAR, None)

@@ -46,7 +46,7 @@ def _row(page: ProjectPage, shown: InstanceMap, look: MapLook, row: int) -> None
     if may_ask and st.button("Ask this row", type="primary", icon=":material/keyboard:", key=f"map-ask-{row}"):
         with frame.refusals(AnswerError, NotQualified):
             use_case.ask_row(page.seat, row)
-            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+            st.switch_page("annotate.py", query_params=page.here)
 
 
 # The thumbnail of the row under the pointer: plotly itself shows only text.

@@ -164,7 +164,7 @@ def ask_for_meaning() -> None:
 view = showing.models_view(page.seat)
 if not view.story.models:
     st.info("Projects of this kind have no models to compare. Progress names the model in use.", icon=":material/info:")
-    st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})
+    st.page_link("progress.py", label="Progress", query_params=page.here)
     st.stop()
 st.session_state[state.MODELS] = showing.watched(page.seat)
 lead(view)
@@ -175,7 +175,7 @@ model_table.show_models(f"{KEY}-table-{page.project.id}", view, learnt, on_act=o
 say_encoding(page)
 if st.session_state.pop(state.MEANING, False):
     if learnt is not None and learnt.on:
-        st.switch_page("project_page.py", query_params={"project": str(page.project.id)})
+        st.switch_page("project_page.py", query_params=page.here)
     ask_for_meaning()
 if view.done is not None and view.done.checks:
     st.caption(OPTIMISM)

@@ -152,7 +152,7 @@ def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
     if st.button(f"Ask about one of them, drawn at random: {label}", icon=":material/casino:", key=f"{key}-ask"):
         with frame.refusals(AnswerError):
             reviewing.ask_scored(page.seat, threshold, label)
-            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+            st.switch_page("annotate.py", query_params=page.here)
 
 
 def _by_score(view: ScoreReview, name: str, key: str) -> None:
@@ -234,12 +234,7 @@ if options.scored:
 if not options.anything:
     whose = "No answers yet." if options.everybody else "You have not answered a row in this project yet."
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")
-    st.page_link(
-        "annotate.py",
-        label="Answer the first question",
-        icon=":material/keyboard:",
-        query_params={"project": str(page.project.id)},
-    )
+    st.page_link("annotate.py", label="Answer the first question", icon=":material/keyboard:", query_params=page.here)
     st.stop()
 search = row_lists.search_form(page, KEY, options, parts.REVIEW.kinds)
 found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)

@@ -21,7 +21,6 @@ frame.toast_from_last_page()
 frame.project_title("Team", page)
 frame.say_refusal()
 owns = page.project.may(Right.OWN)
-here = {"project": str(page.project.id)}
 
 
 def cached() -> figures.Team:
@@ -94,12 +93,12 @@ def do(what: str, person: int | None) -> None:
     """Handle a click in the table."""
     by_id = {one.person_id: one for one in shown.people}
     if what == "invite":
-        st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=here)
+        st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=page.here)
     elif what == "disputes":
-        st.switch_page("disputes.py", query_params=here)
+        st.switch_page("disputes.py", query_params=page.here)
     elif what == "answers":
         st.session_state[f"{state.REVIEW}-{page.project.id}-person"] = person
-        st.switch_page("review_page.py", query_params=here)
+        st.switch_page("review_page.py", query_params=page.here)
     elif person in by_id:
         one = by_id[person]
         title, show = {

@@ -46,6 +46,11 @@ class Page:
 class ProjectPage(Page):
     project: ProjectSummary
 
+    @property
+    def here(self) -> dict[str, str]:
+        """The query of an address that leads to another page about this project."""
+        return {"project": str(self.project.id)}
+
 
 def person_id() -> int:
     """Return the person authenticated by the guard, which sets this header and drops any sent by a

@@ -130,7 +130,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
                     f"{batches.MOST} open rows that may be {label} can: no blind checks, none on someone else's screen."
                 )
             st.session_state[state.MANY] = page.project.id
-            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+            st.switch_page("annotate.py", query_params=page.here)
 
 
 # The question card with a dispute: each annotator's answer, and a verdict instead of an answer.

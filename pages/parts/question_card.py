@@ -13,7 +13,6 @@ from streamlit.components.v2.types import ComponentRenderer
 from pages.parts import state
 from pages.parts.answers import NAMED, in_words
 from pages.parts.components import component
-from pages.parts.presses import wanted
 from pages.parts.words import shortened
 from workflow.answering import press
 from workflow.answering.loop import SimilarRow
@@ -213,12 +212,6 @@ def why_stop(standing: Standing, done: str) -> str | None:
     )
 
 
-def similar_wanted() -> str | None:
-    """Return the token of the question for which the browser wants the most similar answered rows; None if it
-    does not."""
-    return wanted("similar", "token")
-
-
 def row_in_panel(
     view: RowView, labels: Sequence[str] = (), *, note: str = "", seq: int | None = None
 ) -> dict[str, object]:
@@ -297,11 +290,6 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, object] | None:
 
 
 # Rows that the card shows in a panel on request: examples of classes, a person's last answers.
-
-
-def panel_wanted() -> str | None:
-    """Return the panel content that the browser requests, such as "history 7"; None if nothing."""
-    return wanted("panel", "wanted")
 
 
 def show_panel(

@@ -14,6 +14,7 @@ from pages.parts import answers as answer_words
 from pages.parts import label_vectors, one_label, question_card, state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
+from pages.parts.presses import wanted
 from tests.pages.conftest import Open, pressing
 from tests.workflow.answering.malformed import PRESS
 from tests.workflow.answering.malformed import malformed as every_malformed
@@ -130,11 +131,11 @@ def test_similar_rows_are_sent_on_request(home: Home, owner: int, annotate_sent:
     answer_next(home, owner, project)
     question = loop.next_question(seat)
     draw = one_label.question_card(seat, question)
-    assert question_card.similar_wanted() is None
+    assert wanted("similar", "token") is None
     draw(standing.standing(seat), None, lambda: None)
     assert annotate_sent[-1]["similar"] is None
     question_card.st.session_state[state.CARD] = {"press": None, "similar": {"token": question.token}}
-    assert question_card.similar_wanted() == question.token
+    assert wanted("similar", "token") == question.token
     question_card.show_similar(question.token, loop.similar_rows(seat, question.token))
     draw(standing.standing(seat), None, lambda: None)
     told = annotate_sent[-1]["similar"]

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import account_parts, other_cards, question_card, state
 from pages.parts.one_label import card as one_label_card
+from pages.parts.presses import wanted
 from tests.pages.conftest import Open, open_in_list, words
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
@@ -108,9 +109,9 @@ def test_paused_question_is_not_sent(
 def test_panel_holds_what_card_requested(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(question_card.st, "session_state", kept)
-    assert question_card.panel_wanted() is None
+    assert wanted("panel", "wanted") is None
     kept[state.CARD] = {"press": None, "panel": {"wanted": "history 3"}}
-    assert question_card.panel_wanted() == "history 3"
+    assert wanted("panel", "wanted") == "history 3"
     row, label = decided(seat)
     ((seq, view), *_) = standing.last_ten(seat)
     question_card.show_panel("history 3", [question_card.row_in_panel(view, seq=seq)], given=[{"seq": seq}])

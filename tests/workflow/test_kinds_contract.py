@@ -12,6 +12,7 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import IN_EVERY_FORM_ON_BOTH, WORLDS, KindWorld, check_same, read_csv
+from tests.workflow.log.written import read_log
 from tests.workflow.meaning_world import give_vectors
 from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
 from workflow import importing, kinds
@@ -20,7 +21,6 @@ from workflow.answering import loop, oracle, room, undoing
 from workflow.answering.history import overlaps, place_of
 from workflow.answering.room import RoomError, RoomSettings
 from workflow.exporting import files as exporting
-from workflow.log.columns import read_log
 from workflow.models import training
 from workflow.projects import classes, managing, progress, standing
 from workflow.projects.classes import ClassError

@@ -18,13 +18,13 @@ from tests.plcore.tables.media.sound.recordings import calls, noise, written
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.four import ask, four_class_project
+from tests.workflow.log.written import read_log
 from tests.workflow.world import answer_next, file_of, opened
 from workflow import importing
 from workflow.answering import loop, room, undoing
 from workflow.exporting import files
 from workflow.exporting import files as exporting
 from workflow.importing import more_rows
-from workflow.log.columns import read_log
 from workflow.log.reading import learner_entry
 from workflow.projects import classes, managing
 from workflow.seat import Seat

@@ -125,10 +125,9 @@ async def export_file(seat: SeatAt, key: Key) -> Response:
 
 
 @router.delete("/projects/{project}/exports/{key}", status_code=204, summary="Remove an export")
-async def remove_export(seat: SeatAt, key: Key) -> Response:
+async def remove_export(seat: SeatAt, key: Key) -> None:
     """End its writing, or delete the file. Harmless if there is none."""
     await done(files.remove, seat, key)
-    return Response(status_code=204)
 
 
 def _told(one: PreparedFile) -> dict[str, object]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
-from starlette.responses import Response
 
 from web.api.calls import BODY_REFUSALS, NAMED, REFUSALS, SeatAt, done
 from web.api.sent import Sent, Text
@@ -67,24 +66,21 @@ async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
 
 
 @router.post("/projects/{project}/archive", status_code=204, summary="Archive a project")
-async def archive_project(seat: SeatAt) -> Response:
+async def archive_project(seat: SeatAt) -> None:
     """No one is asked about it any more; table and log stay. Twice is harmless."""
     await done(managing.archive_project, seat)
-    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/restore", status_code=204, summary="Restore a project")
-async def restore_project(seat: SeatAt) -> Response:
+async def restore_project(seat: SeatAt) -> None:
     """From the archive or the bin. Twice is harmless; refused if another project has its name by now."""
     await done(managing.restore_project, seat)
-    return Response(status_code=204)
 
 
 @router.delete("/projects/{project}", status_code=204, summary="Move a project to the bin")
-async def bin_project(seat: SeatAt) -> Response:
+async def bin_project(seat: SeatAt) -> None:
     """Table and log stay, and it can be restored. Twice is harmless."""
     await done(managing.bin_project, seat)
-    return Response(status_code=204)
 
 
 @reads.get("/projects/{project}/members", response_model=ProjectMembers, summary="List the members")
@@ -98,17 +94,15 @@ async def get_members(seat: SeatAt) -> object:
 
 
 @router.put("/projects/{project}/members/{person}", status_code=204, summary="Give a person a role")
-async def give_role(seat: SeatAt, person: MemberId, body: RoleBody) -> Response:
+async def give_role(seat: SeatAt, person: MemberId, body: RoleBody) -> None:
     """Add the person as a member if they are none yet. Idempotent."""
     await done(members.give_role, seat, [person], body.role)
-    return Response(status_code=204)
 
 
 @router.delete("/projects/{project}/members/{person}", status_code=204, summary="Remove a member")
-async def remove_member(seat: SeatAt, person: MemberId) -> Response:
+async def remove_member(seat: SeatAt, person: MemberId) -> None:
     """Their answers stay. Twice is harmless; refused for the last owner."""
     await done(members.remove_member, seat, person)
-    return Response(status_code=204)
 
 
 @reads.get(
@@ -148,14 +142,12 @@ async def get_models(seat: SeatAt) -> object:
 
 
 @router.post("/projects/{project}/models/compare", status_code=204, summary="Compare the models")
-async def compare_models(seat: SeatAt) -> Response:
+async def compare_models(seat: SeatAt) -> None:
     """A worker does it; `GET` of the models has the progress. Harmless if it is under way already."""
     await done(choosing.compare_now, seat)
-    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/models/cancel", status_code=204, summary="Cancel the comparison of models")
-async def cancel_comparison(seat: SeatAt) -> Response:
+async def cancel_comparison(seat: SeatAt) -> None:
     """Harmless if there is none."""
     await done(choosing.cancel, seat)
-    return Response(status_code=204)

@@ -309,35 +309,31 @@ async def encode(seat: SeatAt, body: EncoderBody) -> Response:
 
 
 @router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
-async def cancel_encoding(seat: SeatAt) -> Response:
+async def cancel_encoding(seat: SeatAt) -> None:
     """For one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
     if there is none."""
     await done(encoding_requests.cancel, seat)
-    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/encoders/resume", status_code=204, summary="Resume the encoding")
-async def resume_encoding(seat: SeatAt) -> Response:
+async def resume_encoding(seat: SeatAt) -> None:
     """A worker continues with the one that was cancelled last. Harmless if none was."""
     await done(encoding_requests.resume, seat)
-    return Response(status_code=204)
 
 
 @router.delete("/encoders/{encoder}", status_code=204, summary="Remove an encoder from the server")
-async def remove_encoder(seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]) -> Response:
+async def remove_encoder(seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]) -> None:
     """Projects keep the vectors that they have; rows that come later wait for it. Refused for an encoder of your own,
     whose folder the operator removes."""
     await done_at_length(on_server.remove, seat, encoder)
-    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")
-async def back_to_words(seat: SeatAt) -> Response:
+async def back_to_words(seat: SeatAt) -> None:
     """The project learns without vectors of an encoder, or of a file next to the table, from now on. The log keeps
     them.
     Refused if there are none, or if nothing else describes the rows."""
     await done_at_length(encoding.back_to_words, seat)
-    return Response(status_code=204)
 
 
 def _answer_row(seat: Seat, row: int, given: RowAnswerBody) -> Saved:

@@ -173,11 +173,8 @@ def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
     """The project as it was then, or as it is now (None), with its learner; one thread at a time has it. For owners.
 
     Raises
-    ------
-    AsOfError
-        There is no such state.
-    ValueError
-        The model of that time cannot be fitted.
+    AsOfError : There is no such state.
+    ValueError : The model of that time cannot be fitted.
     NotAllowed, NotFound
     """
     if as_of is None:

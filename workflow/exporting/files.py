@@ -98,15 +98,10 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
     as_of : an earlier state; None: the present one
 
     Raises
-    ------
-    AsOfError
-        There is no such state.
-    ValueError
-        The model of that time cannot be fitted.
-    NotAllowed
-        The person is not an owner.
-    NotFound
-        No such project.
+    AsOfError : There is no such state.
+    ValueError : The model of that time cannot be fitted.
+    NotAllowed : The person is not an owner.
+    NotFound : No such project.
     """
     from plcore.tables import read_cells
 

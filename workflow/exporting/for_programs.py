@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
 from plcore.loop import EntryKind
-from winnow_labels import __version__ as VERSION  # noqa: N812
+from winnow_labels import __version__
 from workflow import kinds
 from workflow.access import NotFound, Right
 from workflow.answering import loop
@@ -31,27 +31,8 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
     from workflow.seat import Seat
 
-__all__ = [
-    "ANSWERS",
-    "ENTRY_KINDS",
-    "FILES",
-    "VERSION",
-    "Part",
-    "PredictionLines",
-    "WrittenFile",
-    "begin_export",
-    "export_state",
-    "figures_of",
-    "file_of",
-    "log_since",
-    "predictions_of",
-    "question_for",
-    "questions_for",
-    "rows_of",
-    "take_predictions",
-]
-
-
+VERSION = __version__
+"""Version of Winnow, for the API and the log."""
 FILES = tuple(dict.fromkeys(name for kind in kinds.KINDS.values() for name in files_of(kind)))
 """Names of the files that projects of any kind export."""
 ANSWERS = tuple(dict.fromkeys(one for kind in kinds.KINDS.values() if kind.PROGRAMS for one in kind.PROGRAMS.answers))
@@ -140,9 +121,7 @@ def log_since(seat: Seat, seq: int, count: int) -> Part:
     """The entries after this one, in order, this many at most.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner: the log would tell others which questions are blind checks.
+    NotAllowed : The person is not an owner: the log would tell others which questions are blind checks.
     NotFound
     """
     with seat.learner(Right.OWN) as opened:

@@ -79,11 +79,8 @@ def make_snapshot(seat: Seat, name: str) -> NamedSnapshot:
     """Give the state as it is now this name, one of its own in the project.
 
     Raises
-    ------
-    SnapshotError
-        The name is taken, empty, too long, or would be read as an entry or a moment.
-    NotAllowed
-        The person is not an owner.
+    SnapshotError : The name is taken, empty, too long, or would be read as an entry or a moment.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     name = checked_snapshot_name(name)

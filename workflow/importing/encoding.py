@@ -13,16 +13,9 @@ import numpy as np
 from db import trained
 from plcore import LabelTable
 from plcore.arrays import StepProgress, listed
-from plcore.tables import (
-    VECTOR_ENDINGS,
-    ColumnVectors,
-    Encoder,
-    EncoderError,
-    KeptFiles,
-    MediaError,
-    directions_of,
-    write_vectors,
-)
+from plcore.tables import VECTOR_ENDINGS, ColumnVectors, KeptFiles, MediaError, directions_of, write_vectors
+from plcore.tables import Encoder as Encoder
+from plcore.tables import EncoderError as EncoderError
 from plcore.tables.encoders import digest_of, read_catalogue
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
@@ -34,18 +27,6 @@ from workflow.importing.vector_memory import KeptVectors, keep_speed
 if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
-
-__all__ = [
-    "Encoder",
-    "EncoderError",
-    "back_to_words",
-    "encode_file",
-    "encode_new_rows",
-    "encode_project",
-    "encode_to",
-    "folder_of",
-    "names",
-]
 
 SWITCHED_OFF = (
     "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask the operator to do so."

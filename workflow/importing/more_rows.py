@@ -126,14 +126,10 @@ def read_rows(
     on_wait : as in `read_upload`
 
     Raises
-    ------
-    LongLine
-        Other files are read first.
-    TableError
-        A column is missing, a cell cannot be read, no row is new, or there are more classes than can be added; with
-        row, column and fix.
-    NotAllowed
-        The person is not an owner.
+    LongLine : Other files are read first.
+    TableError : A column is missing, a cell cannot be read, no row is new, or there are more classes than can be added;
+        with row, column and fix.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.reading(Right.OWN) as reading:
@@ -211,13 +207,9 @@ def add_rows(seat: Seat, addition: Addition) -> int:
     encodes the new rows. Until then they count as rows in the middle of the others.
 
     Raises
-    ------
-    RowsError
-        Classes or rows of the project have changed since the rows were read, perhaps by this very click.
-    CannotLearn
-        The model cannot be built from all rows.
-    NotAllowed
-        The person is not an owner.
+    RowsError : Classes or rows of the project have changed since the rows were read, perhaps by this very click.
+    CannotLearn : The model cannot be built from all rows.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     home, grown = seat.home, addition.grown

@@ -59,14 +59,10 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
     key : name of this request: repeating it under the same key stores nothing and returns the same result
 
     Raises
-    ------
-    TableError
-        A row or a class is not there, a row is named twice, a score is not a number of 0 or more, or the project has
-        label vectors. Nothing is stored.
-    RowsError
-        Other changes came in between at all `more_rows.TRIES` attempts.
-    CannotLearn, NotAllowed, NotSaved, NotFound
-        As in `workflow.importing.more_rows.add_rows`.
+    TableError : A row or a class is not there, a row is named twice, a score is not a number of 0 or more, or the
+        project has label vectors. Nothing is stored.
+    RowsError : Other changes came in between at all `more_rows.TRIES` attempts.
+    CannotLearn, NotAllowed, NotSaved, NotFound : As in `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN):
         pass  # people without the right are told that first

@@ -49,14 +49,10 @@ def append_rows(
     dry_run : store nothing; report the result, with the doubts that would stop the import
 
     Raises
-    ------
-    TableError
-        A column is missing, a cell cannot be read, or no row is new, as when the same rows are sent twice. A doubt that
-        `accept` does not name stops the import.
-    RowsError
-        Other rows or classes came in between at all `more_rows.TRIES` attempts.
-    CannotLearn, LongLine, NotAllowed, NotSaved, NotFound
-        As in `workflow.importing.more_rows`.
+    TableError : A column is missing, a cell cannot be read, or no row is new, as when the same rows are sent twice. A
+        doubt that `accept` does not name stops the import.
+    RowsError : Other rows or classes came in between at all `more_rows.TRIES` attempts.
+    CannotLearn, LongLine, NotAllowed, NotSaved, NotFound : As in `workflow.importing.more_rows`.
     """
     known = more_rows.columns(seat)  # check permissions before reading anything
     names = [*known, *dict.fromkeys(name for one in records for name in one if name not in known)]

@@ -1,4 +1,4 @@
-"""The columns of the log in files: their contents, and conversion of entries in both directions."""
+"""The columns of the log in files: their contents, and conversion of entries in both directions; the log as CSV."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
     return LogLine(entry, values["annotator"], values["row_id"])
 
 
-# The log as CSV, and back: every column of every entry, exactly.
+# The log as CSV: every column of every entry, exactly.
 #
 # Lists of labels are joined by ``|``; a bar or backslash inside a label has a backslash before it. Entries about the
 # classes have kind ``class``, no row, and as labels the change and its classes: ``rename|wren|winter wren``.
@@ -155,54 +155,10 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
     yield text.getvalue().encode()
 
 
-def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
-    """Read a log written by `write_log`, in order. Raises LogError."""
-    reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-    missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or ()))]
-    if missing:
-        raise LogError(f"The log has no column {missing[0]!r}. Fix: export it again from the Export page.")
-    return [_line(number, cells, project_id) for number, cells in enumerate(reader, start=1)]
-
-
-def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
-    values: dict[str, object] = {}
-    try:
-        for name, form in COLUMNS.items():
-            values[name] = None if name in NULLABLE and not cells.get(name) else _READ[form](cells[name])
-        name = "at"
-        return line_of(values, project_id)
-    except (ValueError, TypeError) as error:
-        raise LogError(
-            f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. Fix: export the log again."
-        ) from error
-
-
-def _read_object(cell: str) -> dict[str, object]:
-    value = json.loads(cell)
-    if not isinstance(value, dict):
-        raise TypeError("no object")
-    return value
-
-
 def _joined(labels: Sequence[str]) -> str:
     if list(labels) == [""]:
         return "\\"  # one cell that was not asked about, unlike no cell at all
     return "|".join(label.replace("\\", "\\\\").replace("|", "\\|") for label in labels)
-
-
-def _parted(text: str) -> list[str]:
-    if not text:
-        return []
-    parts, escaped = [""], False
-    for mark in text:
-        if escaped or mark not in "\\|":
-            parts[-1] += mark
-            escaped = False
-        elif mark == "|":
-            parts.append("")
-        else:
-            escaped = True
-    return parts
 
 
 _WRITTEN: Mapping[Form, Callable[[Any], str]] = {
@@ -212,12 +168,4 @@ _WRITTEN: Mapping[Form, Callable[[Any], str]] = {
     Form.LIST: _joined,
     Form.FLAG: lambda flag: "yes" if flag else "",
     Form.OBJECT: json.dumps,
-}
-_READ: Mapping[Form, Callable[[str], Any]] = {
-    Form.WHOLE: int,
-    Form.NUMBER: float,
-    Form.TEXT: str,
-    Form.LIST: _parted,
-    Form.FLAG: lambda cell: cell == "yes",
-    Form.OBJECT: _read_object,
 }

@@ -122,14 +122,6 @@ def head_of(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str
     return head
 
 
-def read_log_lines(lines: Iterable[bytes], project_id: int = 0) -> list[LogLine]:
-    """Return the entries written by `write_log_lines`, in order. lines : of a file opened in binary mode
-
-    Raises LogError as `check_log_lines`.
-    """
-    return [part for part in check_log_lines(lines, project_id) if isinstance(part, LogLine)]
-
-
 def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[LogHeader | LogLine | LogFooter]:
     """Yield the header, every entry and the footer, each once its line has passed the checks.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from db import trained
 from plcore.arrays import StepProgress
 from plcore.blocks import BlockError, BlockProgress, RunnerError
-from plcore.loop import ModelComparison
+from plcore.loop import ModelComparison as ModelComparison
 from plcore.loop.one_label import StrategyRuns
 from workflow import kinds
 from workflow.access import Right
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.settings import Settings
 
-__all__ = [
-    "CannotCompare",
-    "ModelComparison",
-    "adopt",
-    "back_to_automatic",
-    "cancel",
-    "compare_now",
-    "measure",
-    "measure_table",
-]
-
 
 class CannotCompare(ValueError):  # noqa: N818 - what a page says, not a fault
     """There is nothing to compare, or these rows cannot measure it."""
@@ -44,11 +33,8 @@ def compare_now(seat: Seat) -> None:
     """Have a worker compare the models; does nothing if a comparison was already requested or is running.
 
     Raises
-    ------
-    CannotCompare
-        Projects of this kind have only one model.
-    NotAllowed
-        The person is not an owner.
+    CannotCompare : Projects of this kind have only one model.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
@@ -73,11 +59,8 @@ def adopt(seat: Seat, model: str) -> None:
     model until `back_to_automatic`. Idempotent.
 
     Raises
-    ------
-    ValueError
-        There is no such model.
-    NotAllowed
-        The person is not an owner.
+    ValueError : There is no such model.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:

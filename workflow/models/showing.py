@@ -12,33 +12,21 @@ from typing import TYPE_CHECKING
 from db import trained
 from plcore.arrays import BOTH, MEANING, WORDS
 from plcore.evaluation import exact_interval, wilson_interval
-from plcore.loop import FEWEST_ANSWERED, MODEL_ENTRIES, FeatureComparison, ModelComparison, ModelFigures, Upkeep
+from plcore.loop import FEWEST_ANSWERED as FEWEST_ANSWERED
+from plcore.loop import MODEL_ENTRIES, FeatureComparison, ModelComparison, Upkeep
+from plcore.loop import ModelFigures as ModelFigures
 from workflow import kinds
 from workflow.access import Right
-from workflow.kinds.adopting import Adoption, read_adoptions
+from workflow.kinds.adopting import Adoption as Adoption
+from workflow.kinds.adopting import read_adoptions
 from workflow.models import comparing
-from workflow.models.comparing import gain_words, short
+from workflow.models.comparing import gain_words
+from workflow.models.comparing import short as short
 
 if TYPE_CHECKING:
     from db.trained import Comparison
     from workflow.opened import Reading
     from workflow.seat import Seat
-
-__all__ = [
-    "FEWEST_ANSWERED",
-    "Adoption",
-    "Done",
-    "ModelFigures",
-    "ModelLine",
-    "ModelStory",
-    "ModelsView",
-    "Running",
-    "model_story",
-    "models_view",
-    "running_now",
-    "short",
-    "watched",
-]
 
 
 @dataclass(frozen=True)

@@ -57,18 +57,43 @@ class StopView:
         return tuple(one for one in self.verdicts if one.reached)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProjectFigures:
+    """Figures that the Progress pages of all kinds draw. Counts are rows, or labels of rows; shares are in [0, 1].
+
+    answered, left : as every page counts them
+    answers_left : answers still needed for these; one row may need several
+    settled : the share of the decisions that are made, as on the card
+    n_control : controls drawn      n_test : held-out rows
+    undecided_checks : blind checks that measure nothing, because annotators differ
+    """
+
+    answered: int
+    left: int
+    answers_left: int
+    settled: float
+    n_control: int
+    n_test: int
+    undecided_checks: int
+    labels: tuple[LabelCount, ...]
+    seconds_per_answer: float | None
+    model_version: int
+    stop: StopView
+
+    @property
+    def time_left(self) -> timedelta | None:
+        """Estimate the time left, the pace times what is left: an upper bound, because rarely all of it needs asking.
+        None without a pace."""
+        pace = self.seconds_per_answer
+        return None if pace is None else timedelta(seconds=pace * self.answers_left)
+
+
 def pace(session: Session, project_id: int) -> float | None:
     """Return the median seconds per answer over people's latest answers; None before the first."""
     seconds = answers.seconds_of_latest(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
     return float(np.median(seconds)) if seconds else None
-
-
-def time_left(seconds_per_answer: float | None, left: int) -> timedelta | None:
-    """Estimate the time left, the pace times what is left: an upper bound, because rarely all of it needs asking. None
-    without a pace."""
-    return None if seconds_per_answer is None else timedelta(seconds=seconds_per_answer * left)
 
 
 def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:

@@ -16,6 +16,7 @@ from plcore import LabelTable
 from plcore.arrays import BoolArray, FloatArray, IntArray
 from workflow import access
 from workflow.answering.history import SAYS_SOMETHING
+from workflow.rows.row import RowView
 
 # Text as a search compares it: without accents and case. `pages/parts/card/folding.js` does the same.
 
@@ -102,6 +103,41 @@ class ReviewList:
         return max(1, -(-self.total // PAGE))
 
 
+@dataclass(frozen=True, kw_only=True)
+class QueueLine:
+    """One open row: its place in the queue from 1, and its score by the project's strategy or criterion.
+
+    near : the row's cosine similarity to a search by meaning
+    """
+
+    place: int
+    row: int
+    row_id: str
+    score: float
+    near: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuePage:
+    """A page of the queue. ``rows`` : the matching rows of the page, at most SHOWN; ``matching`` of ``listed`` rows
+    match.
+
+    listed : rows in the whole queue      open : as every page counts them, rows or labels
+    blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
+        them: the next annotator is asked about them first
+    by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
+    """
+
+    rows: Sequence[QueueLine]
+    matching: int
+    listed: int
+    open: int
+    blind: int
+    begun: int
+    by_meaning: bool
+    page: int
+
+
 @dataclass(frozen=True)
 class HistoryLine:
     """One entry about a row, with current class names.
@@ -124,6 +160,22 @@ class HistoryLine:
     predicted: str | None
     taken_back: bool
     yes_no: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedRow:
+    """An opened row on the Review page.
+
+    token : for a correction of this view      out : whether it is a bad item now
+    flagged : whether an answer that counts carries a flag
+    """
+
+    view: RowView
+    token: str
+    out: bool
+    history: tuple[HistoryLine, ...]
+    may_correct: bool
+    flagged: bool
 
 
 @dataclass(frozen=True)

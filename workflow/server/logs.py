@@ -37,13 +37,17 @@ def set_up(settings: Settings, program: str, request_of: Callable[[], str] = req
     logging.captureWarnings(capture=True)
 
 
-class TextLines(logging.Formatter):
-    """`2026-11-29T08:00:00.123Z WARNING server [5f0c2a9e] message`: `-` outside of requests. Further lines of a message
-    or traceback are indented, so that no message can pretend to be another line of the log."""
+class _Lines(logging.Formatter):
+    """A formatter that knows its program, and the request for which a thread logs."""
 
     def __init__(self, program: str, request_of: Callable[[], str]) -> None:
         super().__init__()
         self._program, self._request_of = program, request_of
+
+
+class TextLines(_Lines):
+    """`2026-11-29T08:00:00.123Z WARNING server [5f0c2a9e] message`: `-` outside of requests. Further lines of a message
+    or traceback are indented, so that no message can pretend to be another line of the log."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -53,13 +57,9 @@ class TextLines(logging.Formatter):
         return f"{head} {_CONTINUED.join(escaped(told).splitlines())}"
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(_Lines):
     """An object with time, level, logger, program, pid, request and message; with `exception` if there is a traceback,
     and with the fields of the access log (`extra={"fields": ...}`)."""
-
-    def __init__(self, program: str, request_of: Callable[[], str]) -> None:
-        super().__init__()
-        self._program, self._request_of = program, request_of
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""

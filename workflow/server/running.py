@@ -67,9 +67,6 @@ def _lock(note: IO[str]) -> bool:
 #
 # The system releases the lock when a process ends, in whatever way.
 
-if sys.platform != "win32":
-    import fcntl
-
 NAME = "in-use"
 RESTORING = "restore-lock"
 """File that a start locks while it restores a backup, and before and after it has the folder exclusively."""

@@ -42,7 +42,7 @@ def progress_page(page: ProjectPage) -> None:
     _figures(view)
     if not sum(view.by_kind.values()):
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
-        st.page_link("annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)})
+        st.page_link("annotate.py", label="Answer the first question", query_params=page.here)
     _quality(view)  # above the fold
     undecided_checks(view.undecided_checks, "label")
     progress_parts.announce(view.stop)

@@ -36,7 +36,7 @@ def progress_page(page: ProjectPage) -> None:
     lead(page, view)
     if not view.curve.answers[-1:].any():
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
-        st.page_link("annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)})
+        st.page_link("annotate.py", label="Answer the first question", query_params=page.here)
     _accuracy(view, story)  # above the fold
     undecided_checks(view.undecided_checks, "row")
     progress_parts.announce(view.stop)
@@ -54,14 +54,9 @@ def progress_page(page: ProjectPage) -> None:
             "disputes.py",
             label=f"{counted(open_disputes, 'dispute')} to settle",
             icon=":material/gavel:",
-            query_params={"project": str(page.project.id)},
+            query_params=page.here,
         )
-    st.page_link(
-        "map_page.py",
-        label="Map of the rows",
-        icon=":material/scatter_plot:",
-        query_params={"project": str(page.project.id)},
-    )
+    st.page_link("map_page.py", label="Map of the rows", icon=":material/scatter_plot:", query_params=page.here)
     st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
     if view.sources:
         st.caption(escape(view.sources))
@@ -148,10 +143,7 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
         st.caption(OPTIMISM)
     if story.adoptions and page.project.may(Right.OWN):
         st.page_link(
-            "models_page.py",
-            label="Compare or change models",
-            icon=":material/balance:",
-            query_params={"project": str(page.project.id)},
+            "models_page.py", label="Compare or change models", icon=":material/balance:", query_params=page.here
         )
 
 

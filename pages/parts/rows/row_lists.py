@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,7 +23,7 @@ from workflow.answering.loop import AnswerError
 from workflow.files import media
 from workflow.projects.standing import Saved
 from workflow.rows import reviewing
-from workflow.rows.finding import PAGE, SHOWN, FoundAnswer
+from workflow.rows.finding import PAGE, SHOWN, FoundAnswer, OpenedRow, QueueLine, QueuePage
 from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
@@ -65,18 +65,7 @@ def search_key(path: str, project_id: int) -> str:
     return f"search-{project_id}" if path == "queue" else f"{state.REVIEW}-{project_id}-words"
 
 
-class OpenRow(Protocol):
-    """Fields shared by the opened rows of all kinds of project."""
-
-    @property
-    def view(self) -> RowView: ...
-    @property
-    def history(self) -> Sequence[HistoryLine]: ...
-    @property
-    def may_correct(self) -> bool: ...
-
-
-Row = TypeVar("Row", bound=OpenRow)
+Row = TypeVar("Row", bound=OpenedRow)
 
 
 @dataclass(frozen=True)
@@ -262,43 +251,7 @@ SCORE = "The list is sorted by this score: the value of an answer to the row. On
 NEAR = Column("near", "Similarity", "Cosine similarity between the row and your search. 1 means identical.")
 
 
-class QueueLine(Protocol):
-    """Fields shared by the lines of all queues."""
-
-    @property
-    def row(self) -> int: ...
-    @property
-    def row_id(self) -> str: ...
-    @property
-    def place(self) -> int: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def near(self) -> float | None: ...
-
-
 One = TypeVar("One", bound=QueueLine)
-
-
-class Queue(Protocol):
-    """Fields shared by the queue views of all kinds of project."""
-
-    @property
-    def rows(self) -> Sequence[object]: ...
-    @property
-    def page(self) -> int: ...
-    @property
-    def matching(self) -> int: ...
-    @property
-    def listed(self) -> int: ...
-    @property
-    def open(self) -> int: ...
-    @property
-    def blind(self) -> int: ...
-    @property
-    def begun(self) -> int: ...
-    @property
-    def by_meaning(self) -> bool: ...
 
 
 def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
@@ -357,7 +310,7 @@ def _page_key(page: ProjectPage) -> str:
     return f"{state.QUEUE}-{page.project.id}-page"
 
 
-def queue_foot(page: ProjectPage, view: Queue, unit: str, order: str) -> None:
+def queue_foot(page: ProjectPage, view: QueuePage, unit: str, order: str) -> None:
     """Draw the line below a queue: the range shown, and its other pages. order : a sentence after the
     counts"""
     with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
@@ -447,7 +400,7 @@ def queue_drawer(
     if asked:
         with body, frame.refusals(AnswerError):
             ask(chosen)
-            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+            st.switch_page("annotate.py", query_params=page.here)
 
 
 def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
@@ -481,7 +434,7 @@ def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) 
             _csv_button(f"{frame.file_stem(page)}-queue.csv", csv, "Download the whole queue")
 
 
-def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:
+def stop_where_empty(page: ProjectPage, view: QueuePage, unit: str, nothing_open: str) -> None:
     """Explain why there is no row to show, and end the page. unit : of what is open, "row" or "label"; see
     `counts`"""
     if not view.open:
@@ -510,7 +463,7 @@ def _offer_meaning(page: ProjectPage) -> None:
     st.button("Search by meaning", icon=":material/join_inner:", on_click=_search_by_meaning, args=(_by_meaning(page),))
 
 
-def counts(view: Queue, unit: str) -> str:
+def counts(view: QueuePage, unit: str) -> str:
     """Return which lines the list shows, of how many, and how many rows or labels are open."""
     shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
     kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"

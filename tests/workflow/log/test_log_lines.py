@@ -19,11 +19,12 @@ from plcore import Entry
 from plcore.loop import ClassChange, class_changes
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.log.logs import IDS, an_entry, logs, texts
+from tests.workflow.log.written import read_log, read_log_lines
 from tests.workflow.world import annotator, answer_next, file_of
 from workflow.answering import undoing
 from workflow.kinds import KINDS
-from workflow.log.columns import COLUMNS, LATER, LogError, LogLine, read_log, write_log
-from workflow.log.lines import LogFooter, LogHeader, check_log_lines, read_log_lines, seal, write_log_lines
+from workflow.log.columns import COLUMNS, LATER, LogError, LogLine, write_log
+from workflow.log.lines import LogFooter, LogHeader, check_log_lines, seal, write_log_lines
 from workflow.log.reading import Vote, curve_points, figure, follow, learner_entry, number, read_class_changes, told_row
 from workflow.projects import classes
 from workflow.rows.row import RowView

@@ -16,6 +16,7 @@ from plcore.loop.one_label import OneLabelPool, Trainer, Version
 from tests.plcore.loop.fake_table import blobs
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
+from tests.workflow.log.written import read_log
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import (
@@ -31,7 +32,6 @@ from tests.workflow.world import (
 )
 from workflow.access import NotAllowed
 from workflow.answering import undoing
-from workflow.log.columns import read_log
 from workflow.models import choosing, showing
 from workflow.models import versions as version_files
 from workflow.models.choosing import CannotCompare

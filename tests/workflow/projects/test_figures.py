@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -37,7 +36,6 @@ from workflow.projects.figures import (
     pace,
     standing_points,
     thinned,
-    time_left,
 )
 from workflow.projects.managing import ProjectSummary, summarised
 from workflow.projects.proving import Measured, answers_to, random_line
@@ -82,11 +80,6 @@ def test_standing_curve_is_definition(answers: list[int], latest: int | None) ->
 def test_answers_come_before_given_labels() -> None:
     a, b, c = LabelCount("a", 1, 9), LabelCount("b", 4, 0), LabelCount("c", 1, 10)
     assert most_answered_first([a, b, c]) == (b, c, a)
-
-
-def test_the_time_left_is_pace_times_rest() -> None:
-    assert time_left(1.5, 4) == timedelta(seconds=6)
-    assert time_left(None, 4) is None
 
 
 def test_one_rule_that_is_reached_is_enough() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,12 +35,12 @@ from workflow.projects.figures import (
     F1,
     Glance,
     LabelCount,
+    ProjectFigures,
     StopView,
     most_answered_first,
     pace,
     standing_points,
     thinned,
-    time_left,
 )
 
 if TYPE_CHECKING:
@@ -141,49 +140,28 @@ class Predictor:
     threshold: float
 
 
-@dataclass(frozen=True)
-class VectorProgress:
-    """Shares are in [0, 1]; cells are labels of rows.
+@dataclass(frozen=True, kw_only=True)
+class VectorProgress(ProjectFigures):
+    """Cells are labels of rows; answered and open are rows if by_row, else labels.
 
-    answered, left : as every page counts them, rows if by_row, else labels      answers_left : answers still needed for
-        these; one row may need several
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are any}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
-    settled : share of labels known or confidently predicted, as on the card
-    predictor : None before the first model
-    undecided_checks : blind checks that measure nothing, because as many people say yes as no
-    n_control : control cells drawn      waiting : whether there is no model yet
-    fault : why the model could not be fitted, None if it could      stop : the state of the stop rules
+    predictor : None before the first model      waiting : whether there is no model yet
+    fault : why the model could not be fitted, None if it could
     """
 
     curve: VectorCurve
     by_kind: dict[str, int]
-    answered: int
-    left: int
-    answers_left: int
     answered_cells: int
     unasked: int
     known: float
-    settled: float
     entropy: float | None
     held_out: HeldOut | None
     control: ControlEstimate
     predictor: Predictor | None
-    n_control: int
-    undecided_checks: int
-    n_test: int
-    labels: tuple[LabelCount, ...]
-    seconds_per_answer: float | None
     by_row: bool
-    model_version: int
     waiting: bool
     fault: str | None
-    stop: StopView
-
-    @property
-    def time_left(self) -> timedelta | None:
-        """Return the time left, as `workflow.projects.figures.time_left`."""
-        return time_left(self.seconds_per_answer, self.answers_left)
 
 
 def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:

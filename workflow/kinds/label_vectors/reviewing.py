@@ -16,7 +16,7 @@ from workflow.kinds.label_vectors.answering import forgettable, model_said, row_
 from workflow.log.reading import Vote
 from workflow.rows.finding import (
     FoundAnswer,
-    HistoryLine,
+    OpenedRow,
     ReviewList,
     Search,
     answer_line,
@@ -30,7 +30,7 @@ from workflow.rows.finding import (
     rows_holding,
     taken_back,
 )
-from workflow.rows.row import RowView, row_view
+from workflow.rows.row import row_view
 
 if TYPE_CHECKING:
     from db.answers import SaidEntry
@@ -57,22 +57,15 @@ class LabelStand:
     may_forget: bool
 
 
-@dataclass(frozen=True)
-class VectorRowReview:
+@dataclass(frozen=True, kw_only=True)
+class VectorRowReview(OpenedRow):
     """An opened row. labels : all of them, in the order of the project
 
-    token, shown : identify this view and the labels it showed, for a correction
-    out : whether it is a bad item now      flagged : whether an answer that still counts carries a flag
+    shown : identifies the labels that this view showed, for a correction
     """
 
-    view: RowView
-    token: str
     shown: str
     labels: tuple[LabelStand, ...]
-    out: bool
-    history: tuple[HistoryLine, ...]
-    may_correct: bool
-    flagged: bool
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:

@@ -12,7 +12,7 @@ from plcore import LabelTable
 from plcore.arrays import BoolArray, FloatArray
 from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
-from workflow.rows.finding import SHOWN, inside, nearest_first, rows_with, words_of
+from workflow.rows.finding import SHOWN, QueueLine, QueuePage, inside, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -20,46 +20,26 @@ if TYPE_CHECKING:
 Learner = LabelVectorLearner[LabelTable]
 
 
-@dataclass(frozen=True)
-class VectorQueueRow:
-    """One open row: its place in the queue from 1, and its score by the project's criterion.
+@dataclass(frozen=True, kw_only=True)
+class VectorQueueRow(QueueLine):
+    """One open row.
 
     label, probability : its most useful label and the model's share for it; None if whole rows are asked about
     unknown : the row's unknown labels
-    near : the row's cosine similarity to a search by meaning
     """
 
-    place: int
-    row: int
-    row_id: str
     label: str | None
     probability: float | None
     unknown: int
-    score: float
-    near: float | None = None
 
 
-@dataclass(frozen=True)
-class VectorQueueView:
-    """A page of the queue. ``rows`` : the matching rows of the page, at most SHOWN; ``matching`` of ``listed`` rows
-    match.
-
-    open : as every page counts it, rows if by_row, else labels
-    blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
-        them: the next annotator is asked about them first
-    by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
-    """
+@dataclass(frozen=True, kw_only=True)
+class VectorQueueView(QueuePage):
+    """A page of the queue. by_row : whether open rows are counted, not open labels"""
 
     by_row: bool
     criterion: str
     rows: tuple[VectorQueueRow, ...]
-    matching: int
-    listed: int
-    open: int
-    blind: int
-    begun: int
-    by_meaning: bool = False
-    page: int = 0
 
 
 def list_queue(

@@ -9,6 +9,8 @@ from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
     from plcore.loop.one_label import ANSWERS
+    from plcore.tables import FILE_FORMATS as FORMATS
+    from plcore.tables import NATURE_FORMATS as GIVEN_BACK
     from workflow.kinds.one_label.answering import BATCHING
     from workflow.kinds.one_label.build import (
         CACHE,
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
         first_learner,
         make_pool,
     )
-    from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, HIDDEN_TRUTH, PROGRAMS, describe, snapshot
+    from workflow.kinds.one_label.exporting import HIDDEN_TRUTH, PROGRAMS, describe, snapshot
     from workflow.kinds.one_label.forms import FORMS
     from workflow.kinds.one_label.progress import DEFAULT_RULES, count, glance, read_progress, stop_view, watched
     from workflow.kinds.one_label.reviewing import find_answers, open_row, votes_of

@@ -16,8 +16,6 @@ from plcore.arrays import AnyArray, FloatArray, IntArray
 from plcore.evaluation import wilson_interval
 from plcore.loop import ClassMap, EntryKind, Place
 from plcore.loop.one_label import TakenLabels
-from plcore.tables import FILE_FORMATS as FORMATS
-from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated, export_types
 from workflow.answering.asked import Given
 from workflow.exporting.snapshot import Described, Measure, Snapshot
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     from plcore.loop import StopRules
     from workflow.kinds.one_label.progress import ProgressView
     from workflow.opened import Opened
-
-__all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 
 Learner = ActiveLearner[LabelTable]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -28,13 +27,13 @@ from workflow.projects.figures import (
     RIGHT,
     Glance,
     LabelCount,
+    ProjectFigures,
     StopView,
     most_answered_first,
     number,
     pace,
     standing_points,
     thinned,
-    time_left,
 )
 from workflow.projects.proving import Measured, Proof, answers_to, is_rough, read_proof
 
@@ -131,58 +130,40 @@ class Confusion:
         return int(self.counts.trace())
 
 
-@dataclass(frozen=True)
-class ProgressView:
-    """Counts are rows, answered and left as every page counts them; shares are in [0, 1].
+@dataclass(frozen=True, kw_only=True)
+class ProgressView(ProjectFigures):
+    """Counts are rows.
 
     pending, disputed : rows that wait for another person's answer, and disputed rows undecided
-    answers_left : answers still needed for the open rows; one row may need several
     recall : of the approximate neighbour search, None if it is exact
-    n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
-        one candidate anyway      undecided_checks : blind checks that measure nothing, because annotators differ and no
-        single label is left      trained : whether the model is trained in the background
+    control_asked, control_free : control rows that measure the model now, asked or with one candidate anyway
+    trained : whether the model is trained in the background
     sources : whether rows of one source inform each other, in a sentence; empty if the table has no sources
     file_scores : how much the scores of the table count for the labels, None if the model uses none
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
 
     curve: Curve
-    answered: int
-    left: int
     pending: int
     disputed: int
-    answers_left: int
     candidates_left: int
-    settled: float
     done: bool
     accuracy: float | None
     interval: tuple[float, float] | None
     control: float | None
     control_interval: tuple[float, float]
-    n_control: int
     control_asked: int
     control_free: int
-    undecided_checks: int
-    n_test: int
     has_truth: bool
     trained: bool
     has_model: bool
     has_proof: bool
-    seconds_per_answer: float | None
-    labels: tuple[LabelCount, ...]
     confusion: Confusion
-    stop: StopView
     proof: Proof
-    model_version: int
     recall: float | None
     shortlists: ShortlistView
     sources: str
     file_scores: FileScores | None
-
-    @property
-    def time_left(self) -> timedelta | None:
-        """Return the time left, as `workflow.projects.figures.time_left`."""
-        return time_left(self.seconds_per_answer, self.answers_left)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from workflow.log.reading import Vote
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import (
     FoundAnswer,
-    HistoryLine,
+    OpenedRow,
     ReviewList,
     Search,
     answer_line,
@@ -31,7 +31,7 @@ from workflow.rows.finding import (
     rows_holding,
     taken_back,
 )
-from workflow.rows.row import RowView, row_view
+from workflow.rows.row import row_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,24 +42,13 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 
-@dataclass(frozen=True)
-class RowReview:
-    """An opened row.
+@dataclass(frozen=True, kw_only=True)
+class RowReview(OpenedRow):
+    """An opened row. imported, candidates : its candidates in the file, and now      classes : all of the project"""
 
-    token : for a correction of this view      imported, candidates : its candidates in the file, and now
-    out : whether it is a bad item now      flagged : whether its latest answer carries a flag      classes : all of the
-        project
-    """
-
-    view: RowView
-    token: str
     imported: tuple[str, ...]
     candidates: tuple[str, ...]
-    out: bool
-    history: tuple[HistoryLine, ...]
-    may_correct: bool
     classes: tuple[str, ...]
-    flagged: bool
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:

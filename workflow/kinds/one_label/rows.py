@@ -13,7 +13,7 @@ from plcore.arrays import BoolArray, FloatArray, rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
-from workflow.rows.finding import SHOWN, inside, nearest_first, rows_with, words_of
+from workflow.rows.finding import SHOWN, QueueLine, QueuePage, inside, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -21,46 +21,26 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 
-@dataclass(frozen=True)
-class QueueRow:
-    """One open row: its place in the queue from 1, its score under the project's strategy, and why.
+@dataclass(frozen=True, kw_only=True)
+class QueueRow(QueueLine):
+    """One open row, and why it is asked.
 
     shares : the model's shares of the candidates, in their order; equal until there is a model
-    near : its cosine similarity to a search by meaning
     """
 
-    place: int
-    row: int
-    row_id: str
     candidates: tuple[str, ...]
     shares: tuple[float, ...]
-    score: float
     reason: str
-    near: float | None = None
 
 
-@dataclass(frozen=True)
-class QueueView:
-    """A page of the queue. ``rows`` : the matching rows of the page, at most SHOWN; ``matching`` of ``listed`` rows
-    match.
-
-    listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
-        listed because they are blind checks      begun : those not listed because others have answered them: the next
-        annotator is asked about them first
-    by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
-    strategy : as it is stored      strategies : the descriptions of those that can be chosen instead
-    """
+@dataclass(frozen=True, kw_only=True)
+class QueueView(QueuePage):
+    """A page of the queue. strategy : as it is stored      strategies : the descriptions of those that can be chosen
+    instead"""
 
     strategy: str
     strategies: Mapping[str, str]
     rows: tuple[QueueRow, ...]
-    matching: int
-    listed: int
-    open: int
-    blind: int
-    begun: int
-    by_meaning: bool = False
-    page: int = 0
 
 
 def list_queue(

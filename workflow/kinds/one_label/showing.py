@@ -20,8 +20,6 @@ from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, w
 
 # The words of a row's text that are evidence for each of its candidates, marked on the question card.
 
-"""Limit of the training rows whose words are compared, drawn with a fixed seed; fewer for many classes."""
-
 MOST_SHARES = 400_000
 """Limit of rows times classes of the sample."""
 

@@ -11,12 +11,12 @@ import pytest
 from plcore import LabelTable, read_cells, suggest_roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
+from tests.workflow.log.written import read_log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
 from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
 from workflow.access import NotAllowed
 from workflow.answering import loop
 from workflow.exporting import files
-from workflow.log.columns import read_log
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home

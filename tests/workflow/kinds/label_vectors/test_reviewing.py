@@ -19,6 +19,7 @@ from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
+from tests.workflow.log import written
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, exported, file_of, opened, small_project
 from workflow.access import NotAllowed, NotFound
@@ -29,7 +30,6 @@ from workflow.kinds.label_vectors.answering import still_counting
 from workflow.kinds.label_vectors.reviewing import VectorRowReview
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.reviewing import RowReview
-from workflow.log import columns
 from workflow.log.reading import learner_entry
 from workflow.projects import managing
 from workflow.projects.standing import Saved
@@ -639,7 +639,7 @@ def test_corrections_survive_log_export_and_restart(home: Home, owner: int, rows
     now = cells(home, owner, rows)
     for row, wanted in changed:
         assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
-    read = columns.read_log(file_of(Seat(home, owner, rows), "log"), rows)
+    read = written.read_log(file_of(Seat(home, owner, rows), "log"), rows)
     assert [replace(line.entry, person_id=0) for line in read] == [
         replace(entry, person_id=0) for entry in log(home, rows)
     ]

@@ -20,7 +20,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
 from workflow.exporting import files
 from workflow.files.prepared import Taken
-from workflow.kinds.one_label.exporting import FORMATS
+from workflow.kinds.one_label import FORMATS
 from workflow.kinds.one_label.reviewing import votes_of
 from workflow.log.reading import Vote
 from workflow.projects import classes, managing
