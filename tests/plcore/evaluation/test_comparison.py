@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_table(blobs):
 
 
 def test_built_in_learners_are_compared_in_order(blobs):
-    """Those of the library's own list, in three folds, and the others in two."""
+    """Compare the learners of the library's own list in three folds, and the others in two."""
     X, candidates, y = blobs
     own = [entry.name for entry in read_learners(None)]
     others = [name for name in LEARNER_ENTRIES if name not in own]
