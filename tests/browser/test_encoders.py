@@ -108,6 +108,7 @@ def test_import_page_downloads_encoder_and_encodes(page: Page, server: Server, h
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_failed_download_leaves_nothing_and_words_can_return(learning: Page, server: Server, hub: FakeHub) -> None:
     def again() -> None:
         learning.reload()

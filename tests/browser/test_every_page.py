@@ -121,7 +121,7 @@ def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[
     context.close()
 
 
-@pytest.mark.parametrize("suffix", list(SIZES))
+@pytest.mark.parametrize("suffix", [pytest.param("", marks=pytest.mark.proof), "-phone"])
 def test_double_text_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:

@@ -60,6 +60,7 @@ def test_deleted_database_is_reported_and_comes_back(context: BrowserContext, tm
         server.stop()
 
 
+@pytest.mark.proof
 def test_overwritten_database_is_explained_on_every_page(context: BrowserContext, tmp_path: Path) -> None:
     server = Server(tmp_path / "home").start()
     database = server.home / "winnow.sqlite3"

@@ -234,6 +234,7 @@ def test_newcomer_reaches_first_right_answer_of_each_demo(page: Page, server: Se
 
 
 @pytest.mark.browser
+@pytest.mark.proof
 def test_newcomer_reaches_own_project(page: Page, server: Server) -> None:
     newcomer = Newcomer(page)
     newcomer.click("Import data")

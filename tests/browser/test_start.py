@@ -26,6 +26,7 @@ def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserCont
         server.stop()
 
 
+@pytest.mark.proof  # tests/web/test_server.py asks such a server, without a browser
 def test_streamlit_run_starts_same_server(context: BrowserContext, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     server = Server(tmp_path / "home", command=command).start()

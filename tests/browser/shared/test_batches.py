@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
@@ -426,19 +426,21 @@ def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_n
     assert len(yes_no_said(server, yes_no_project)) < ANEW_AFTER, "or how long they took here would tell"
 
 
-def test_batch_page_is_accessible(browser: Browser, server: Server, home: Home, signed_in: str) -> None:
+@pytest.mark.parametrize(("suffix", "scheme"), [pytest.param("", "light", marks=pytest.mark.proof), ("-phone", "dark")])
+def test_batch_page_is_accessible(
+    browser: Browser, server: Server, home: Home, signed_in: str, suffix: str, scheme: Literal["light", "dark"]
+) -> None:
     kinds = ("image", "sound", "numbers")
     projects = {shown: alike_project(home, OWNER, shown, shown).project_id for shown in kinds}
     wrong = {}
-    for suffix, scheme in (("", "light"), ("-phone", "dark")):
-        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
-        page = context.new_page()
-        for shown, project in projects.items():
-            room.annotate(page, server, project or 0)
-            page.keyboard.press("Shift+M")
-            page.locator(".tiles").wait_for()
-            page.keyboard.press("b")
-            if found := findings(page):
-                wrong[f"{shown}{suffix}-{scheme}"] = found
-        context.close()
+    context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    for shown, project in projects.items():
+        room.annotate(page, server, project or 0)
+        page.keyboard.press("Shift+M")
+        page.locator(".tiles").wait_for()
+        page.keyboard.press("b")
+        if found := findings(page):
+            wrong[shown] = found
+    context.close()
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)

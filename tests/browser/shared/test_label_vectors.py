@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -170,23 +171,28 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     assert json.loads(yes["labels"]) == [asked]
 
 
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.proof)])
 @pytest.mark.parametrize("question", ["instance", "cell"])
 def test_label_vector_pages_are_accessible_and_touchable(
-    browser: Browser, signed_in: str, server: Server, make: Callable[[str], int], question: str
+    browser: Browser,
+    signed_in: str,
+    server: Server,
+    make: Callable[[str], int],
+    question: str,
+    scheme: Literal["light", "dark"],
 ) -> None:
     project = make(question)
     wrong = {}
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
-        opened = context.new_page()
-        # The other pages are the same whatever is asked.
-        for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
-            opened.goto(f"{server.base}/{name}?project={project}")
-            shown = {"annotate": room.CARD, "progress": ".js-plotly-plot", "export": "[data-testid=stDataFrame]"}
-            opened.locator(shown[name]).first.wait_for()
-            if found := findings(opened):
-                wrong[scheme, name] = found
-        context.close()
+    context = browser.new_context(color_scheme=scheme, storage_state=signed_in)
+    opened = context.new_page()
+    # The other pages are the same whatever is asked.
+    for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
+        opened.goto(f"{server.base}/{name}?project={project}")
+        shown = {"annotate": room.CARD, "progress": ".js-plotly-plot", "export": "[data-testid=stDataFrame]"}
+        opened.locator(shown[name]).first.wait_for()
+        if found := findings(opened):
+            wrong[name] = found
+    context.close()
     assert not wrong
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in

@@ -99,7 +99,7 @@ def test_typing_in_drawer_stays_on_its_row(page: Page, server: Server, pictures:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.proof)])
 def test_open_drawer_is_accessible_and_touchable(
     browser: Browser, server: Server, pictures: Seat, signed_in: str, scheme: str
 ) -> None:

@@ -27,6 +27,7 @@ def project(home: Home, name: str) -> int:
     return small_project(home, OWNER, name, model="plsvc", strategy="margin", train_every=2)
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
 def test_model_versions_follow_answers(page: Page, server: Server, project: int) -> None:
     room.annotate(page, server, project)
