@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
@@ -162,17 +162,19 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-def test_every_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.proof)])
+def test_every_page_is_accessible(
+    browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
+) -> None:
     server, cookies = looked_at
     wrong = {}
-    for scheme in ("light", "dark"):
-        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=cookies)  # type: ignore[arg-type]
-        page = context.new_page()
-        for name in PAGES:
-            open_page(page, server.base, name, settle=300)
-            if found := findings(page):
-                wrong[f"{name}-{scheme}"] = found
-        context.close()
+    context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=cookies)  # type: ignore[arg-type]
+    page = context.new_page()
+    for name in PAGES:
+        open_page(page, server.base, name, settle=300)
+        if found := findings(page):
+            wrong[name] = found
+    context.close()
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
