@@ -17,6 +17,7 @@ from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
 from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.suggested_labels import scores_of_classes
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import rank_of
 from plcore.tables.writers.disambiguated import OWN_TRUTH, OWN_VOTERS, names_beside
@@ -389,11 +390,13 @@ def _roles(
     """Return the roles, guessed for the describing columns, and notes about these columns."""
     notes = []
     labels = set(classes)
-    tell = [name for name in describe if _tells_the_label(cells[name], labels)]
+    scores = set(scores_of_classes(describe, classes))
+    scores = scores if set(describe) - scores else set()  # a model's scores alone describe its rows
+    tell = [name for name in describe if name in scores or _tells_the_label(cells[name], labels)]
     if tell:
         notes.append(
-            f"{_columns(tell)} {_hold(tell)} labels and would give the answer away, so nothing is learned from "
-            f"{'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
+            f"{_columns(tell)} {_hold(tell)} labels or their scores and would give the answer away, so nothing is "
+            f"learned from {'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
         )
     describe = [name for name in describe if name not in tell]
     remote = [name for name in describe if _holds_addresses(cells[name])]

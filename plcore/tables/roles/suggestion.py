@@ -93,6 +93,7 @@ _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
     r"_?\w*|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
+_COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
 _PEOPLE = {
     "annotators",
     "annotations",
@@ -311,6 +312,8 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
     annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
+    # Numbers in votes_cat and votes_dog count votes.
+    annotators = [one for one in annotators if not (one.is_numbers and _COUNTED.match(one.key))]
     # Facts about the file are constant and are not answers: annotators would share a label.
     annotators = [one for one in annotators if not one.is_constant or _shares(one, annotators)]
     if len(annotators) < 2:

@@ -155,10 +155,12 @@ def _read_flat(records: Records, name: str) -> TableReading:
     return flat_reading(records, questions, name)
 
 
-def flat_reading(records: Records, questions: Sequence[str], format_name: str) -> TableReading:
+def flat_reading(
+    records: Records, questions: Sequence[str], format_name: str, asked: str | None = None
+) -> TableReading:
     """Read one row for each task of flat records, which have one record per annotation. Raises TableError.
 
-    questions : the fields with answers; at least one
+    questions : the fields with answers; at least one      asked : as in `items_reading`
     """
     items: dict[Hashable, Item] = {}
     for item in read_each(records, lambda record, row: _flat(record, row, questions)):
@@ -167,11 +169,11 @@ def flat_reading(records: Records, questions: Sequence[str], format_name: str) -
         if known is not item:
             known.choices += item.choices
             known.seconds = _sum(known.seconds, item.seconds)
-    return items_reading(list(items.values()), format_name)
+    return items_reading(list(items.values()), format_name, asked)
 
 
-def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
-    """Read the tasks, for the question that was answered most often."""
+def items_reading(items: Sequence[Item], format_name: str, asked: str | None = None) -> TableReading:
+    """Read the tasks. asked : the question whose answers are the labels; None: the one answered most often"""
     counts = Counter(choice.question for item in items for choice in item.choices)
     notes = _left_out(items)
     if any(item.vector is not None for item in items):
@@ -185,12 +187,11 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             "Export tasks with answers or predictions of a <Choices> or <Taxonomy> tag.",
         )
     kinds = Counter(name for name, _ in {(choice.question, choice.path) for item in items for choice in item.choices})
-    question = max(counts, key=lambda name: (counts[name], -kinds[name]))  # free texts seldom repeat
+    question = asked or max(counts, key=lambda name: (counts[name], -kinds[name]))  # free texts seldom repeat
     others = [name for name in counts if name != question]
     if others:
-        notes.append(
-            f"The labels are those of {question!r}, the question answered most; {listed(others)} are kept as columns."
-        )
+        reason = "" if asked else ", the question answered most"
+        notes.append(f"The labels are those of {question!r}{reason}; {listed(others)} are kept as columns.")
     tree = taxonomy_of(choice.path for item in items for choice in item.choices if choice.question == question)
     if any(choice.is_model for item in items for choice in item.choices) and any(
         not choice.is_model for item in items for choice in item.choices
@@ -463,7 +464,9 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
         raise refusal(
             f"No column of {listed(fields)} holds choices of annotators.", "Export the project as JSON and import that."
         )
-    return flat_reading(records, [question], called)
+    # Other answers are facts about people, not about the task.
+    others = [name for name in fields if name != question and _is_answer_of_people(records, name)]
+    return flat_reading(records, [question, *others], called, asked=question)
 
 
 def _value(text: str) -> Json:
@@ -510,6 +513,10 @@ def _question(records: list[JsonObject], fields: list[str]) -> str | None:
     ]
     # A constant column distinguishes nothing: prefer columns with several classes.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
+
+
+def _is_answer_of_people(records: list[JsonObject], name: str) -> bool:
+    return _differs(records, name) or any(not isinstance(record[name], str) for record in records)
 
 
 def _differs(records: list[JsonObject], name: str) -> bool:

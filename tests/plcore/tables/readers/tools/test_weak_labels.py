@@ -132,6 +132,9 @@ def test_cleanlab_matrices_are_read() -> None:
     assert sources(reading)[1] == {"eggs": ["bob", "cid"]}
     assert reading.roles.numbers == ("p_ham", "p_spam", "p_eggs")
     assert reading.cells["p_ham"].astype(float).tolist() == PROBS[:, 0].tolist()
+    described = annotator_matrix(GIVEN, PROBS, classes=NAMES, columns={"text": ["one mail", "two mails", "the third"]})
+    assert (described.roles.text, described.roles.numbers) == ("text", ())
+    assert noted(described, "'p_ham', 'p_spam', 'p_eggs' hold labels or their scores")
     assert "0" in candidates(annotator_matrix(GIVEN))[0]
     assert list(annotator_matrix(GIVEN, PROBS).cells.columns)[:3] == ["p_0", "p_1", "p_2"]
 
