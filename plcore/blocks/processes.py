@@ -64,6 +64,7 @@ class ProcessPool:
         waiting: deque[_Attempt[J]] = deque()
         suspects: deque[_Attempt[J]] = deque()
         running: dict[Future[R], _Attempt[J]] = {}
+        blamed: BlockError | None = None
         try:
             while True:
                 while len(running) < self.n_processes and not self._cancelled:
@@ -74,6 +75,8 @@ class ProcessPool:
                 if not running and suspects and not self._cancelled:
                     self._begin(function, suspects.popleft(), running, suspects)
                 if not running and (self._cancelled or not (waiting or suspects)):
+                    if blamed is not None and not self._cancelled:
+                        raise blamed
                     return
                 done = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED).done
                 if not done and meanwhile is not None:
@@ -83,7 +86,7 @@ class ProcessPool:
                     try:
                         result = future.result()
                     except BrokenProcessPool:
-                        self._died(attempt, waiting, suspects)
+                        blamed = self._died(attempt, waiting, suspects) or blamed
                         continue
                     except Exception as error:
                         raise BlockError(attempt.job, said(error)) from error
@@ -111,13 +114,17 @@ class ProcessPool:
             source.appendleft(attempt)
             self._drop()
 
-    def _died(self, attempt: _Attempt[J], waiting: deque[_Attempt[J]], suspects: deque[_Attempt[J]]) -> None:
+    def _died(
+        self, attempt: _Attempt[J], waiting: deque[_Attempt[J]], suspects: deque[_Attempt[J]]
+    ) -> BlockError | None:
+        """Let a job run again whose process died; or blame it, to be raised once the others are done."""
         if attempt.pool is self._pool:  # its other jobs are notified after it has gone
             self._drop()
         attempt.deaths += 1
         if attempt.deaths > DEATHS:  # the last time it ran alone
-            raise BlockError(attempt.job, f"its process was killed {attempt.deaths} times.")
+            return BlockError(attempt.job, f"its process was killed {attempt.deaths} times.")
         (waiting if attempt.deaths < DEATHS else suspects).appendleft(attempt)
+        return None
 
     def _drop(self) -> None:
         pool, self._pool = self._pool, None
