@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plcore
+from plcore.kernels.scores import SHARE_UNIT
 from plcore.query import EffectRanker, effect_scores, memory_order, necessary_labels, possible_labels, winners
 from plcore.query.cheapest import QuestionOrder
+from plcore.query.ranker import lost_by_claims
 from tests.conftest import ROOT
 from tests.plcore.random_sets import some_sets
 
@@ -225,3 +228,52 @@ def test_second_call_starts_no_compiler():
     compiled: list[tuple[int, int, str]] = []
     plcore.compile_kernels(compiling=lambda *step: compiled.append(step))
     assert compiled == []
+
+
+# Score lost to claimed rows: exactly the score difference after damping the targets of the claims.
+
+
+def lost_in_full(ranker, claimed, power):
+    """(n,) the same by a loop over all targets."""
+    rule, counted = ranker._rule, ranker._counted
+    weights = rule.weights.astype(float)
+    shares = np.rint(weights * float(SHARE_UNIT) / np.maximum(weights.sum(axis=1, keepdims=True), 1)).astype(np.int64)
+    lost = np.zeros(len(ranker.candidates_), dtype=np.int64)
+    for target, near in enumerate(rule.neighbors):
+        times = int((np.isin(near, claimed) & counted[target]).sum())
+        left = np.floor(shares[target] * power[min(times, len(power) - 1)]).astype(np.int64)
+        np.add.at(lost, near[counted[target]], (shares[target] - left)[counted[target]])
+    return lost
+
+
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 9), damping=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
+def test_rows_lose_exactly_the_score_of_damped_targets(rule, seed, n, damping):
+    X, sets = problem(seed)
+    ranker = EffectRanker(rule, 4, damping=damping).fit(X, sets)
+    claimed = np.sort(np.random.default_rng(seed).choice(60, n, replace=False))
+    power = damping ** np.arange(4.0)  # a target claimed more often keeps the last factor
+    rows, lost = lost_by_claims(claimed, ranker.votes_.index, ranker._rule, ranker._counted, power)
+    assert (np.diff(rows) > 0).all()
+    full = lost_in_full(ranker, claimed, power)
+    np.testing.assert_array_equal(lost, full[rows])
+    assert not np.delete(full, rows).any()
+
+
+def seconds_beside_a_hub(n: int) -> float:
+    """CPU seconds to choose the next row while another annotator has a row that all n targets use."""
+    neighbors = np.stack([np.arange(n), np.zeros(n, dtype=np.int64)], axis=1)
+    neighbors[0, 1] = 1
+    sets = np.ones((n, 2), dtype=bool)
+    ranker = EffectRanker("mw", 2).fit_graph(neighbors, np.ones_like(neighbors), sets, np.arange(n))
+    assert ranker.next(1, claimed=[0]).tolist() == [1]
+    spent = []
+    for _ in range(5):
+        begun = time.process_time()
+        ranker.next(1, claimed=[0])
+        spent.append(time.process_time() - begun)
+    return min(spent)
+
+
+def test_claimed_hub_row_does_not_cost_quadratic_time():
+    assert seconds_beside_a_hub(48_000) < 7 * seconds_beside_a_hub(12_000)
