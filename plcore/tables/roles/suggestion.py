@@ -352,11 +352,17 @@ def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
 
 def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
     """Return the columns that repeat the candidates in other words, such as their codes: one value for each of at least
-    three lists, or as many numbered columns as there are choices.
+    three lists, or a numbered column for each choice with one value for each of its labels.
     """
-    if places := len(given.roles.choices):  # description_1 next to class_1
-        others = (one for one in numbered_alike(columns) if len(one) == places)
-        return [column.name for one in others for column in one.values()]
+    if choices := given.roles.choices:  # description_1 next to class_1
+        groups = [[one[place] for place in sorted(one)] for one in numbered_alike(columns) if len(one) == len(choices)]
+        said = cells.iloc[:_FIRST_ROWS]
+        return [
+            column.name
+            for group in groups
+            if all(_renames(said[choice], said[column.name]) for choice, column in zip(choices, group, strict=True))
+            for column in group
+        ]
     if given.roles.candidates is None:
         return []
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
@@ -369,6 +375,11 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
         if own.nunique() == n_lists == len(set(zip(lists, own, strict=True))):
             found.append(column.name)
     return found
+
+
+def _renames(one: pd.Series[str], other: pd.Series[str]) -> bool:
+    """Whether each value of a column stands next to one value of the other, and the reverse."""
+    return one.nunique() == other.nunique() == len(set(zip(one, other, strict=True)))
 
 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:

@@ -606,6 +606,16 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
     assert (*roles.numbers, *roles.categories) == ((column,) if column in KEPT else ())
 
 
+def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:
+    """Habitats differ from the guesses that they stand next to; codes do not."""
+    first, second = [SETS[k % 6][0] for k in range(12)], ["cat", "dog"] * 6
+    guesses = {"guess_1": first, "score_1": ["0.6", "0.5"] * 6, "guess_2": second, "score_2": ["0.2", "0.3"] * 6}
+    codes = {f"code_{place}": [name.upper() for name in guesses[f"guess_{place}"]] for place in (1, 2)}
+    habitats = {"habitat_1": ["wood"] * 5 + ["lake"] * 7, "habitat_2": ["lake"] * 8 + ["field"] * 4}
+    roles = suggest_roles(read_cells(csv(text=TEXTS, **guesses, **codes, **habitats)))
+    assert (roles.choices, roles.categories) == (("guess_1", "guess_2"), ("habitat_1", "habitat_2"))
+
+
 @pytest.mark.parametrize("column", ABOUT_ANSWERS)
 def test_text_about_the_answer_is_not_the_item(column: str) -> None:
     said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
