@@ -46,7 +46,8 @@ def choose(page: Page, label: str, text: str) -> None:
 
 def type_choice(page: Page, box: Locator, text: str) -> None:
     """Choose in a box by keyboard, and repeat until the drawn page has the choice: a box that is being redrawn loses
-    it."""
+    it, and one whose key changes with the choice is there twice for a moment."""
+    box = box.first
     held = box.locator("xpath=ancestor::*[@data-testid='stSelectbox' or @data-testid='stMultiSelect']")
     for _ in range(10):
         drawn(page)
