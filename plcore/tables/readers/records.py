@@ -47,8 +47,17 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
         rows.append(row)
     if rows and not names:
         raise refusal("The objects have no fields.", "Give every object a field for each column.")
-    columns = [column_text([row.get(name) for row in rows]) for name in names]
+    columns = [column_text(_lists_alike([row.get(name) for row in rows])) for name in names]
     return text_table(list(names), columns, lines)
+
+
+def _lists_alike(values: list[Json]) -> list[Json]:
+    """Return a column in which some rows have a list of texts with the single texts of others as lists of one."""
+    if set(map(type, values)) - {type(None)} != {str, list}:
+        return values
+    if not all(isinstance(each, str) for one in values if isinstance(one, list) for each in one):
+        return values
+    return [[one] if isinstance(one, str) and one.strip() else one for one in values]
 
 
 def _is_flat(record: JsonObject) -> bool:

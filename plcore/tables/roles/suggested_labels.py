@@ -119,7 +119,8 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
         # Labels are short and repeat; parts of prose and decimal commas do not. Names of diagnoses are long.
         are_codes = _CODED.fullmatch(column.key) is not None and 4 * len(set(names)) <= len(names)
-        labels_like = len(set(names)) <= len(names) / 2 and (are_codes or mean_of(map(len, pieces)) <= 30)
+        longest = 60 if _SAYS_LABELS.search(column.key) else 30
+        labels_like = len(set(names)) <= len(names) / 2 and (are_codes or mean_of(map(len, pieces)) <= longest)
         if separator in MARKS and not (weighted or are_codes):
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
