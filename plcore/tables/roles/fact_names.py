@@ -84,6 +84,7 @@ _FROM_VOTES = re.compile(
 _FROM_MODEL = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
+    r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
     r"|(?:old|previous|prior|weak|noisy|silver|suggested|auto)_?label|label_(?:old|previous|weak|noisy)"
 )
 _THOUGHTS = re.compile(

@@ -45,7 +45,7 @@ _NOT_ASKED = re.compile(
     rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
 )
 _SEPARATORS = ("|", ";", ",")
-_BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
+_BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
 """Separators that also occur in paths and names: most of the parts must be a whole cell somewhere."""
 SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)

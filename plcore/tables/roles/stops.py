@@ -53,6 +53,7 @@ _GRADE = re.compile(
     r"|\s*[:(\[-]?\s*(?:very\s+)?\b(?:high|medium|low|likely|unlikely|certain|uncertain|sure|unsure|probable|possible|maybe"
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
     r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$"
+    r"|\s*[(\[]\s*(?:0?\.\d+|1\.0+|\d{1,3}\s*%)\s*[)\]]$"
     r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$",
     re.ASCII | re.IGNORECASE,
 )

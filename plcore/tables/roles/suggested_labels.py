@@ -55,6 +55,7 @@ _SCORE_PREFIX = re.compile(
 )
 _LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # linear: starts at the last separator
 _FIRST_WORD = re.compile(r"([^_ .:(\[-]+)[_ .:(\[-](.+)", re.DOTALL)
+_FLAG = re.compile(r"(?:is|has|label|class|tag|candidate)s?_")
 _SAYS_HOW_MUCH = re.compile(
     r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
     re.IGNORECASE,
@@ -312,6 +313,14 @@ def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
         elif key_of(text) in known:
             plain.append(name)
     return [*found, *(plain if len(plain) > 1 else ())]
+
+
+def flags_of_classes(columns: Iterable[ColumnSample], labels: Iterable[str]) -> list[str]:
+    """Return the 0/1 columns that say whether a label is there: `is_cat`, `label_cat`, `has cat`."""
+    known = {key_of(label) for label in labels} - {""}
+    return [
+        one.name for one in columns if one.is_bits and (said := _FLAG.match(one.key)) and one.key[said.end() :] in known
+    ]
 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:

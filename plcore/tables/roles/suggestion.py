@@ -44,6 +44,7 @@ from plcore.tables.roles.suggested_labels import (
     CANDIDATE_NAMES,
     ListGuess,
     are_vectors,
+    flags_of_classes,
     guess_form,
     guess_list,
     guess_pairs,
@@ -193,7 +194,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
     # These reveal the label in a model's or a person's words, so they are no features.
-    for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
+    of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
+    for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
     for name in (*_codes_of(cells, given, list(free.values())), *_of_people(given.roles.annotators, free)):
         free.pop(name, None)
@@ -424,7 +426,9 @@ def _is_person(key: str, people: set[str]) -> bool:
 
 
 def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
-    """Return the columns about how at least two annotators answered: ann_time and bob_time, next to ann_label."""
+    """Return the columns about how at least two annotators answered (ann_time and bob_time, next to ann_label), and
+    what one wrote about an answer (ann_comment).
+    """
     words = [set(key_of(name).split("_")) for name in annotators]
     common = set.intersection(*words) if words else set()
     people = {word for one in words for word in one - common}
@@ -434,7 +438,12 @@ def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
         for word in people.intersection(own):
             if len(own) > 1 and (not word.isdecimal() or common.intersection(own)):
                 found.setdefault(" ".join(one for one in own if one != word), []).append((word, name))
-    return [name for told in found.values() if len({word for word, _ in told}) > 1 for _, name in told]
+    return [
+        name
+        for what, told in found.items()
+        if len({word for word, _ in told}) > 1 or is_about_answer(f"annotator_{what}")
+        for _, name in told
+    ]
 
 
 def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
