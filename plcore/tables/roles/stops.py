@@ -438,6 +438,14 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
         yield "votes-in-cells", message, fix
 
 
+def _are_codes(numbers: list[list[str]], lists: list[list[str]]) -> bool:
+    """Whether the numbers are those of the labels: the same ones, or one for each label, everywhere."""
+    if [*map(sorted, numbers)] == [*map(sorted, lists)]:
+        return True
+    pairs = {pair for one, other in zip(numbers, lists, strict=True) for pair in zip(one, other, strict=True)}
+    return len(pairs) == len({code for code, _ in pairs}) == len({label for _, label in pairs})
+
+
 def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
     """Another column with one number for each label that a cell lists."""
     column, roles = table.roles.candidates, table.roles
@@ -447,7 +455,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
     used = {name for _, name in roles.used()}
     some = table.cells.head(_FEW_ROWS)
     lists = [
-        sorted(labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator))
+        labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator)
         for cell in some[column].str.strip()
     ]
     if max(map(len, lists), default=0) < 2:
@@ -461,12 +469,12 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         fix = "If they do, choose them as columns of scores, or write both in one cell, as in wren:0.6|robin:0.4."
         yield "scores-elsewhere", message, fix
         return
-    # Columns of our own exports hold no scores here, nor does a column with the same numbers as the labels.
+    # Columns of our own exports hold no scores here.
     others = [str(one) for one in some.columns if one not in used and not _OWN.match(str(one))]
     for name in others[:_MOST_COLUMNS]:
         cells = some[name].str.strip()
-        numbers = [sorted(_numbers_in(cell)) for cell in cells]
-        if [*map(len, numbers)] == [*map(len, lists)] and numbers != lists:
+        numbers = [_numbers_in(cell) for cell in cells]
+        if [*map(len, numbers)] == [*map(len, lists)] and not _are_codes(numbers, lists):
             message = (
                 f"Column {quoted(name)} holds a number for each label in {quoted(column)}, such as "
                 f"{quoted(str(cells.iloc[0]))}: read here, it counts for nothing, but it may say how probable each is."

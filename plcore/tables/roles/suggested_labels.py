@@ -78,7 +78,7 @@ class ListGuess:
     @property
     def lists_several(self) -> bool:
         """Whether any cell of the sample lists more than one label."""
-        return any(_several(cell, self) for cell in self.column.cells)
+        return any(len(_listed(self, cell)) > 1 for cell in self.column.cells)
 
     @property
     def labels(self) -> set[str]:
@@ -89,15 +89,37 @@ class ListGuess:
         return {without_weight(piece, loose=True) for piece in pieces} if self.form == "weighted" else set(pieces)
 
 
-def _several(cell: str, guess: ListGuess) -> bool:
-    return len(labels_of_cell(cell) if guess.form == "json" else parts_of(cell, guess.separator)) > 1
-
-
 def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
-    """Return the column that lists the candidates: by name, else by cells (`wren|robin`, `wren:0.6|robin:0.3` or JSON).
+    """Return the column that lists the candidates: by name, else by cells (`wren|robin`, `wren:0.6|robin:0.3` or JSON);
+    if it lists class numbers, the column that lists their names in the same order, if there is one.
 
     truths : columns that may hold true labels; a cell of theirs is a label in other columns, too
     """
+    found = _guess_list(columns, truths)
+    if found is None or not all(map(str.isdecimal, found.labels)):
+        return found
+    others = (guess_form(one) for one in columns if one is not found.column and not one.is_numbers)
+    return next((one for one in others if _names(found, one)), found)
+
+
+def _names(numbers: ListGuess, other: ListGuess) -> bool:
+    """Whether the cells of `other` list a name for each class number, the same one everywhere."""
+    if len(numbers.column.cells) != len(other.column.cells):
+        return False
+    both = [
+        [*map(_listed, (numbers, other), cells)] for cells in zip(numbers.column.cells, other.column.cells, strict=True)
+    ]
+    if any(len(ours) != len(theirs) for ours, theirs in both):
+        return False
+    pairs = {pair for ours, theirs in both for pair in zip(ours, theirs, strict=True)}
+    return len(pairs) == len(numbers.labels) == len(other.labels) and not any(map(str.isdecimal, other.labels))
+
+
+def _listed(guess: ListGuess, cell: str) -> list[str]:
+    return labels_of_cell(cell) if guess.form == "json" else parts_of(cell, guess.separator)
+
+
+def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample]) -> ListGuess | None:
     named = [one for one in columns if one.key in CANDIDATE_NAMES and (one.is_marks or not one.is_bits)]
     guesses = [guess_form(one) for one in named]
     if guesses:  # the first with several labels in a cell: others hold counts or the right label

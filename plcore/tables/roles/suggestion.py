@@ -481,7 +481,13 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):
         return []  # low, medium and high next to a label that is cat or dog: measurements
-    return [column for column in columns if column.name in best]
+    # With holes, w2 may lack a word that w1 and w3 say.
+    called = {_LAST_NUMBER.sub("", column.key) for column in columns if column.name in best}
+    return [
+        column
+        for column in columns
+        if column.name in best or (_is_person(column.key, called) and column.cells and said.issuperset(column.cells))
+    ]
 
 
 def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnSample]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -23,6 +24,7 @@ from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
+from plcore.tables.roles.sample import key_of
 from plcore.tables.writers.disambiguated import (
     DECIDING,
     PIECE_ROWS,
@@ -56,6 +58,10 @@ _LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
 _TIMES = ("timestamp", "time", "at", "created_at", "_created_at", "submitted_at", "submittime", "assignment:started")
 _STATUS = ("assignment:status", "assignmentstatus")
+_QUESTION = re.compile(
+    r"(?:\w+_)?(?:question|aspect|attribute|dimension|field|criteri(?:on|a)|property|facet|trait)s?(?:_?(?:id|name|no|number))?"
+)
+_MOST_QUESTIONS = 50
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
 """Values of the column `kind` in votes that Winnow wrote; other tools may have an unrelated column of that name."""
@@ -175,10 +181,35 @@ def votes_reading(
     Raises TableError.
     """
     rows, said = _tasks_with_votes(cells, columns, typed)
-    describing = [name for name in _constant(cells, columns) if name != columns.task]
-    return rows_reading(
+    constant = _constant(cells, columns)
+    describing = [name for name in constant if name != columns.task]
+    found = rows_reading(
         list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
     )
+    others = [str(name) for name in cells.columns if str(name) not in {*constant, *columns.taken}]
+    return replace(found, asks=_several_questions(cells, columns, others))
+
+
+def _several_questions(
+    cells: pd.DataFrame, columns: VoteColumns, others: Iterable[str]
+) -> tuple[tuple[str, str, str], ...]:
+    """Return the doubt that a column says which question of several a vote answers: by its name, or because votes next
+    to each of its values say other words.
+    """
+    labels = cells[columns.label].str.strip()
+    for name in others:
+        asked = cells[name].str.strip()
+        if not 1 < asked.nunique() <= _MOST_QUESTIONS:
+            continue
+        said = [set(words) - {""} for _, words in labels.groupby(asked)]
+        apart = sum(map(len, said)) == len(set().union(*said)) and all(len(words) > 1 for words in said)
+        if apart or _QUESTION.fullmatch(key_of(name)):
+            message = (
+                f"Votes on one task differ in column {quoted(name)}, which holds {listed(sorted(set(asked)), 3)}: read "
+                "here as votes on one question, but it may say which of several was asked."
+            )
+            return (("several-questions", message, "If it does, import the votes on one question only."),)
+    return ()
 
 
 LONG_VOTES = TableTool(
