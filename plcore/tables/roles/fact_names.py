@@ -55,7 +55,7 @@ _ALWAYS = re.compile(
 )
 _SOMETIMES = re.compile(
     rf"(?:start_?|end_?)?time{_UNIT}|ts|\w+_duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
-    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
+    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
@@ -77,6 +77,11 @@ _NO_FEATURES = re.compile(
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file"
 )
+_LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
+_OF_LABELS = re.compile(
+    rf"(?:label|target|class|truth|gold)_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
+    r"|(?:super|parent)_?(?:class|label|category)"
+)
 _FROM_VOTES = re.compile(
     r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
     r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
@@ -85,7 +90,7 @@ _FROM_MODEL = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
-    r"|(?:old|previous|prior|weak|noisy|silver|suggested|auto)_?label|label_(?:old|previous|weak|noisy)"
+    r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 )
 _THOUGHTS = re.compile(
     r"(?:\w+_)?(?:reasoning|rationales?|explanations?|justifications?|chain_of_thought|cot|thoughts?|thinking)"
@@ -154,6 +159,11 @@ def never_learnt(key: str) -> bool:
     """Whether a column with this key reveals the label, or does not describe the item: no model may learn from it."""
     facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
     return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
+
+
+def says_label_again(key: str) -> bool:
+    """Whether a column with this key holds the label in other words: its code, its description, its class above."""
+    return _OF_LABELS.fullmatch(key) is not None
 
 
 def names_worker(key: str) -> bool:

@@ -23,6 +23,7 @@ from plcore.tables.roles.fact_names import (
     is_reference,
     never_labels,
     never_learnt,
+    says_label_again,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
@@ -116,6 +117,10 @@ _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
 _PROSE = 3
 """Mean number of words per cell, from which it is a text and not a name."""
+_SOME_ROWS, _MOST_LABELS = 300, 200
+"""Maximum numbers of rows, and of labels, that are looked for in other columns."""
+_SEVERAL = 5
+"""Minimum number of cells that name a label, to be evidence."""
 MOST_VOTERS = 50
 """Maximum number of word columns that are compared to find voters: more would take seconds."""
 
@@ -207,6 +212,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
     free.pop(source or "", None)
     described = bool(text or image or audio or embedding)
+    for name in _naming_labels(cells, given, list(free.values())):
+        free.pop(name)
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
@@ -242,7 +249,8 @@ def _features(
     """
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
-    differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
+    differ = [one for one in free if not (never_learnt(one.key) or says_label_again(one.key))]
+    differ = [one for one in differ if one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
@@ -375,6 +383,29 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
     for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
         if own.nunique() == n_lists == len(set(zip(lists, own, strict=True))):
+            found.append(column.name)
+    return found
+
+
+def _naming_labels(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
+    """Return the columns whose cells name one of the row's own candidates, in any case and with other words around it,
+    more often than chance would: `CAT`, `I think cat`.
+    """
+    roles, labels = given.roles, {label.casefold(): label for label in given.labels if len(label) > 1}
+    lists = (roles.candidates,) if roles.candidates is not None else (*roles.annotators, *roles.choices)
+    if not lists or not 2 < len(labels) <= _MOST_LABELS:
+        return []
+    pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(labels, key=len, reverse=True))) + r")(?!\w)")
+    said = cells.iloc[:_SOME_ROWS].apply(lambda column: column.str.casefold())
+    own = [set(pattern.findall(" | ".join(row))) for row in said[[*lists]].to_numpy()]
+    found = []
+    for column in (one for one in columns if not one.is_numbers):
+        named = [
+            (row, words) for row, cell in zip(own, said[column.name], strict=True) if (words := pattern.findall(cell))
+        ]
+        right = sum(row.issuperset(words) for row, words in named)
+        by_chance = sum(len(row) for row, _ in named) / len(labels)
+        if len(named) >= _SEVERAL and right >= 0.95 * len(named) and by_chance < 0.7 * len(named):
             found.append(column.name)
     return found
 

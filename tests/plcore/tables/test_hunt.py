@@ -500,6 +500,10 @@ HUNTED = [
 # fmt: on
 LEFT_OUT = (
     "split",
+    "label_code",
+    "target_int",
+    "superclass",
+    "probability",
     "fold",
     "partition",
     "sample_weight",
@@ -616,6 +620,14 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
     assert (roles.candidates, roles.text, roles.truth) == ("labels", "text", None)
     assert (*roles.numbers, *roles.categories) == ((column,) if column in KEPT else ())
+
+
+@pytest.mark.parametrize("words", ["{}", "I think {}", "bird, {}"])
+def test_column_naming_candidates_is_a_feature_only_if_not_those_of_its_row(words: str) -> None:
+    own = [words.format(SETS[k % 6][-1].upper()) for k in range(12)]
+    for cells, learnt in ((own, ()), (own[1:] + own[:1], ("group",))):
+        roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, group=cells)))
+        assert (roles.candidates, roles.truth, roles.categories) == ("labels", None, learnt)
 
 
 def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:
