@@ -157,6 +157,10 @@ class PLProgressiveClassifier(SoftLabelClassifier):
             others = others[:0]
         return shares
 
+    def _make(self) -> BaseEstimator:
+        """Return the classifier, unfitted."""
+        return HistGradientBoostingClassifier() if self.estimator is None else clone(self.estimator)
+
     def _fit_one(
         self,
         X: FeatureMatrix,
@@ -167,7 +171,7 @@ class PLProgressiveClassifier(SoftLabelClassifier):
         rng: np.random.Generator,
     ) -> BaseEstimator:
         """Fit a classifier on these rows (r,), with soft labels (n, m) and weights (n,)."""
-        estimator = HistGradientBoostingClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = self._make()
         unseeded = {
             name: seed
             for name, value in estimator.get_params().items()

@@ -34,6 +34,7 @@ from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.gaussian_process import PLGPClassifier
 from plcore.baselines.lsb_cmm import LSBCMMClassifier
 from plcore.baselines.plcl import PLCLClassifier
+from plcore.baselines.plugged import PREFIX, PluggedClassifier, model_plugins
 from plcore.baselines.progressive import PLProgressiveClassifier
 from plcore.baselines.regisl import RegISLClassifier
 from plcore.baselines.sure import SUREClassifier
@@ -108,6 +109,11 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
         LearnerEntry("lsbcmm", LSBCMMClassifier(), by_default=False),
         LearnerEntry("plgp", PLGPClassifier(), by_default=False),
         LearnerEntry("progressive", PLProgressiveClassifier(), by_default=False),
+        *(
+            LearnerEntry(PREFIX + one.name, PluggedClassifier(one.declared.classifier), by_default=False)
+            for one in model_plugins()
+            if one.declared is not None
+        ),
     )
 }
 """Every learner by its name, in the order tried: those compared by default come first."""
