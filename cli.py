@@ -38,6 +38,7 @@ from winnow_labels.options import (
     settings_with,
     write_document,
 )
+from winnow_labels.plugin_commands import plugins
 from winnow_labels.rank_command import rank, simulate
 from winnow_labels.suggest_command import suggest
 
@@ -81,7 +82,18 @@ def main() -> None:
     """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, encoders, rank, simulate, snapshot, suggest, token):
+for command in (
+    *FILE_COMMANDS,
+    *BACKUP_COMMANDS,
+    accept_store,
+    encoders,
+    plugins,
+    rank,
+    simulate,
+    snapshot,
+    suggest,
+    token,
+):
     main.add_command(command)
 
 

@@ -16,7 +16,7 @@ from pages.parts.project_parts import offer_part, say_encoding
 from pages.parts.words import counted, span
 from workflow.access import Right
 from workflow.importing import encoding_requests
-from workflow.models import choosing, showing
+from workflow.models import choosing, plugins, showing
 from workflow.models.encoders import offers
 from workflow.models.showing import Done, ModelsView
 
@@ -172,6 +172,8 @@ progress()
 how_it_ended(view)
 learnt = meaning()
 model_table.show_models(f"{KEY}-table-{page.project.id}", view, learnt, on_act=on_act)
+for left in plugins.left_out():
+    st.warning(escape(left), icon=":material/extension:")
 say_encoding(page)
 if st.session_state.pop(state.MEANING, False):
     if learnt is not None and learnt.on:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         PLAGGDClassifier,
         PLCLClassifier,
         PLGPClassifier,
+        PLProgressiveClassifier,
         RegISLClassifier,
         SUREClassifier,
     )
@@ -72,6 +73,7 @@ __all__ = [
     "PLKernelRidge",
     "PLPegasos",
     "PLPerceptron",
+    "PLProgressiveClassifier",
     "Problem",
     "Progress",
     "Question",

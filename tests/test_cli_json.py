@@ -90,6 +90,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
     run("restore", "restore", file, "--to", tmp_path / "other")
     run("accept-store", "accept-store")
     run("encoders list", "encoders", "list")
+    run("plugins", "plugins")
     with noted(tmp_path / "home" / "servers", "https://example.org"):
         run("link", "link")
     (tmp_path / "home" / "tables" / "stray").mkdir()

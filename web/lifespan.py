@@ -29,7 +29,7 @@ from workflow.exporting.for_programs import VERSION
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
-from workflow.models import map_worker, neighbors
+from workflow.models import map_worker, neighbors, plugins
 from workflow.models.training import RESTS_AFTER
 from workflow.people import team
 from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
@@ -155,6 +155,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     crew, follower = WorkerCrew(here), Follower(here)
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
+    notes.enter_context(plugins.declarations_only())
     try:
         with saying_why_not(here):
             from workflow.demos.digits import ensure_demo  # loads the scientific packages

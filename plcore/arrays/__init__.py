@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from plcore.arrays.candidate_sets import rows_with_any
     from plcore.arrays.lazy import lazy_names
+    from plcore.arrays.plugins import Plugin, PluginError, parts_barred
     from plcore.arrays.threads import one_thread, one_thread_for_good
     from plcore.arrays.types import (
         BOTH,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         IntArray,
         ShareProgress,
         StepProgress,
+        check_choice,
         untold,
     )
     from plcore.arrays.words import (

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from plcore.baselines.gaussian_process import PLGPClassifier
     from plcore.baselines.lsb_cmm import LSBCMMClassifier
     from plcore.baselines.plcl import PLCLClassifier
+    from plcore.baselines.progressive import PLProgressiveClassifier
     from plcore.baselines.regisl import RegISLClassifier
     from plcore.baselines.sure import SUREClassifier
 else:
@@ -23,6 +24,7 @@ __all__ = [
     "PLAdaptiveNeighborsClassifier",
     "PLCLClassifier",
     "PLGPClassifier",
+    "PLProgressiveClassifier",
     "RegISLClassifier",
     "SUREClassifier",
 ]

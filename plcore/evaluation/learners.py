@@ -34,6 +34,8 @@ from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.gaussian_process import PLGPClassifier
 from plcore.baselines.lsb_cmm import LSBCMMClassifier
 from plcore.baselines.plcl import PLCLClassifier
+from plcore.baselines.plugged import PREFIX, PluggedClassifier, model_plugins
+from plcore.baselines.progressive import PLProgressiveClassifier
 from plcore.baselines.regisl import RegISLClassifier
 from plcore.baselines.sure import SUREClassifier
 from plcore.evaluation.estimates import LEVEL
@@ -106,6 +108,12 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
         LearnerEntry("plcl", PLCLClassifier(), by_default=False),
         LearnerEntry("lsbcmm", LSBCMMClassifier(), by_default=False),
         LearnerEntry("plgp", PLGPClassifier(), by_default=False),
+        LearnerEntry("progressive", PLProgressiveClassifier(), by_default=False),
+        *(
+            LearnerEntry(PREFIX + one.name, PluggedClassifier(one.declared.classifier), by_default=False)
+            for one in model_plugins()
+            if one.declared is not None
+        ),
     )
 }
 """Every learner by its name, in the order tried: those compared by default come first."""
@@ -255,6 +263,7 @@ PARAMETER_GRIDS: dict[str, dict[str, Sequence[object]]] = {
     "LSBCMMClassifier": {"n_components": [10, 20, 40, 80], "variance": [0.1, 1.0]},
     "PLAdaptiveNeighborsClassifier": {"n_neighbors": [5, 20, 50], "threshold": [0.25, 0.5, 1.0]},
     "PLGPClassifier": {"length_scale": [0.5, 1.0, 2.0], "variance": [1.0, 10.0, 100.0]},
+    "PLProgressiveClassifier": {"max_iter": [1, 5], "n_folds": [2, 5]},
     "PLForest": {"max_features": ["sqrt", 0.5], "min_samples_leaf": [1, 3]},
     "PLKernelRidge": {"kernel": ["rbf", "laplace"], "alpha": list(ALPHAS), "class_mass": list(MASSES)},
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from plcore.baselines.plugged import ModelPlugin, model_plugins
     from plcore.loop.base import CONTROL, Learner, Pool
     from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
     from plcore.loop.classes import ClassMap, map_labels, with_classes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         TooFewRowsError,
     )
     from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
-    from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
+    from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep, find_model
     from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -13,6 +13,9 @@ from enum import StrEnum
 
 from sklearn.base import BaseEstimator
 
+from plcore.arrays.plugins import Plugin
+from plcore.arrays.types import check_choice
+from plcore.baselines.plugged import PREFIX, ModelPlugin, PluggedClassifier, model_plugins
 from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier
@@ -49,6 +52,7 @@ class ModelEntry:
         to training rows too
     strategy : meaning of the strategy "automatic" for this model
     plain : description in two words for users who do not know the method; "": none
+    source : distribution and version of the plug-in that declares it; "": it is one of ours
     """
 
     name: str
@@ -66,6 +70,7 @@ class ModelEntry:
     leaves_out: bool = False
     strategy: str = "margin"
     plain: str = ""
+    source: str = ""
 
     @property
     def weighs_candidates(self) -> bool:
@@ -116,6 +121,27 @@ def _pegasos(loss: str) -> ModelEntry:
         c_inverse=True,
         seeded=True,
     )
+
+
+def _plugged(name: str, words: str, reference: str, plain: str = "", source: str = "") -> ModelEntry:
+    """Return the entry of a model of a plug-in. name : that of its entry point"""
+    return ModelEntry(
+        name=PREFIX + name,
+        words=words,
+        plain=plain,
+        estimator=PluggedClassifier,
+        upkeep=Upkeep.TRAINED,
+        options={"reference": reference},
+        seeded=True,
+        uses_scores=True,
+        source=source,
+    )
+
+
+def plugged_entry(plugin: Plugin[ModelPlugin], declared: ModelPlugin) -> ModelEntry:
+    """Return the entry of a plug-in, in whose description its distribution and version are named."""
+    words = f"{declared.words} ({plugin.source}), trained in the background"
+    return _plugged(plugin.name, words, declared.classifier, declared.plain, plugin.source)
 
 
 MODEL_ENTRIES: dict[str, ModelEntry] = {
@@ -195,8 +221,27 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         _perceptron("max"),
         _pegasos("average"),
         _pegasos("max"),
+        *(plugged_entry(one, one.declared) for one in model_plugins() if one.declared is not None),
     )
 }
-"""Every model by its name in stored settings."""
+"""Every model by its name in stored settings: ours, then those of plug-ins."""
+
+
+def find_model(name: str) -> ModelEntry:
+    """Return the entry of a stored name. That of a plug-in that is not there any more says so when it is fitted.
+
+    Raises KeyError for other unknown names.
+    """
+    if name not in MODEL_ENTRIES and name.startswith(PREFIX):
+        return _plugged(name.removeprefix(PREFIX), f"{name}: a plug-in that is not there", "")
+    return MODEL_ENTRIES[name]
+
+
+def check_model(setting: str, name: str, *others: str) -> None:
+    """Raise ValueError naming the setting if this is neither a model, nor one that a plug-in had, nor one of the
+    others."""
+    if not (isinstance(name, str) and name.startswith(PREFIX)):
+        check_choice(setting, name, (*others, *MODEL_ENTRIES))
+
 
 DEFAULT_MODEL = next(iter(MODEL_ENTRIES))

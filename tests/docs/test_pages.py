@@ -31,6 +31,7 @@ PYTHON_IS_RUN = {
     "docs/http-api.md": "tests/web/api/test_client.py",
     "docs/library.md": "tests/plcore/test_library_page.py",
     "docs/online-learners.md": "here",
+    "docs/plug-ins.md": "tests/workflow/models/test_plugins.py",
     "docs/researcher.md": "here",
     "docs/tutorials/calls.md": "tests/docs/test_tutorials.py",
     "docs/tutorials/digits.md": "tests/docs/test_tutorials.py",

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from db import trained
 from pages.parts import state as page_state
 from plcore import LabelTable, blocks
+from plcore.arrays import Plugin
 from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, sent_to, words
@@ -30,7 +31,7 @@ from workflow.importing import encoding, encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.importing.more_rows import NEW_ROWS
 from workflow.importing.vector_memory import keep_speed
-from workflow.models import choosing, showing
+from workflow.models import choosing, plugins, showing
 from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import installed, offers
 from workflow.projects import managing
@@ -244,6 +245,19 @@ def test_comparison_that_waits_for_its_cluster_says_so(
     assert said.startswith("No Dask scheduler answers at tcp")
     assert "The comparison waits for it" in said
     assert "It is tried again in 10 seconds" in said
+
+
+def test_plugin_that_is_left_out_is_named_with_reason(
+    home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Plugin("winnow.models", "bayes", "winnow-bayes", "2.1", None, "x:y cannot be imported. Fix: *z*.")
+    monkeypatch.setattr(plugins, "list_plugins", lambda: (broken,))
+    test = show(owner, PAGE, project=str(project))
+    (said,) = [one.value for one in test.warning]
+    assert (
+        said.replace("\\", "") == "The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: *z*."
+    )
+    assert r"Fix\: \*z\*" in said, "not as markup"
 
 
 def test_models_page_is_for_owners_only(home: Home, owner: int, project: int, show: Open) -> None:

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
 import plcore
 from plcore import PARAMETER_GRIDS, CandidateError
@@ -45,6 +46,7 @@ def made(name):
     """The learner with its defaults, few steps, and a seed if it draws."""
     learner = LEARNERS[name]()
     few = {"max_iter": 3, "n_estimators": 5, "random_state": 0, "learners": ["plknn", "clpl"]}
+    few["estimator"] = DecisionTreeClassifier(max_depth=3)
     return learner.set_params(**{key: few[key] for key in few.keys() & learner.get_params().keys()})
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import plcore
@@ -62,6 +63,7 @@ MADE_WITH: dict[str, dict[str, object]] = {
     "PLCLClassifier": {"max_iter": 3},
     "PLForest": {"n_estimators": 4, "max_iter": 2},
     "PLGPClassifier": {"variance": 10.0},
+    "PLProgressiveClassifier": {"estimator": DecisionTreeClassifier(max_depth=3)},
 }
 
 ESTIMATORS = [

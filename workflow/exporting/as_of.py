@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from db import entries, projects, trained
-from plcore.arrays import untold
+from plcore.arrays import PluginError, untold
 from plcore.loop import EntryKind, class_changes
 from workflow import kinds
 from workflow.access import Right
@@ -213,5 +213,8 @@ def _build(seat: Seat, kind: AnyKind, past: Past) -> Learner:
         learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
     with seat.reading(Right.OWN) as reading:
         take_in(learner.pool, entries.each(reading.session, past.project_id, past.seq), learner.apply)
-    kind.give_model(seat.home, learner, past)
+    try:
+        kind.give_model(seat.home, learner, past)
+    except PluginError as error:
+        raise AsOfError(f"The model of that state cannot be trained again: {error}") from error
     return learner

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from plcore.arrays import check_choice
 from workflow.access import NotFound
 from workflow.kinds import label_vectors, one_label
 from workflow.kinds.kind import (
@@ -145,12 +146,18 @@ def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, obje
 
     If a change asks for two or more annotators per row and names no rule, their answers are combined by majority.
     """
+    from plcore.loop.one_label import AUTOMATIC  # loads the models, which a list of projects does not need
+
     known = before.to_json()  # an earlier version may have stored only some of them
     if unknown := sorted(set(changes) - set(known)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
     after: KindSettings = kind.read_settings({**known, **changes})
     if "overlap" in changes and "fold" not in changes and after.is_latest_of_several:
         after = kind.read_settings({**known, **changes, "fold": "majority"})
+    if kind.COMPARING is not None:
+        for name in sorted({"model", "adopted"} & set(changes)):
+            if changes[name] not in (known[name], AUTOMATIC):  # settings may name a plug-in's model that is not there
+                check_choice(name, changes[name], tuple(kind.COMPARING.models))
     return after
 
 

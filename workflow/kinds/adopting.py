@@ -61,7 +61,10 @@ def change_settings(
     from a comparison that has chosen other features.
 
     why, score, strategy : of a change by a comparison: its reason, its figure, COMPARISON or CHECKS
+    The entry's `after` is the model; for that of a plug-in also its distribution and version.
     """
+    from plcore.loop import MODEL_ENTRIES  # loads the models, which a list of projects does not need
+
     entries.lock(session, project.id)
     kind = kinds.kind_of(project)
     earlier = kind.read_settings(project.settings)
@@ -80,6 +83,7 @@ def change_settings(
     )
     if not other_features and (before, earlier.is_automatic) == (after, automatic):
         return None
+    entry = MODEL_ENTRIES.get(after)
     return entries.append(
         session,
         entries.NewEntry(
@@ -93,7 +97,7 @@ def change_settings(
             strategy=strategy,
             score=score,
             before=(before,),
-            after=(after,),
+            after=(after, entry.source) if entry is not None and entry.source else (after,),
             note=why,
             at=now,
         ),

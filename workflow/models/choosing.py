@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import trained
-from plcore.arrays import StepProgress
+from plcore.arrays import StepProgress, check_choice
 from plcore.blocks import BlockError, BlockProgress, RunnerError
 from plcore.loop import ModelComparison as ModelComparison
 from plcore.loop.one_label import StrategyRuns
@@ -67,6 +67,7 @@ def adopt(seat: Seat, model: str) -> None:
         session, project = owning.session, owning.project
         found = found_by(trained.COMPARISONS.latest(session, project.id, trained.DONE))
         settings = kinds.with_model(project, model, found.of(model).C, automatic=False)
+        check_choice("model", model, tuple(kinds.models(project)))  # no plug-in's model that is not there
         change_settings(session, project, settings, person_id=seat.person_id)
 
 

@@ -79,7 +79,10 @@ class Comparer:
             )
         checks = int((truth >= 0).sum())
         found = self._compare(
-            [one.name for one in read_learners(None) if one.name in MODEL_ENTRIES],
+            [
+                *(one.name for one in read_learners(None) if one.name in MODEL_ENTRIES),
+                *(one.name for one in MODEL_ENTRIES.values() if one.source),
+            ],
             (self._X, self._keep_scales, self._own),
             (rows, candidates, truth),
             budget=budget,

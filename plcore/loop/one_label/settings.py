@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from plcore.arrays.types import BOTH, FEATURE_SETS, check_choice, check_int, check_names, check_share, is_real
-from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
+from plcore.loop.registry import DEFAULT_MODEL, ModelEntry, Upkeep, check_model, find_model
 from plcore.loop.standings import OverlapSettings
 from plcore.neighbors.graph import WEIGHTS
 from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
@@ -41,7 +41,8 @@ class LearnerSettings(OverlapSettings):
     test_share : share in [0, 1) of the rows with a true label that is held out to measure accuracy
     truth_role : use of the other true labels: "hidden" (never used), "given" (exact labels to train on)
     seed : seed of the draws of test rows and control rows, and of the strategy's draws
-    model : one of `plcore.loop.MODEL_ENTRIES`, or "automatic": the model adopted last
+    model : one of `plcore.loop.MODEL_ENTRIES`, or "automatic": the model adopted last. The name of a plug-in's model is
+        allowed even if the plug-in is not there, so that a project can be opened without it
     adopted : the current model while `model` is "automatic"; the first one answers at once and needs no comparison
     features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": the features adopted last
     adopted_features : the current features while `features` is "automatic"; both sets are the safe start
@@ -80,8 +81,8 @@ class LearnerSettings(OverlapSettings):
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("strategy", self.strategy, (AUTOMATIC, *STRATEGY_ENTRIES))
-        check_choice("model", self.model, (AUTOMATIC, *MODEL_ENTRIES))
-        check_choice("adopted", self.adopted, tuple(MODEL_ENTRIES))
+        check_model("model", self.model, AUTOMATIC)
+        check_model("adopted", self.adopted)
         check_choice("features", self.features, (AUTOMATIC, *FEATURE_SETS))
         check_choice("adopted_features", self.adopted_features, FEATURE_SETS)
         check_choice("truth_role", self.truth_role, TRUTH_ROLES)
@@ -131,7 +132,7 @@ class LearnerSettings(OverlapSettings):
     @property
     def model_entry(self) -> ModelEntry:
         """Return the registry entry of the current model."""
-        return MODEL_ENTRIES[self.model_in_force]
+        return find_model(self.model_in_force)
 
     @property
     def opening_entry(self) -> StrategyEntry | None:
@@ -194,4 +195,6 @@ class LearnerSettings(OverlapSettings):
         parts += self.overlap_parts
         if self.features_in_force != BOTH:
             parts += (self.features_in_force,)
+        if self.model_entry.source:  # another version of a plug-in is another model
+            parts += (self.model_entry.source,)
         return f"{self.model_in_force}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"

@@ -1,0 +1,44 @@
+"""A plug-in like the template of the docs, installed by pip into an environment with Winnow, is found and used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.packaging.wheel import Installed, Wheels, install
+from tests.workflow.world import small_frame
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="module")
+def with_plugin(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Winnow and the plug-in, built from a copy of the template. Nothing is fetched."""
+    folder = tmp_path_factory.mktemp("plug-in")
+    shutil.copytree(ROOT / "docs" / "plugin-template", folder / "source")
+    command = [sys.executable, "-m", "pip", "wheel", str(folder / "source"), "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [*command, "--no-index", "--wheel-dir", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return install([*wheels, next(folder.glob("winnow_boosted-*.whl"))], folder / "environment")
+
+
+def test_installed_plugin_is_listed_and_compared(with_plugin: Installed, tmp_path: Path) -> None:
+    def winnow(*words: str) -> str:
+        return with_plugin.run(with_plugin.winnow, *words, cwd=tmp_path, WINNOW_HOME=str(tmp_path / "home")).stdout
+
+    (found,) = json.loads(winnow("plugins", "--json"))["plugins"]
+    assert (found["name"], found["distribution"], found["version"]) == ("boosted", "winnow-boosted", "1.0")
+    assert found["fault"] is None
+    (tmp_path / "birds.csv").write_text(small_frame().to_csv(index=False))
+    winnow("import", "birds.csv", "--setting", "model=plugin-boosted")
+    figures = {one["model"]: one for one in json.loads(winnow("compare", "1", "--json"))["figures"]}
+    assert figures["plugin-boosted"]["note"] == ""
+    assert figures["plugin-boosted"]["kappa"] > 0.3, "0 is chance"

@@ -1,0 +1,164 @@
+"""A model of a plug-in in a project: chosen, logged with its version, trained by a worker; and when it is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from db import entries
+from plcore.arrays import Plugin
+from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier, model_plugins
+from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
+from plcore.loop import MODEL_ENTRIES, EntryKind
+from plcore.loop.registry import plugged_entry
+from tests.conftest import ROOT
+from tests.docs.pages import blocks
+from tests.workflow.world import answer_next, file_of, newest_version, opened, small_frame, small_project
+from workflow.exporting.as_of import AsOfError
+from workflow.kinds.adopting import read_adoptions
+from workflow.kinds.one_label import settings
+from workflow.models import choosing, plugins, showing
+from workflow.models.training import Worker, training_state
+from workflow.projects import managing
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+NAME, SOURCE = "plugin-bayes", "winnow-bayes 2.1"
+TEMPLATE = ROOT / "docs" / "plugin-template"
+
+
+def plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register a plug-in as if it had been there when the process began."""
+    declared = ModelPlugin("Bayes: one bell a feature", "sklearn.naive_bayes:GaussianNB")
+    entry = plugged_entry(Plugin(MODEL_GROUP, "bayes", "winnow-bayes", "2.1", declared, None), declared)
+    learner = LearnerEntry(NAME, PluggedClassifier(declared.classifier), by_default=False)
+    monkeypatch.setitem(MODEL_ENTRIES, NAME, entry)
+    monkeypatch.setitem(settings.MODELS, NAME, entry.words)  # type: ignore[arg-type]
+    monkeypatch.setitem(LEARNER_ENTRIES, NAME, learner)
+
+
+@pytest.fixture
+def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(monkeypatch)
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, small_project(home, owner))
+
+
+@pytest.mark.usefixtures("plugged")
+def test_plugin_model_is_chosen_in_server_and_trained_by_worker(seat: Seat) -> None:
+    project = seat.project_id or 0
+    with plugins.declarations_only():
+        choosing.adopt(seat, NAME)
+        (line,) = (one for one in showing.models_view(seat).lines if one.in_force)
+        answer_next(seat.home, seat.person_id, project)
+    assert (line.name, line.words) == (NAME, f"Bayes: one bell a feature ({SOURCE}), trained in the background")
+    Worker(seat.home, "one").look()
+    assert training_state(seat).fault is None
+    assert newest_version(seat.home, project) == 2
+    with plugins.declarations_only(), opened(seat.home, seat.person_id, project) as learner:
+        assert learner.model_version == 2
+        assert learner.progress().accuracy > 0.8
+
+
+@pytest.mark.usefixtures("plugged")
+def test_log_names_distribution_and_version(seat: Seat) -> None:
+    choosing.adopt(seat, NAME)
+    choosing.adopt(seat, "plknn")
+    with seat.reading() as reading:
+        to, back = (
+            one for one in entries.about_project(reading.session, reading.project.id) if one.kind == EntryKind.MODEL
+        )
+        story = read_adoptions(reading.session, reading.project)
+    assert (to.labels, to.before, to.after) == ((NAME,), ("plknn",), (NAME, SOURCE))
+    assert (back.before, back.after) == ((NAME,), ("plknn",))
+    assert [(one.before, one.model) for one in story] == [("plknn", NAME), (NAME, "plknn")]
+
+
+@pytest.mark.usefixtures("plugged")
+def test_comparison_measures_plugin_models_too(seat: Seat) -> None:
+    found = choosing.measure(seat)
+    assert NAME in [one.model for one in found.figures]
+    assert (found.of(NAME).kappa or 0) > 0.5
+
+
+def test_project_opens_without_its_plugin(seat: Seat) -> None:
+    project = seat.project_id or 0
+    with pytest.MonkeyPatch.context() as patched:
+        plug_in(patched)
+        choosing.adopt(seat, NAME)
+        Worker(seat.home, "one").look()
+    answer_next(seat.home, seat.person_id, project)
+    Worker(seat.home, "two").look()
+    assert "a plug-in that is not installed" in (training_state(seat).fault or "")
+    view = showing.models_view(seat)
+    assert view.story.model == NAME
+    assert NAME not in [line.name for line in view.lines]
+    managing.change_learner(seat, train_every=7, model=NAME)  # a form sends all of its settings
+    choosing.adopt(seat, "plknn")
+    for change in ({"model": NAME}, {"adopted": NAME}):
+        with pytest.raises(ValueError, match="must be one of"):
+            managing.change_learner(seat, **change)
+    with pytest.raises(ValueError, match="model must be one of"):
+        choosing.adopt(seat, NAME)
+    assert managing.learner_settings(seat)["model"] == "plknn"
+
+
+@pytest.mark.usefixtures("plugged")
+def test_server_does_not_train_a_plugin_model_for_an_earlier_state(seat: Seat) -> None:
+    project = seat.project_id or 0
+    choosing.adopt(seat, NAME)
+    Worker(seat.home, "one").look()
+    answer_next(seat.home, seat.person_id, project)
+    with plugins.declarations_only(), pytest.raises(AsOfError, match=r"cannot be trained again.*use the command line"):
+        file_of(seat, as_of=1)
+    assert file_of(seat, as_of=1)
+
+
+def test_left_out_plugins_are_named_with_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(plugins.list_plugins()) == list(model_plugins())
+    broken = Plugin(MODEL_GROUP, "bayes", "winnow-bayes", "2.1", None, "x:y cannot be imported. Fix: z.")
+    monkeypatch.setattr(plugins, "list_plugins", lambda: (broken,))
+    assert plugins.left_out() == ["The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: z."]
+
+
+def test_page_shows_the_template() -> None:
+    page = ROOT / "docs" / "plug-ins.md"
+    (declaration,), (points,) = blocks(page, "python"), blocks(page, "")
+    assert declaration in (TEMPLATE / "winnow_boosted" / "__init__.py").read_text()
+    assert points in (TEMPLATE / "pyproject.toml").read_text()
+
+
+def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
+    """Without pip: its metadata are written as an installer would."""
+    project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
+    ((name, target),) = project["entry-points"][MODEL_GROUP].items()
+    folder = tmp_path / "site" / "winnow_boosted-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (folder / "entry_points.txt").write_text(f"[{MODEL_GROUP}]\n{name} = {target}\nbroken = {target}_of_old\n")
+    (tmp_path / "birds.csv").write_text(small_frame(30).to_csv(index=False))
+    found = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), str(TEMPLATE)]),
+        "WINNOW_HOME": str(tmp_path / "home"),
+    }
+
+    def winnow(*words: str) -> str:
+        command = [sys.executable, str(ROOT / "cli.py"), *words]
+        return subprocess.run(command, cwd=tmp_path, env=found, capture_output=True, text=True, check=True).stdout
+
+    boosted, broken = json.loads(winnow("plugins", "--json"))["plugins"]
+    assert (boosted["name"], boosted["distribution"], boosted["version"]) == ("boosted", "winnow-boosted", "1.0")
+    assert boosted["fault"] is None
+    assert broken["fault"].startswith("winnow_boosted:BOOSTED_of_old cannot be imported (AttributeError: ")
+    listed = winnow("plugins").splitlines()
+    assert listed[0] == "winnow.models\tboosted\twinnow-boosted 1.0\tin use"
+    assert "Project 1: 30 rows, 3 classes." in winnow("import", "birds.csv", "--setting", "model=plugin-boosted")
