@@ -244,6 +244,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.importing.more_rows import RowsError
     from workflow.log.columns import LogError
     from workflow.models.choosing import CannotCompare, CannotSimulate
+    from workflow.models.language.requests import LanguageModelError
     from workflow.models.large_tables import RankingError
     from workflow.people.members import MemberError
     from workflow.people.tokens import TokenError
@@ -258,6 +259,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         CannotLearn,
         CannotSimulate,
         EncoderError,
+        LanguageModelError,
         LogError,
         LostTableError,
         MemberError,

@@ -77,6 +77,7 @@ class Settings:
     cluster, cluster_wait : who does long work in blocks, as `plcore.blocks.make_runner` takes it; for how many
         seconds it may be without a worker
     encoders : whether pretrained encoders are offered and may be downloaded
+    suggestion_hosts : hosts whose language models may make suggestions, `*.example.org` too; None: any
     api_origins : of other sites, such as `https://lab.example.org`, whose pages may call the HTTP API
     log_format : of the log, `text` or `json`      access_log : whether the log has a line for each request
     metrics_token : which a program sends to read `/metrics`; '' if only programs of this machine may
@@ -97,6 +98,7 @@ class Settings:
     cluster: str = ""
     cluster_wait: int = 60
     encoders: bool = True
+    suggestion_hosts: tuple[str, ...] | None = None
     api_origins: tuple[str, ...] = ()
     log_format: str = "text"
     access_log: bool = False
@@ -135,6 +137,7 @@ class Settings:
             cluster=_cluster(values),
             cluster_wait=_whole_number(values, "WINNOW_CLUSTER_WAIT", 60, 0, 86_400),
             encoders=_is_on(values, "WINNOW_ENCODERS"),
+            suggestion_hosts=_suggestion_hosts(values),
             api_origins=_origins(values),
             log_format=_log_format(values),
             access_log=_is_on(values, "WINNOW_ACCESS_LOG", default="off"),
@@ -192,6 +195,19 @@ def _is_on(values: Mapping[str, str], key: str, default: str = "on") -> bool:
     if value not in ("on", "off"):
         raise SettingsError(f"{key} must be on or off. Got {value!r}.")
     return value == "on"
+
+
+def _suggestion_hosts(values: Mapping[str, str]) -> tuple[str, ...] | None:
+    named = _listed(values, "WINNOW_SUGGESTIONS")
+    if named == ("off",):
+        return ()
+    for one in named:
+        if not _HOST.fullmatch(one) or one == "off":
+            raise SettingsError(
+                "WINNOW_SUGGESTIONS must be off, or the hosts whose language models may be used, without scheme or "
+                f"port, separated by commas, such as localhost,*.example.org. Got {one!r}."
+            )
+    return tuple(one.strip("[]").casefold() for one in named) or None
 
 
 def _origins(values: Mapping[str, str]) -> tuple[str, ...]:

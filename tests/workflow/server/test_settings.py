@@ -254,3 +254,14 @@ def test_encoders_are_on_by_default() -> None:
     assert not Settings.from_environment({"WINNOW_ENCODERS": "off"}).encoders
     with pytest.raises(SettingsError, match=r"WINNOW_ENCODERS must be on or off\. Got 'no'"):
         Settings.from_environment({"WINNOW_ENCODERS": "no"})
+
+
+def test_suggestion_hosts_are_any_none_or_those_listed() -> None:
+    found = [
+        Settings.from_environment({"WINNOW_SUGGESTIONS": value}).suggestion_hosts
+        for value in ("", "off", "localhost, *.Example.org,[::1]")
+    ]
+    assert found == [None, (), ("localhost", "*.example.org", "::1")]
+    for wrong in ("http://localhost", "off,localhost", "localhost:80"):
+        with pytest.raises(SettingsError, match="WINNOW_SUGGESTIONS must be off, or the hosts"):
+            Settings.from_environment({"WINNOW_SUGGESTIONS": wrong})
