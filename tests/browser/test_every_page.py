@@ -170,11 +170,18 @@ STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 """Menu entries that `pages/parts/head/menu.js` removes on a phone."""
 
 
+MOVED = """document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
+)"""
+"""Whether all that appears has appeared: what fades in has too little contrast meanwhile."""
+
+
 def findings(page: Page) -> list[str]:
     """The serious and critical violations, each with the elements it is about."""
     expect(page.locator(STUMBLING)).to_have_count(0)
     if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
         room.drawn(page)
+    page.wait_for_function(MOVED)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
         for one in Axe().run(page).response["violations"]
