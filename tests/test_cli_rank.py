@@ -174,6 +174,7 @@ def test_strategies_are_compared_on_file(shell: Shell, table: Path, tmp_path: Pa
     assert shell.done("simulate", table, *SOME, "--seed", 1) != out
 
 
+@pytest.mark.proof  # the pool of `rank` is the same, and `test_replays` compares the runs
 def test_process_pool_simulates_like_single_process(shell: Shell, table: Path, tmp_path: Path) -> None:
     words = ("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     one = shell.done(*words)

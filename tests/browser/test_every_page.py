@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import TimeoutError as PageTimeout
 
 from tests.browser import room
 from tests.browser.screenshots import PAGES, SIZES, open_page
@@ -20,7 +22,7 @@ from web.document import NEEDED, START
 from workflow.people import team
 from workflow.server.home import Home
 
-# Every page as it is walked through by keyboard, with text twice as large, and what it asks for
+# Every page: what axe-core finds, a walk by keyboard, text twice as large, and what it asks for
 
 
 pytestmark = pytest.mark.browser
@@ -65,6 +67,10 @@ SIDEWAYS = """() => {
 }"""
 
 
+DOUBLE = "document.documentElement.style.fontSize = '200%'"
+"""Like a browser with text at 200%: all sizes of the pages follow the root's."""
+
+
 def walk(page: Page) -> list[str]:
     """Walk through the page by Tab only; in a table from cell to cell. Returns the problem, if any."""
     wrong = []
@@ -83,9 +89,11 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-def test_every_page_works_by_keyboard_and_contacts_own_server_only(
+def test_every_page_is_accessible_and_contacts_own_server_only(
     browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
+    """Look for violations, walk by keyboard, then make it a phone's page with text at 200%: in one load of the page,
+    which takes longer than the rest."""
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
     page = context.new_page()
@@ -100,15 +108,30 @@ def test_every_page_works_by_keyboard_and_contacts_own_server_only(
     page.on("websocket", lambda socket: note(socket.url))
     wrong, titles = {}, {}
     for name in PAGES:
+        page.set_viewport_size(SIZES[""])  # type: ignore[arg-type]
         open_page(page, server.base, name, settle=300)
         titles[name] = page.title()
-        if found := walk(page):
+        if found := findings(page) + walk(page) + sideways_with_double_text(page):
             wrong[name] = found
     context.close()
     assert len(set(titles.values())) == len(PAGES), titles
     assert all(one.endswith(" · Winnow") for one in titles.values()), titles
     assert not elsewhere
-    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+    assert not wrong, listed(wrong)
+
+
+def sideways_with_double_text(page: Page) -> list[str]:
+    """The pixels by which the page, on a phone with text at 200%, can be scrolled sideways."""
+    page.set_viewport_size(SIZES["-phone"])  # type: ignore[arg-type]
+    page.evaluate(DOUBLE)
+    with suppress(PageTimeout):  # what is drawn by scripts follows
+        page.wait_for_function(f"({SIDEWAYS})() <= 1")
+    beyond = page.evaluate(SIDEWAYS)
+    return [f"scrolls sideways by {beyond} pixels"] if beyond > 1 else []
+
+
+def listed(wrong: dict[str, list[str]]) -> str:
+    return "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
 def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
@@ -121,16 +144,15 @@ def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[
     context.close()
 
 
-@pytest.mark.parametrize("suffix", [pytest.param("", marks=pytest.mark.proof), "-phone"])
+@pytest.mark.proof
+@pytest.mark.parametrize("suffix", SIZES)
 def test_double_text_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
-    """Like a browser with text at 200%: all sizes of the pages follow the root's."""
+    """Also with text at 200% from the start."""
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[suffix], storage_state=cookies)  # type: ignore[arg-type]
-    context.add_init_script(
-        "addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')"
-    )
+    context.add_init_script(f"addEventListener('DOMContentLoaded', () => {DOUBLE})")
     page = context.new_page()
     wrong = {}
     for name in PAGES:
@@ -141,11 +163,17 @@ def test_double_text_size_scrolls_no_page_sideways(
     assert not wrong, wrong
 
 
-# axe-core over every page, light and dark, desktop and phone: no serious finding
+# axe-core over every page in its other colors and on a phone: no serious finding
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 """Menu entries that `pages/parts/head/menu.js` removes on a phone."""
+
+
+MOVED = """document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
+)"""
+"""Whether all that appears has appeared: what fades in has too little contrast meanwhile."""
 
 
 def findings(page: Page) -> list[str]:
@@ -153,6 +181,7 @@ def findings(page: Page) -> list[str]:
     expect(page.locator(STUMBLING)).to_have_count(0)
     if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
         room.drawn(page)
+    page.wait_for_function(MOVED)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
         for one in Axe().run(page).response["violations"]
@@ -161,8 +190,8 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.proof)])
+@pytest.mark.proof
+@pytest.mark.parametrize(("scheme", "suffix"), [("dark", ""), ("light", "-phone"), ("dark", "-phone")])
 def test_every_page_is_accessible(
     browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
 ) -> None:
@@ -175,7 +204,7 @@ def test_every_page_is_accessible(
         if found := findings(page):
             wrong[name] = found
     context.close()
-    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+    assert not wrong, listed(wrong)
 
 
 def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
@@ -191,7 +220,7 @@ def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, P
                 if found := findings(page):
                     wrong[f"{name}{suffix}-{scheme}"] = found
             context.close()
-    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+    assert not wrong, listed(wrong)
 
 
 # A placeholder in a page is as high as the content that replaces it: nothing below it jumps

@@ -20,10 +20,13 @@ from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 from pages.parts import frame, state
 from pages.parts.one_label import card as one_label_card
 from tests.conftest import ROOT
+from tests.hashing import cheap_passwords
 from tests.migrated import lay_database
 from workflow.people import team
 from workflow.server.home import Home, close_home
 from workflow.server.home import home as process_home
+
+__all__ = ["cheap_passwords"]
 
 Open = Callable[..., AppTest]
 PATIENCE = 600

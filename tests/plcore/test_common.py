@@ -57,7 +57,7 @@ ROUNDED = {
 
 # Made otherwise than as they come: all learners, or many trees or components, would take minutes.
 MADE_WITH: dict[str, dict[str, object]] = {
-    "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
+    "AutoPLClassifier": {"learners": ["plknn", "clpl"], "cv": 2},
     "LSBCMMClassifier": {"n_components": 3},
     "PLAGGDClassifier": {"max_iter": 3},
     "PLCLClassifier": {"max_iter": 3},

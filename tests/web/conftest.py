@@ -17,10 +17,13 @@ from starlette.websockets import WebSocket
 from streamlit.web.server.starlette.starlette_path_security_middleware import PathSecurityMiddleware
 
 import workflow.server.home
+from tests.hashing import cheap_passwords
 from tests.migrated import lay_database
 from web import server
 from workflow.server.home import Home
 from workflow.server.settings import Settings
+
+__all__ = ["cheap_passwords"]
 
 BASE = "http://127.0.0.1:8501"
 COOKIE = "winnow_signin_8501"

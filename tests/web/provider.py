@@ -8,6 +8,7 @@ import json
 import secrets
 import threading
 import time
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -16,6 +17,12 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 CLIENT, SECRET = "winnow", "a client's secret of some length"
+
+
+@cache
+def _key() -> RSAKey:
+    """The key of all providers of this process: to make one takes a tenth of a second."""
+    return RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": "one"})
 
 
 class Provider:
@@ -27,7 +34,7 @@ class Provider:
     def __init__(self) -> None:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.issuer = f"http://127.0.0.1:{self.server.server_port}"
-        self.key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": "one"})
+        self.key = _key()
         self.signing: Any = None
         self.algorithm = "RS256"
         self.user: dict[str, Any] = {"sub": "u1", "email": "ada@example.org", "email_verified": True}

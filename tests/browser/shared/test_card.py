@@ -137,10 +137,8 @@ def test_phone_has_large_button_for_every_action(browser: Browser, signed_in: st
     shown = room.token(page)
     page.get_by_role("option", name="None of these; I do not know which").tap()
     room.wait_for_next(page, shown)
-    page.wait_for_timeout(300)
-    top = page.locator(".instance").bounding_box()
-    assert top is not None
-    assert 0 <= top["y"] < 400, "the next instance begins where one looks"
+    top = room.place_of(page.locator(".instance"))["y"]
+    assert 0 <= top < 400, "the next instance begins where one looks"
     assert here.kinds() == ["not", "unsure", "bad", "skip", "withdraw", "among", "none"]
     context.close()
 
@@ -205,6 +203,10 @@ def test_phone_menu_closes_after_page_is_chosen(browser: Browser, signed_in: str
     phone.close()
 
 
+DIALOGS = {"0": "None of these", "h": "Your last answers", "?": "Keys"}
+"""{key: name of the dialog that it opens}"""
+
+
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.proof)])
 def test_dialogs_over_card_are_accessible(
     browser: Browser, signed_in: str, here: Room, scheme: Literal["light", "dark"]
@@ -215,14 +217,16 @@ def test_dialogs_over_card_are_accessible(
     page.locator(room.CARD).wait_for()
     room.press(page, "1")
     room.press(page, "u")
+    opened = {key: page.get_by_role("dialog", name=name) for key, name in DIALOGS.items()}
+    opened |= {"m": page.locator(".card.marking"), "t": page.locator(".note:focus")}
     wrong = {}
-    for key in ("0", "h", "?", "m", "t"):
+    for key, one in opened.items():
         page.keyboard.press(key)
-        page.wait_for_timeout(200)
+        expect(one).to_be_visible()
         if found := findings(page):
             wrong[key] = found
         page.keyboard.press("Escape")
-        page.wait_for_timeout(200)
+        expect(one).not_to_be_visible()
     context.close()
     assert not wrong
 

@@ -57,10 +57,10 @@ def test_birdsong_is_uploaded_answered_and_exported(
     page.get_by_role("link", name="Progress").click()
     page.locator(".js-plotly-plot").first.wait_for()
     expect(page.get_by_test_id("stMetric").filter(has_text="Answered")).to_contain_text(str(ANSWERS))
-    accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy").inner_text()
-    assert 40 < float(re.search(r"([\d.]+)\s?%", accuracy)[1]) < 100
-    points = page.evaluate("document.querySelector('.js-plotly-plot').calcdata.at(-1).length")
-    assert points >= ANSWERS
+    accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy")
+    expect(accuracy).to_contain_text("%")
+    assert 40 < float(re.search(r"([\d.]+)\s?%", accuracy.inner_text())[1]) < 100
+    page.wait_for_function(f"document.querySelector('.js-plotly-plot').calcdata.at(-1).length >= {ANSWERS}")
 
     # Export, read back.
     room.go_to(page, "Data", "Export")

@@ -46,8 +46,10 @@ def api(server: TestClient, seat: Seat) -> TestClient:
 
 
 def program(server: TestClient, seat: Seat) -> TestClient:
-    """A program of this person. Its addresses start at the API; it shares the server of the other program."""
+    """A program of this person. Its addresses start at the API; it shares the server of the other program, and its
+    event loop: otherwise each request would start one."""
     made = TestClient(server.app, base_url=f"{BASE}{API}", follow_redirects=False, raise_server_exceptions=False)
+    made.portal = server.portal
     made.headers["authorization"] = f"Bearer {tokens.make_token(seat, f'tests {seat.person_id}')}"
     return made
 

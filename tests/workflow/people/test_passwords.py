@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +12,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import text
 
 from db import people
+from tests.hashing import CHEAP, REAL
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_browsers import open_one
 from tests.workflow.world import unwritable
@@ -24,10 +25,6 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-REAL = pytest.mark.parametrize("hasher", [passwords._HASHER], ids=["real"], indirect=True)
-"""For tests of the hashes themselves, each of which takes a tenth of a second of CPU time."""
-CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-
 # passwords
 
 
@@ -35,13 +32,10 @@ GOOD = "four plain words here"
 HERE = Visit("192.0.2.7", "Firefox on Linux")
 
 
-@pytest.fixture(autouse=True)
-def hasher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hash cheaply unless a test is `REAL`."""
-    monkeypatch.setattr(passwords, "_HASHER", getattr(request, "param", CHEAP))
-    passwords._nobodys.cache_clear()
-    yield
-    passwords._nobodys.cache_clear()
+@pytest.fixture
+def real_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of the hashes themselves."""
+    monkeypatch.setattr(passwords, "_HASHER", REAL)
 
 
 @pytest.fixture
@@ -65,7 +59,7 @@ def test_password_signs_in(home: Home, bob: Seat) -> None:
     assert {(one.address, one.browser) for one in browsers.my_browsers(bob)} == {("192.0.2.7", "Firefox on Linux")}
 
 
-@REAL
+@pytest.mark.usefixtures("real_hashes")
 def test_password_is_hashed_with_argon2id(bob: Seat) -> None:
     kept = stored(bob) or ""
     assert kept.startswith("$argon2id$")
@@ -198,7 +192,7 @@ def test_password_is_unicode_normalised(home: Home, chief: Seat) -> None:
     assert passwords.sign_in_by_password(home, "Ada", "cafe\u0301 au lait noir")
 
 
-@REAL
+@pytest.mark.usefixtures("real_hashes")
 def test_weaker_hashes_are_renewed_at_next_sign_in(home: Home, bob: Seat) -> None:
     weak = CHEAP.hash(GOOD)
     with home.database.write() as session:

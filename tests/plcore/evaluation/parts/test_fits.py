@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from plcore import PLKNeighborsClassifier
-from plcore.blocks import BlockError, Blocks, Inline, RunnerError, make_runner, parts
+from plcore.blocks import BlockError, Blocks, Inline, RunnerError, parts
 from plcore.evaluation import compare_learners, comparison, replay_in_blocks
 from plcore.evaluation.learners import LEARNER_ENTRIES
 from plcore.evaluation.trials import Fit
@@ -36,18 +36,13 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
 
 
 @pytest.mark.dask
-def test_comparison_is_identical_in_one_process_a_pool_and_a_cluster(
-    some_rows: Any, cluster: Any, tmp_path: Path
-) -> None:
+def test_comparison_is_identical_in_one_process_a_pool_and_a_cluster(some_rows: Any, each_runner: list[Blocks]) -> None:
     here = compared(some_rows, None)
     assert here["kappa"].notna().all()
     kept = []
-    for number, where in enumerate(("", "processes:2", cluster.scheduler_address)):
-        folder = tmp_path / str(number)
-        runner = make_runner(where, folder)
-        assert_same(here, compared(some_rows, Blocks(runner, folder)))
-        runner.close()
-        kept.append({path.name for path in folder.glob("*")})
+    for blocks in each_runner:
+        assert_same(here, compared(some_rows, blocks))
+        kept.append({path.name for path in blocks.folder.glob("*")})
     assert kept[0] == kept[1] == kept[2]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from plcore.blocks import BlockError, BlockJob, Blocks, Inline, make_runner
+from plcore.blocks import BlockError, BlockJob, Blocks, Inline
 from plcore.evaluation import ReplayedRuns, replay, replay_in_blocks, replays
 from plcore.evaluation.comparison import keep_array, keep_features, kept_features
 from plcore.evaluation.replays import ReplayJob
@@ -20,16 +20,11 @@ def told(found: tuple[ReplayedRuns, ...]) -> list[tuple[str, list[int], list[lis
 
 
 @pytest.mark.dask
-def test_replays_are_identical_in_one_process_a_pool_and_a_cluster(
-    some_rows: Any, cluster: Any, tmp_path: Path
-) -> None:
+def test_replays_are_identical_in_one_process_a_pool_and_a_cluster(some_rows: Any, each_runner: list[Blocks]) -> None:
     found, kept = [], []
-    for number, where in enumerate(("", "processes:2", cluster.scheduler_address)):
-        folder = tmp_path / str(number)
-        runner = make_runner(where, folder)
-        found.append(told(replay_in_blocks(Blocks(runner, folder), *some_rows, runs=3)))
-        runner.close()
-        kept.append({path.name: path.read_bytes() for path in folder.glob("*")})
+    for blocks in each_runner:
+        found.append(told(replay_in_blocks(blocks, *some_rows, runs=3)))
+        kept.append({path.name: path.read_bytes() for path in blocks.folder.glob("*")})
     assert found[0] == found[1] == found[2]
     assert kept[0] == kept[1] == kept[2]
 
