@@ -315,7 +315,7 @@ def _vectors_reading(
 
 def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | None:
     """Return the column if it names every row; else None, with a note in `said`."""
-    if name is None or _names_rows(cells[name]):
+    if name is None or ((stripped := cells[name].str.strip()).is_unique and (stripped != "").all()):
         return name
     said.append(f"Column {name!r} is empty or repeats itself in some rows: it is kept, not used as their id.")
     return None
@@ -377,11 +377,6 @@ def _free_names(own: Iterable[str]) -> list[str]:
         taken.add(new)
         names.append(new)
     return names
-
-
-def _names_rows(cells: pd.Series[str]) -> bool:
-    stripped = cells.str.strip()
-    return bool(stripped.is_unique and (stripped != "").all())
 
 
 def _roles(

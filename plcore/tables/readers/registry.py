@@ -88,12 +88,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Return a format that is refused."""
     return ByteFormat(starts, refusing(f"This is {what}.", fix))
-
-
-def _is_csv_name(name: str) -> bool:
-    return name.lower().endswith((".csv", ".tsv"))
 
 
 _AS_CSV = "Export the table as CSV in UTF-8 and import that."
@@ -138,7 +133,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | sound_detector
     TextFormat(lambda data, _name: looks_like_json(data), lambda data, _name, _xml: read_json(data, read_records)),
     TextFormat(lambda data, _name: looks_like_arff(data), lambda data, _name, xml: read_arff(data, xml)),
     TextFormat(
-        lambda data, name: looks_like_libsvm(data) and not _is_csv_name(name),
+        lambda data, name: looks_like_libsvm(data) and not name.lower().endswith((".csv", ".tsv")),
         lambda data, _name, _xml: read_libsvm(data),
     ),
     TextFormat(
@@ -245,8 +240,7 @@ def shape_of(cells: pd.DataFrame) -> TableTool | sound_detectors.DetectionTable 
 
 def shape_name(reading: TableReading) -> str | None:
     """Name the shape that a plain table has according to its columns; None if each row is one item, or the format gives
-    the roles.
-    """
+    the roles."""
     found = None if reading.roles is not None else shape_of(reading.cells)
     return None if found is None else found.name
 

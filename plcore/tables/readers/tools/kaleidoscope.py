@@ -25,6 +25,7 @@ from plcore.tables.readers.reading import (
     TableReading,
     by_plain_name,
     names,
+    number_in,
     plain_name,
     refusing,
     texts_of,
@@ -101,7 +102,8 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
                 **{name: kept[name] for name in measured},
             }
         )
-        _judge(row, weights, _classes(manual[place]), said)
+        judged = [label for part in manual[place].split(",") if (label := _class(part.strip())) is not None]
+        _judge(row, weights, judged, said)
         first = next(iter(weights), None)
         row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
         rows.append(row)
@@ -134,11 +136,8 @@ def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e9 else None
+    value = number_in(text.replace(",", "."))
+    return value if value is not None and 0 <= value < 1e9 else None
 
 
 def _share(text: str) -> float | None:
@@ -150,10 +149,6 @@ def _class(text: str) -> str | None:
     """Return the class of an identification; None if Kaleidoscope could not name the sound."""
     low = text.lower()
     return None if low in ("", _NO_ID) else NOTHING if low == _NOISE else text
-
-
-def _classes(text: str) -> list[str]:
-    return [label for part in text.split(",") if (label := _class(part.strip())) is not None]
 
 
 def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:

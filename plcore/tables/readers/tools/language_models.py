@@ -31,7 +31,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading, number_in, refusal
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
 
@@ -114,7 +114,6 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
 
 
 def _read_anthropic(records: Records, name: str) -> TableReading:
-    """Read one row for each request of Anthropic's message batches. Raises TableError."""
     return _read_batch(read_each(records, _as_batch), name)
 
 
@@ -192,7 +191,6 @@ def _arguments(message: JsonObject) -> Json:
 
 
 def _read_llama(records: Records, name: str) -> TableReading:
-    """Read one row for each completion of a llama.cpp server. Raises TableError."""
     return _reading(read_each(records, _completion), name)
 
 
@@ -326,7 +324,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
     lines = zip(names, cells[label].str.strip(), cells[score].str.strip(), strict=True)
     for place, (named, text, number) in enumerate(lines):
         row = rows.setdefault(named, Row({str(column): value for column, value in kept[place].items()}))
-        weight = _score(number)
+        weight = number_in(number)
         if len(finder.problems) >= MAX_PROBLEMS:
             break
         if not named:
@@ -339,21 +337,13 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
         elif text in row.weights:
             message = f"{quoted(named)} has the label {quoted(text)} twice."
             finder.add(place, label, message, "Keep one of the two scores.")
-        elif weight is None:
+        elif weight is None or not 0 <= weight <= LARGEST:
             message = f"expected a score, a number from 0 on, got {quoted(number)}."
             finder.add(place, score, message, "Write such a number, or remove the row.")
         else:
             row.name(text, weight)
     finder.refuse()
     return rows_reading(list(rows.values()), name, describing=same, row_id=item, notes=notes)
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text)
-    except ValueError:
-        return None
-    return score if 0 <= score <= LARGEST else None
 
 
 def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:

@@ -252,7 +252,6 @@ def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found
 
 
 def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
-    """Return the row of an item with these detections."""
     # Boxes drawn by a person have confidence 1; about the other items of a checked file nothing is known.
     sure = [one for one in found if one.confidence == 1.0]
     checked = _is_checked(record) and (item == PICTURE or not found or bool(sure))
@@ -470,7 +469,6 @@ PYTORCH_WILDLIFE = RecordTool(
 
 
 def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each file, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     labels, paths = texts_of(cells, columns["label"]), texts_of(cells, columns["relative_path"])
     scores = numbers_of(cells, columns["confidence"], "a confidence from 0 to 1", most=1.0)

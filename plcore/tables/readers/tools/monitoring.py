@@ -48,7 +48,6 @@ _TYPES = ("human", "vehicle", "blank")
 
 
 def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each date and time, with the detections at that time. Raises TableError."""
     columns = by_plain_name(cells.columns)
     scores = _scores(cells, columns["confidence"])
     # A person has changed the name: the station then writes the score 0.
@@ -156,7 +155,6 @@ def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
 
 
 def _clip(date: str, label: str, file: str) -> str:
-    """Return the path of a clip below the station's folder."""
     folder = label.replace(" ", "_").replace("'", "")
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
 
