@@ -259,13 +259,18 @@ def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") ->
                     found.name(label, None, a_name(voter, row, where, "a voter"))
 
 
+def json_in(text: str) -> Json:
+    """Return the value that a text holds as JSON; None for other text."""
+    try:
+        return json.loads(text)  # type: ignore[no-any-return]  # JSON is of any type
+    except (ValueError, RecursionError):
+        return None
+
+
 def own_object(value: Json, row: int, where: str) -> JsonObject:
     """Parse an object that Winnow exported as JSON text for another tool. Raises TableError."""
-    try:
-        told = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        told = value
-    return an_object(told, row, where)
+    told = json_in(value) if isinstance(value, str) else value
+    return an_object(value if told is None else told, row, where)
 
 
 def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:

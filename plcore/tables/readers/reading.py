@@ -279,6 +279,15 @@ def number_in(text: str) -> float | None:
         return None
 
 
+def moment_in(text: str) -> float | None:
+    """Return the seconds since 1970 of an ISO 8601 date and time, in UTC if it has no zone; None for other text."""
+    try:
+        when = datetime.datetime.fromisoformat(text)
+        return (when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
 def numbers_of(
     cells: pd.DataFrame,
     column: str | None,

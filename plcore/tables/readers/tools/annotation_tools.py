@@ -22,6 +22,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name_or_none,
     an_object,
     first_of,
+    json_in,
     objects_in,
     read_each,
     refuse,
@@ -422,12 +423,7 @@ def _of_people(cells: pd.DataFrame, label: str, called: str, tool: str, fix: str
 
 def _single(text: str) -> str:
     """Return the only answer in an object such as {"Q0": "happy"}; other text unchanged."""
-    if not text.startswith("{"):
-        return text
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    said = json_in(text) if text.startswith("{") else None
     values = list(said.values()) if isinstance(said, dict) else []
     return str(values[0]) if len(values) == 1 and isinstance(values[0], (str, int, float)) else text
 

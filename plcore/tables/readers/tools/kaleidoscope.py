@@ -140,11 +140,6 @@ def _number(text: str) -> float | None:
     return value if value is not None and 0 <= value < 1e9 else None
 
 
-def _share(text: str) -> float | None:
-    value = _number(text)
-    return value if value is not None and 0 < value <= 1 else None
-
-
 def _class(text: str) -> str | None:
     """Return the class of an identification; None if Kaleidoscope could not name the sound."""
     low = text.lower()
@@ -155,7 +150,10 @@ def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
     """Weigh AUTO ID by its match ratio; the alternatives share the rest and never weigh more."""
     automatic = texts_of(cells, columns["auto id"])
     others = [texts_of(cells, name) for plain, name in columns.items() if plain.startswith("alternate")]
-    ratios = [_share(text) for text in texts_of(cells, columns.get("match ratio"))]
+    ratios = [
+        one if (one := _number(text)) is not None and 0 < one <= 1 else None
+        for text in texts_of(cells, columns.get("match ratio"))
+    ]
     found: Proposals = []
     for text, ratio, *more in zip(automatic, ratios, *others, strict=True):
         first = _class(text)

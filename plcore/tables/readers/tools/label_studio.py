@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from plcore.tables.readers.candidate_rows import (
     agreed,
     an_object,
     first_of,
+    json_in,
     json_text,
     own_object,
     own_vector,
@@ -466,15 +466,10 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
 
 def _value(text: str) -> Json:
     """Read a cell: an answer written as JSON, or its text."""
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            value: Json = json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-        parts = value if isinstance(value, list) else [value]
-        if parts and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts):
-            return value
-    return text
+    value = json_in(text) if text.lstrip()[:1] in ("{", "[") else None
+    parts = value if isinstance(value, list) else [value]
+    is_answer = parts and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts)
+    return value if is_answer else text
 
 
 def _question(records: list[JsonObject], fields: list[str], written: list[str]) -> str | None:

@@ -25,6 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     a_probability,
     an_object,
     first_of,
+    json_in,
     objects_in,
     read_each,
     refuse,
@@ -113,10 +114,6 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 
 
-def _read_anthropic(records: Records, name: str) -> TableReading:
-    return _read_batch(read_each(records, _as_batch), name)
-
-
 def _as_batch(record: JsonObject, row: int) -> JsonObject:
     """Convert the record to OpenAI's layout; errored, canceled and expired requests have no response."""
     result = an_object(record.get("result"), row, "result")
@@ -190,10 +187,6 @@ def _arguments(message: JsonObject) -> Json:
     return called.get("arguments") if isinstance(called, dict) else None
 
 
-def _read_llama(records: Records, name: str) -> TableReading:
-    return _reading(read_each(records, _completion), name)
-
-
 def _completion(record: JsonObject, row: int) -> _Request:
     about: Cells = {
         key: value
@@ -233,10 +226,7 @@ def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
     """Return the labels of an answer with their weights, and whether it is one plain label."""
     fenced = _FENCED.fullmatch(text)
     inner = fenced[1].strip() if fenced else text
-    try:
-        value = json.loads(inner)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_in(inner)
     if isinstance(value, dict):
         named = first_of(value, _LISTS)
         if named is not None:
@@ -382,13 +372,15 @@ BATCH_FILES = RecordFiles(
     _read_files,
 )
 LLAMA_CPP = RecordTool(
-    "completions of llama.cpp", (Fields({"content": str, "completion_probabilities": list}),), _read_llama
+    "completions of llama.cpp",
+    (Fields({"content": str, "completion_probabilities": list}),),
+    lambda records, name: _reading(read_each(records, _completion), name),
 )
 """Answers of `/completion`; before December 2024 with `tok_str` and `prob`, later with log probabilities."""
 ANTHROPIC_BATCHES = RecordTool(
     "Anthropic message batch",
     (Fields({"custom_id": object, "result": dict}, inside={"result": ("type",)}),),
-    _read_anthropic,
+    lambda records, name: _read_batch(read_each(records, _as_batch), name),
 )
 LONG_SCORES = TableTool(
     "table with a scored label in each row",

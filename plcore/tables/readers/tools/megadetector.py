@@ -296,11 +296,6 @@ def _confidences(image: Json) -> list[float]:
     return [conf for one in detections if isinstance(conf := one.get("conf"), float)]
 
 
-def _animals(image: Json) -> int:
-    """Count the detections of an image that are likely to be right."""
-    return sum(one >= LIKELY for one in _confidences(image))
-
-
 def _is_checked(image: Json) -> bool:
     return isinstance(image, dict) and image.get("manually_checked") is True
 
@@ -379,7 +374,7 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
     checked = sum(row.truth is not None for row in rows)
     unclear = sum(_is_checked(one) for one in images) - checked
-    several = sum(_animals(one) > 1 for one in images)
+    several = sum(sum(sure >= LIKELY for sure in _confidences(one)) > 1 for one in images)
     notes = []
     if blank:
         whose = "their only candidate is" if blank > 1 else "its only candidate is"

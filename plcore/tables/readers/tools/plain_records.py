@@ -6,7 +6,6 @@ Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV join
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from plcore.tables.readers.candidate_rows import (
     a_list,
     a_name_or_none,
     an_object,
+    json_in,
     own_vector,
     read_each,
     refuse,
@@ -143,10 +143,7 @@ def _doccano_records(records: Records) -> Records:
 
 
 def _weighed(record: JsonObject) -> JsonObject:
-    try:
-        weights = json.loads(str(record[OWN_WEIGHTS]))
-    except (ValueError, RecursionError):
-        weights = None
+    weights = json_in(str(record[OWN_WEIGHTS]))
     label = record.get("label")
     if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
         return record  # people have since chosen other labels
