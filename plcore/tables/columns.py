@@ -197,7 +197,6 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
 def _look_closer(
     cells: pd.DataFrame, columns: Sequence[str], places: Sequence[int], finder: Finder, numbers: FloatArray
 ) -> None:
-    """Read these columns cell by cell and replace their values in `numbers`."""
     together = max(1, _AT_ONCE // max(len(cells), 1))
     for first in range(0, len(places), together):
         some = places[first : first + together]
@@ -213,7 +212,9 @@ def _look_closer(
                     if text[row].as_py().lower() == columns[place].strip().lower():
                         fix = "Remove the row: it repeats the header."
                     finder.add(row, columns[place], message, fix)
-            _add_large(columns[place], text, numbers[:, place], finder)
+            for row in first_rows(np.abs(numbers[:, place]) > LARGEST):
+                message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
+                finder.add(row, columns[place], message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
         let_go()
 
 
@@ -234,13 +235,6 @@ def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
     numbers: FloatArray = values.to_numpy()
     known = np.abs(numbers) <= LARGEST
     return numbers if np.count_nonzero(known) == len(values) - values.null_count else None
-
-
-def _add_large(column: str, text: pa.LargeStringArray, values: FloatArray, finder: Finder) -> None:
-    """Add a problem for every number that is too large."""
-    for row in first_rows(np.abs(values) > LARGEST):
-        message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
-        finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
 
 
 def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:

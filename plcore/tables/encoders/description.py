@@ -128,7 +128,6 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def _checked(told: Mapping[str, object]) -> dict[str, Any]:
-    """Check the type and limits of each value."""
     kind = told["kind"]
     found: dict[str, Any] = {"kind": kind}
     for name in ("output", "tokenizer", "classes"):

@@ -71,7 +71,7 @@ def _attribute(name: str, value: Attribute) -> bytes:
         return told + _number(3, value) + _number(20, _INT)
     if isinstance(value, str):
         return told + _text(4, value) + _number(20, _STRING)
-    return told + _numbers(8, value) + _number(20, _INTS)
+    return told + b"".join(_number(8, one) for one in value) + _number(20, _INTS)
 
 
 def _value(name: str, kind: str, sides: Iterable[str | int]) -> bytes:
@@ -82,10 +82,6 @@ def _value(name: str, kind: str, sides: Iterable[str | int]) -> bytes:
 def _framed(field: int, pieces: Sequence[Piece]) -> list[Piece]:
     """Frame a message made of these pieces."""
     return [_key(field, 2) + _varint(sum(map(len, pieces))), *pieces]
-
-
-def _numbers(field: int, values: Iterable[int]) -> bytes:
-    return b"".join(_number(field, value) for value in values)
 
 
 def _number(field: int, value: int) -> bytes:

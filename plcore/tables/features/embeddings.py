@@ -108,8 +108,7 @@ def parse_embeddings(
 
 def as_stored(came: Vectors) -> Vectors:
     """Convert vectors to the stored form: float32; sparse rows sorted, without duplicates or zeros. The result is a
-    copy, except for a read-only float32 array.
-    """
+    copy, except for a read-only float32 array."""
     with np.errstate(over="ignore"):  # too large numbers become infinite, and are reported
         if not sp.issparse(came):
             if came.dtype == np.float32 and not came.flags.writeable:

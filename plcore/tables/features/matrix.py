@@ -348,7 +348,6 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
 
 
 def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
-    """Count the chosen rows."""
     if rows is None:
         return len(array)
     return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)

@@ -7,7 +7,6 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +62,10 @@ def small_rgb(
     box : part of the image to use, (left, top, right, bottom) in pixels; None: all      how : resampling method
     The image is resized first, because every copy of a large image costs its size in memory.
     """
-    shrunk = partial(_resized, size=size, box=box, how=how)
+
+    def shrunk(image: Image.Image) -> Image.Image:
+        return image.resize(size, how, box, reducing_gap=2.0)
+
     if image.mode.startswith(("I", "F")):
         grey = np.asarray(shrunk(image.convert("F")), dtype=np.float64)
         low, high = float(grey.min()), float(grey.max())
@@ -83,12 +85,6 @@ def thumbnail(data: bytes) -> bytes:
         out = io.BytesIO()
         small_rgb(image, (width, height)).save(out, "WEBP", quality=75, method=2)
         return out.getvalue()
-
-
-def _resized(
-    image: Image.Image, size: tuple[int, int], box: tuple[float, float, float, float] | None, how: Image.Resampling
-) -> Image.Image:
-    return image.resize(size, how, box, reducing_gap=2.0)
 
 
 def _too_large(size: str) -> tuple[str, str]:

@@ -259,13 +259,18 @@ def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") ->
                     found.name(label, None, a_name(voter, row, where, "a voter"))
 
 
+def json_in(text: str) -> Json:
+    """Return the value that a text holds as JSON; None for other text."""
+    try:
+        return json.loads(text)  # type: ignore[no-any-return]  # JSON is of any type
+    except (ValueError, RecursionError):
+        return None
+
+
 def own_object(value: Json, row: int, where: str) -> JsonObject:
     """Parse an object that Winnow exported as JSON text for another tool. Raises TableError."""
-    try:
-        told = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        told = value
-    return an_object(told, row, where)
+    told = json_in(value) if isinstance(value, str) else value
+    return an_object(value if told is None else told, row, where)
 
 
 def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
@@ -315,7 +320,7 @@ def _vectors_reading(
 
 def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | None:
     """Return the column if it names every row; else None, with a note in `said`."""
-    if name is None or _names_rows(cells[name]):
+    if name is None or ((stripped := cells[name].str.strip()).is_unique and (stripped != "").all()):
         return name
     said.append(f"Column {name!r} is empty or repeats itself in some rows: it is kept, not used as their id.")
     return None
@@ -377,11 +382,6 @@ def _free_names(own: Iterable[str]) -> list[str]:
         taken.add(new)
         names.append(new)
     return names
-
-
-def _names_rows(cells: pd.Series[str]) -> bool:
-    stripped = cells.str.strip()
-    return bool(stripped.is_unique and (stripped != "").all())
 
 
 def _roles(

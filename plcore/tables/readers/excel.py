@@ -170,8 +170,7 @@ def cells_of_xls(data: bytes) -> int:
 
 class _Sectors(NamedTuple):
     """The sectors of streams that are scattered in `data`: sector k starts at byte (k + first) * size, and is followed
-    by sector `next_of[k]`.
-    """
+    by sector `next_of[k]`."""
 
     data: bytes
     size: int
@@ -415,8 +414,7 @@ _TOTALS = ("total", "totals", "sum", "sums", "grand total")
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[int]]:
     """Return the rows of the table, from its header on, and the filled rows that are left out: titles above it, notes
-    below an empty row, and a final row of totals.
-    """
+    below an empty row, and a final row of totals."""
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
     width = max(_width(rows[place]) for place in filled)
     table = list(filled)
@@ -478,14 +476,12 @@ def _header_lines(
     under = [[cell_text(value) for value in below[left : right + 1]] for left, right in merged]
     # Names are only below merged cells; a row of the table also fills other columns.
     others = [value for place, value in enumerate(below) if not any(a <= place <= b for a, b in merged)]
-    named = all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under)
+    named = all(
+        names and all(name[:1].isalpha() for name in names) and len(set(names)) == len(names) for names in under
+    )
     if not named or _is_filled(others) or not all(isinstance(value, str) for value in below):
         _refuse_merged_header(sheet, rows[top], first + top)
     return [top, table[1]]
-
-
-def _is_word(text: str) -> bool:
-    return text[:1].isalpha()
 
 
 def _names(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -507,7 +503,6 @@ def _is_table(rows: Sequence[Sequence[object]]) -> bool:
 
 
 def _with_sheets(error: TableError, sheets: Sequence[str]) -> TableError:
-    """Add the names of the workbook's sheets to each problem."""
     said = f" The sheets are {listed(sheets)}."
     return TableError(*(replace(problem, fix=problem.fix + said) for problem in error.problems))
 

@@ -80,10 +80,6 @@ def _all_have(value: Json, names: Collection[str]) -> bool:
     )
 
 
-def _as_they_are(records: Records) -> Records:
-    return records
-
-
 @dataclass(frozen=True)
 class RecordTool:
     """A tool that writes JSON objects.
@@ -97,7 +93,7 @@ class RecordTool:
     name: str
     known_by: tuple[Fields, ...] | Callable[[Records], bool]
     reader: Callable[[Records, str], TableReading]
-    unpack: Callable[[Records], Records] = _as_they_are
+    unpack: Callable[[Records], Records] = lambda records: records
 
     def fits(self, records: Records) -> bool:
         """Whether the tool wrote these records, according to their field names."""
@@ -205,10 +201,6 @@ class LabelFields:
             yield label, weight, source
 
 
-def _no_notes(_records: Records) -> Iterable[str]:
-    return ()
-
-
 @dataclass(frozen=True)
 class RecordMap:
     """Records that each name labels of one row.
@@ -230,7 +222,7 @@ class RecordMap:
     model: str | None = None
     cells: Callable[[JsonObject, int], Cells] | None = None
     one_a_row: bool = False
-    notes: Callable[[Records], Iterable[str]] = _no_notes
+    notes: Callable[[Records], Iterable[str]] = lambda _records: ()
 
     def __call__(self, records: Records, name: str) -> TableReading:
         """Read these records. Raises TableError."""

@@ -144,7 +144,6 @@ def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[Colu
 
 
 def _further(problem: Problem, rows: int) -> Problem:
-    """Move the problem down by this many rows."""
     return problem if problem.row is None else replace(problem, row=problem.row + rows)
 
 

@@ -174,8 +174,7 @@ def column_text(values: Sequence[object]) -> Sequence[str] | pa.LargeStringArray
 
 def cell_text(value: object) -> str:
     """Return the text of a value: '' for None and NaN, whole numbers without a point, `true` and `false`, dates in ISO
-    8601, lists and objects as JSON.
-    """
+    8601, lists and objects as JSON."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, float):
@@ -272,6 +271,23 @@ def texts_of(cells: pd.DataFrame, column: str | None) -> list[str]:
     return [""] * len(cells) if column is None else cells[column].str.strip().tolist()
 
 
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, as Python reads it; None for other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def moment_in(text: str) -> float | None:
+    """Return the seconds since 1970 of an ISO 8601 date and time, in UTC if it has no zone; None for other text."""
+    try:
+        when = datetime.datetime.fromisoformat(text)
+        return (when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
 def numbers_of(
     cells: pd.DataFrame,
     column: str | None,
@@ -286,11 +302,8 @@ def numbers_of(
     """
     finder, found = Finder.of(cells), []
     for row, text in enumerate(texts_of(cells, column)):
-        try:
-            number = None if text in nothing else float(text)
-        except ValueError:
-            number = -1.0
-        if number is not None and not 0 <= number <= most:
+        number = None if text in nothing else number_in(text)
+        if text not in nothing and (number is None or not 0 <= number <= most):
             finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
         found.append(number)
     finder.refuse()

@@ -185,7 +185,6 @@ def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _numbers_of(cells: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the cells of the number columns."""
     return tuple(cell for cell, name in zip(cells, names, strict=True) if name in _NUMBERS or name in _MAYBE_NUMBERS)
 
 

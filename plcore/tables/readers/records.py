@@ -38,7 +38,9 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
     rows: list[JsonObject] = []
     before: list[str] = []
     for place, record in enumerate(records):
-        row = record if _is_flat(record) else _flattened(record, place, lines, weighted)
+        row = record
+        if any(isinstance(value, dict) for value in record.values()):
+            row = _flattened(record, place, lines, weighted)
         fields = list(row)
         if fields != before:  # most records have the same fields as the previous one
             names.update(dict.fromkeys(fields))
@@ -58,10 +60,6 @@ def _lists_alike(values: list[Json]) -> list[Json]:
     if not all(isinstance(each, str) for one in values if isinstance(one, list) for each in one):
         return values
     return [[one] if isinstance(one, str) and one.strip() else one for one in values]
-
-
-def _is_flat(record: JsonObject) -> bool:
-    return not any(isinstance(value, dict) for value in record.values())
 
 
 def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:

@@ -24,64 +24,23 @@ from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.readers.reading import TableReading, refusal, refusing
 from plcore.tables.readers.records import looks_like_json, read_json
-from plcore.tables.readers.tools import megadetector, monitoring
-from plcore.tables.readers.tools.annotation_tools import (
-    ANSWERS,
-    GROUND_TRUTH,
-    JSPSYCH,
-    LABELBOX,
-    LABELBOX_OLD,
-    NO_CANDIDATES,
-    PEOPLE_BY_LABEL,
-    PEOPLE_IN_RECORDS,
-    PSYCHOPY,
-    ZOONIVERSE,
-    looks_like_brat,
-    looks_like_webanno,
-    refuse_spans,
+from plcore.tables.readers.tools import (
+    annotation_tools,
+    argilla_prodigy,
+    camera_traps,
+    crowds,
+    detections,
+    kaleidoscope,
+    label_studio,
+    language_models,
+    megadetector,
+    monitoring,
+    plain_records,
+    sound_detectors,
+    speciesnet,
+    votes,
+    weak_labels,
 )
-from plcore.tables.readers.tools.argilla_prodigy import ARGILLA, ARGILLA_NESTED, PRODIGY
-from plcore.tables.readers.tools.camera_traps import TIMELAPSE
-from plcore.tables.readers.tools.crowds import (
-    APPEN,
-    GORILLA,
-    MECHANICAL_TURK,
-    PROLIFIC,
-    PROLIFIC_EXPORT,
-    QUALTRICS,
-    TOLOKA,
-    UNFINISHED,
-    has_unfinished,
-    with_answers,
-)
-from plcore.tables.readers.tools.detections import is_detections, with_recordings
-from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS, KALEIDOSCOPE_META
-from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
-from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCH_FILES, BATCHES, LLAMA_CPP, LONG_SCORES
-from plcore.tables.readers.tools.megadetector import ADDAXAI, ITEMS, MEGADETECTOR, PYTORCH_WILDLIFE
-from plcore.tables.readers.tools.monitoring import (
-    BIRDNET_GO,
-    BIRDNET_GO_NOTES,
-    BIRDNET_GO_SUMMARY,
-    BIRDNET_PI,
-    CAMTRAP_OBSERVATIONS,
-    LEVELS,
-)
-from plcore.tables.readers.tools.plain_records import (
-    APPEN_AGGREGATED,
-    DOCCANO,
-    DOCCANO_CONFIG,
-    DOCCANO_CSV,
-    DOCCANO_MEMBERS,
-    MODEL_CANDIDATES,
-    OWN_VECTORS,
-    TOLOKA_AGGREGATED,
-    ZERO_SHOT,
-)
-from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES, DetectionTable, looks_like_labels, read_labels
-from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
-from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
-from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE
@@ -129,12 +88,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Return a format that is refused."""
     return ByteFormat(starts, refusing(f"This is {what}.", fix))
-
-
-def _is_csv_name(name: str) -> bool:
-    return name.lower().endswith((".csv", ".tsv"))
 
 
 _AS_CSV = "Export the table as CSV in UTF-8 and import that."
@@ -143,10 +97,15 @@ _PACK = "Pack it as .gz or .zip, or import the table in it."
 NPY = ByteFormat((b"\x93NUMPY",), read_npy)
 NPZ = ByteFormat(ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names))
 
-TOGETHER = (DOCCANO_CONFIG, DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
+TOGETHER = (
+    plain_records.DOCCANO_CONFIG,
+    plain_records.DOCCANO_MEMBERS,
+    weak_labels.WRENCH_SPLITS,
+    language_models.BATCH_FILES,
+)
 """Tools that write several JSON files, as `RecordFiles`."""
 
-READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
+READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | sound_detectors.DetectionTable, ...] = (
     ByteFormat((XLS_START,), read_workbook),
     ByteFormat(
         ZIP_STARTS, read_workbook, lambda names: "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
@@ -174,67 +133,76 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     TextFormat(lambda data, _name: looks_like_json(data), lambda data, _name, _xml: read_json(data, read_records)),
     TextFormat(lambda data, _name: looks_like_arff(data), lambda data, _name, xml: read_arff(data, xml)),
     TextFormat(
-        lambda data, name: looks_like_libsvm(data) and not _is_csv_name(name),
+        lambda data, name: looks_like_libsvm(data) and not name.lower().endswith((".csv", ".tsv")),
         lambda data, _name, _xml: read_libsvm(data),
     ),
-    TextFormat(lambda data, _name: looks_like_brat(data), refuse_spans("a file of brat (standoff annotation)")),
-    TextFormat(lambda data, _name: looks_like_webanno(data), refuse_spans("a file of WebAnno or INCEpTION (TSV)")),
-    TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
+    TextFormat(
+        lambda data, _name: annotation_tools.looks_like_brat(data),
+        annotation_tools.refuse_spans("a file of brat (standoff annotation)"),
+    ),
+    TextFormat(
+        lambda data, _name: annotation_tools.looks_like_webanno(data),
+        annotation_tools.refuse_spans("a file of WebAnno or INCEpTION (TSV)"),
+    ),
+    TextFormat(
+        lambda data, _name: sound_detectors.looks_like_labels(data),
+        lambda data, name, _xml: sound_detectors.read_labels(data, name),
+    ),
     OWN_SHEET,
     OWN_WIDE,
     OWN_LONG,
-    MEGADETECTOR,
-    PYTORCH_WILDLIFE,
-    OWN_VECTORS,
-    ARGILLA_NESTED,
-    ANTHROPIC_BATCHES,
-    DOCCANO,
-    SPECIESNET,
-    LABEL_STUDIO,
-    LABEL_STUDIO_MIN,
-    ARGILLA,
-    PRODIGY,
-    BATCHES,
-    LLAMA_CPP,
-    MODEL_CANDIDATES,
-    ZERO_SHOT,
-    BIRDNET_GO,
-    WRENCH,
-    GROUND_TRUTH,
-    LABELBOX,
-    LABELBOX_OLD,
-    PEOPLE_IN_RECORDS,
-    PEOPLE_BY_LABEL,
-    *NO_CANDIDATES,
-    LABEL_STUDIO_CSV,
-    TIMELAPSE,
-    ADDAXAI,
-    SPECIESNET_TABLE,
-    KALEIDOSCOPE_IDS,
-    KALEIDOSCOPE_CLUSTERS,
-    KALEIDOSCOPE_META,
-    BIRDNET_PI,
-    BIRDNET_GO_NOTES,
-    BIRDNET_GO_SUMMARY,
-    CAMTRAP_OBSERVATIONS,
-    MECHANICAL_TURK,
-    TOLOKA,
-    TOLOKA_AGGREGATED,
-    PROLIFIC,
-    PROLIFIC_EXPORT,
-    APPEN,
-    APPEN_AGGREGATED,
-    QUALTRICS,
-    GORILLA,
-    JSPSYCH,
-    PSYCHOPY,
-    ZOONIVERSE,
-    DOCCANO_CSV,
-    *DETECTION_TABLES,
-    LONG_VOTES,
-    LONG_SCORES,
-    LABEL_MATRIX,
-    ANSWERS,
+    megadetector.MEGADETECTOR,
+    megadetector.PYTORCH_WILDLIFE,
+    plain_records.OWN_VECTORS,
+    argilla_prodigy.ARGILLA_NESTED,
+    language_models.ANTHROPIC_BATCHES,
+    plain_records.DOCCANO,
+    speciesnet.SPECIESNET,
+    label_studio.LABEL_STUDIO,
+    label_studio.LABEL_STUDIO_MIN,
+    argilla_prodigy.ARGILLA,
+    argilla_prodigy.PRODIGY,
+    language_models.BATCHES,
+    language_models.LLAMA_CPP,
+    plain_records.MODEL_CANDIDATES,
+    plain_records.ZERO_SHOT,
+    monitoring.BIRDNET_GO,
+    weak_labels.WRENCH,
+    annotation_tools.GROUND_TRUTH,
+    annotation_tools.LABELBOX,
+    annotation_tools.LABELBOX_OLD,
+    annotation_tools.PEOPLE_IN_RECORDS,
+    annotation_tools.PEOPLE_BY_LABEL,
+    *annotation_tools.NO_CANDIDATES,
+    label_studio.LABEL_STUDIO_CSV,
+    camera_traps.TIMELAPSE,
+    megadetector.ADDAXAI,
+    speciesnet.SPECIESNET_TABLE,
+    kaleidoscope.KALEIDOSCOPE_IDS,
+    kaleidoscope.KALEIDOSCOPE_CLUSTERS,
+    kaleidoscope.KALEIDOSCOPE_META,
+    monitoring.BIRDNET_PI,
+    monitoring.BIRDNET_GO_NOTES,
+    monitoring.BIRDNET_GO_SUMMARY,
+    monitoring.CAMTRAP_OBSERVATIONS,
+    crowds.MECHANICAL_TURK,
+    crowds.TOLOKA,
+    plain_records.TOLOKA_AGGREGATED,
+    crowds.PROLIFIC,
+    crowds.PROLIFIC_EXPORT,
+    crowds.APPEN,
+    plain_records.APPEN_AGGREGATED,
+    crowds.QUALTRICS,
+    crowds.GORILLA,
+    annotation_tools.JSPSYCH,
+    annotation_tools.PSYCHOPY,
+    annotation_tools.ZOONIVERSE,
+    plain_records.DOCCANO_CSV,
+    *sound_detectors.DETECTION_TABLES,
+    votes.LONG_VOTES,
+    language_models.LONG_SCORES,
+    weak_labels.LABEL_MATRIX,
+    annotation_tools.ANSWERS,
 )
 """All readers by kind: files by first bytes, texts by their beginning, JSON records by fields, tables by columns.
 
@@ -264,16 +232,15 @@ def read_records(records: Records) -> TableReading | None:
     return None if tool is None else tool.read(records)
 
 
-def shape_of(cells: pd.DataFrame) -> TableTool | DetectionTable | None:
+def shape_of(cells: pd.DataFrame) -> TableTool | sound_detectors.DetectionTable | None:
     """Return the shape of a table whose rows are not items; None if every row is one item."""
-    tables = (one for one in READERS if isinstance(one, (TableTool, DetectionTable)))
+    tables = (one for one in READERS if isinstance(one, (TableTool, sound_detectors.DetectionTable)))
     return next((one for one in tables if one.fits(cells)), None)
 
 
 def shape_name(reading: TableReading) -> str | None:
     """Name the shape that a plain table has according to its columns; None if each row is one item, or the format gives
-    the roles.
-    """
+    the roles."""
     found = None if reading.roles is not None else shape_of(reading.cells)
     return None if found is None else found.name
 
@@ -307,8 +274,8 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     candidates : from `read_table`, in no other shape
     """
     shape = None if candidates.roles is not None else shape_of(candidates.cells)
-    if shape is LONG_VOTES:
-        found = join_votes(candidates.cells, rows.cells, typed=candidates.typed)
+    if shape is votes.LONG_VOTES:
+        found = votes.join_votes(candidates.cells, rows.cells, typed=candidates.typed)
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
@@ -320,10 +287,10 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     """Add the files to the reading, and the roles of columns that name images or recordings among them."""
-    if is_detections(found.cells):
-        return with_recordings(replace(found, files=files))
-    if names_pictures(found.cells):
-        return with_pictures(replace(found, files=files))
+    if detections.is_detections(found.cells):
+        return detections.with_recordings(replace(found, files=files))
+    if speciesnet.names_pictures(found.cells):
+        return speciesnet.with_pictures(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
     seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None)
@@ -372,7 +339,7 @@ _CHOOSERS = (
             "What is one item?",
             dict(
                 zip(
-                    ITEMS,
+                    megadetector.ITEMS,
                     (
                         "a picture or video, with all its detections",
                         "a detection, whose box alone is drawn; a picture without one stays an item",
@@ -389,7 +356,9 @@ _CHOOSERS = (
         Way(
             "item",
             "What is one item?",
-            dict(zip(LEVELS, ("a picture, video or recording", "an event, with all its media"), strict=True)),
+            dict(
+                zip(monitoring.LEVELS, ("a picture, video or recording", "an event, with all its media"), strict=True)
+            ),
         ),
         monitoring.items_of,
         monitoring.read_by,
@@ -398,10 +367,10 @@ _CHOOSERS = (
         Way(
             "unfinished",
             "Answers of people who did not finish",
-            dict(zip(UNFINISHED, ("leave them out", "count them"), strict=True)),
+            dict(zip(crowds.UNFINISHED, ("leave them out", "count them"), strict=True)),
         ),
-        lambda reading: UNFINISHED if has_unfinished(reading) else (),
-        with_answers,
+        lambda reading: crowds.UNFINISHED if crowds.has_unfinished(reading) else (),
+        crowds.with_answers,
     ),
 )
 WAYS = tuple(one.way for one in _CHOOSERS)

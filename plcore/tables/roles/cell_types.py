@@ -114,8 +114,7 @@ def fits(column: pa.LargeStringArray, kind: pa.DataType) -> bool:
 
 def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType | None:
     """Return the type of a CSV column that was read as these numbers (n,): int64 if every cell is a whole number, else
-    float64. Return None if conversion would lose information: leading zeros, or more digits than a double has.
-    """
+    float64. Return None if conversion would lose information: leading zeros, or more digits than a double has."""
     stripped = pc.utf8_trim_whitespace(column)
     if pc.any(pc.match_substring_regex(stripped, r"^[+-]?0[0-9]")).as_py():
         return None

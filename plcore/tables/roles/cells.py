@@ -75,8 +75,7 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
 
 def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
     """Map every label to the class name that it uses, if there is one: itself if it is a class; else `1.0` is `1` if
-    all classes are numbers.
-    """
+    all classes are numbers."""
     own = set(classes)
     numbers = all(_WHOLE.fullmatch(name) for name in classes)
     truths = {name.lower() for name in classes} <= _TRUTH_VALUES
@@ -185,8 +184,7 @@ def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.Lar
 
 def _listed(cells: pd.DataFrame, column: str, roles: Roles) -> Named:
     """Read lists without numbers, a block of rows at a time: with millions of rows, splitting all cells at once would
-    take more memory than the rest of the table.
-    """
+    take more memory than the rest of the table."""
     rows, labels = [], []
     for start in range(0, len(cells), _ROWS_AT_ONCE):
         some = cells[[column]].iloc[start : start + _ROWS_AT_ONCE]

@@ -120,8 +120,7 @@ def is_fact(key: str) -> bool:
 
 def may_be_fact(key: str) -> bool:
     """Whether a column with this key is likely a fact: names such as duration or model describe the item only in tables
-    of measurements.
-    """
+    of measurements."""
     return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
 
 

@@ -329,7 +329,9 @@ _SHORTEST = 16
 
 def guess_audio(columns: Sequence[ColumnSample]) -> ColumnSample | None:
     """Return the first column whose cells name recordings."""
-    return next((column for column in columns if column.cells_like(_names_recording)), None)
+    return next(
+        (column for column in columns if column.cells_like(lambda cell: cell.lower().endswith(RECORDINGS))), None
+    )
 
 
 def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None, ColumnSample | None]:
@@ -348,8 +350,7 @@ def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
 
 def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
     """Parse the finite numbers of a cell: a JSON list, an array as NumPy prints it, or numbers separated by spaces,
-    commas or semicolons. Return None if it is something else, has no number, or has one beyond 1e18.
-    """
+    commas or semicolons. Return None if it is something else, has no number, or has one beyond 1e18."""
     try:
         values = json.loads(text) if text.startswith("[") else None
     except (ValueError, RecursionError):
@@ -375,10 +376,6 @@ def fewest_numbers(name: str) -> int:
 def is_embedding_name(name: str) -> bool:
     """Whether this is a usual column name for embeddings."""
     return _EMBEDDING.fullmatch(name.strip().lower()) is not None
-
-
-def _names_recording(cell: str) -> bool:
-    return cell.lower().endswith(RECORDINGS)
 
 
 def _is_embedding(column: ColumnSample) -> bool:

@@ -173,7 +173,6 @@ def _holds_lists(column: ColumnSample) -> bool:
 
 
 def _come_again(column: ColumnSample) -> bool:
-    """Whether its labels repeat."""
     names = [name for cell in column.cells for name in labels_of_cell(cell)]
     return len(set(names)) <= len(names) / 2
 
@@ -194,8 +193,7 @@ def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
 
 def _has_weights(column: ColumnSample, separator: str) -> bool:
     """Whether its lists are labels with a number each. Times (12:30) are not; nor are codes (ICD10:250), whose name
-    occurs twice in a cell.
-    """
+    occurs twice in a cell."""
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
@@ -347,8 +345,7 @@ def flags_of_classes(columns: Iterable[ColumnSample], labels: Iterable[str]) -> 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
     """Guess how columns of scores that the user chose are read: the usual prefix or suffix that all names share, if
-    any, and the cut.
-    """
+    any, and the cut."""
     prefix = ""
     for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):
         found = {match[0] if (match := pattern.match(column.name.strip())) else "" for column in columns}

@@ -272,8 +272,7 @@ def _features(
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
     """Return roles with only these columns, and how their cells are read: a column that lists the candidates, or
-    columns of scores.
-    """
+    columns of scores."""
     found = sample_columns(cells[list(columns)])
     if scores:
         read = guess_reading(found)
@@ -303,7 +302,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         said = guess_voters(columns, listed)
         roles = Roles(listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None))
         return _Labels(roles, (listed.column, *said), frozenset(listed.labels))
-    if scores := guess_scores(columns, _true_labels(columns)):
+    if scores := guess_scores(columns, _cells(one for one in _named_as_truth(columns) if not one.is_numbers)):
         roles = Roles(
             score_columns=_names(scores.columns), score_prefix=scores.prefix, cut=scores.cut, cut_at=scores.cut_at
         )
@@ -314,7 +313,10 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         column
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
-    ] or _raters(columns)
+    ]
+    if not annotators:  # several people's answers to one question, as malignancy_r1 and malignancy_r2
+        several = [found for found in questions_of(columns).values() if len(found) > 1]
+        annotators = several[0] if len(several) == 1 else []
     # Next to votes in words, number columns such as rater_count, vote_total or coder_age are no votes.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 votes if ann2 and ann3 do
@@ -351,19 +353,13 @@ def _cells(columns: Iterable[ColumnSample]) -> frozenset[str]:
     return frozenset(cell for column in columns for cell in column.cells)
 
 
-def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
-    """Return the cells of columns named like true labels."""
-    return _cells(column for column in _named_as_truth(columns) if not column.is_numbers)
-
-
 def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
     return [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
 
 
 def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
     """Return the columns that repeat the candidates in other words, such as their codes: one value for each of at least
-    three lists, or a numbered column for each choice with one value for each of its labels.
-    """
+    three lists, or a numbered column for each choice with one value for each of its labels."""
     if choices := given.roles.choices:  # description_1 next to class_1
         groups = [[one[place] for place in sorted(one)] for one in numbered_alike(columns) if len(one) == len(choices)]
         said = cells.iloc[:_FIRST_ROWS]
@@ -443,14 +439,6 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     return (*(name for name in MISSING if name in found), *none)
 
 
-def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
-    """Return the columns of several people's answers to one question, such as malignancy_r1 and malignancy_r2; none if
-    there are several questions.
-    """
-    several = [found for found in questions_of(columns).values() if len(found) > 1]
-    return several[0] if len(several) == 1 else []
-
-
 def _is_person(key: str, people: set[str]) -> bool:
     """Whether a column is named like those of `people`, except for its number."""
     return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
@@ -458,8 +446,7 @@ def _is_person(key: str, people: set[str]) -> bool:
 
 def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
     """Return the columns about how at least two annotators answered (ann_time and bob_time, next to ann_label), and
-    what one wrote about an answer (ann_comment).
-    """
+    what one wrote about an answer (ann_comment)."""
     words = [set(key_of(name).split("_")) for name in annotators]
     common = set.intersection(*words) if words else set()
     people = {word for one in words for word in one - common}

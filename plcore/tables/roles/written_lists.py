@@ -208,8 +208,7 @@ def _numpy_words(cell: str) -> list[str] | None:
 
 def _pairs(value: object) -> Pairs | None:
     """Return the labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score":
-    weight}]; None if it is something else.
-    """
+    weight}]; None if it is something else."""
     pairs: Sequence[tuple[object, object] | None]
     if isinstance(value, Mapping):
         lists = [next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))]

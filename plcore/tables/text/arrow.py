@@ -158,12 +158,8 @@ def to_csv_bytes(frame: pd.DataFrame) -> bytes:
         [pa.array(frame.iloc[:, place], pa.large_string()) for place in range(frame.shape[1])],
         names=[str(place) for place in range(frame.shape[1])],
     )
-    return b"".join([csv_header([str(name) for name in frame.columns]), *_pieces(table)])
-
-
-def _pieces(table: pa.Table) -> Iterator[bytes]:
-    for start in range(0, table.num_rows, _AT_ONCE):
-        yield csv_rows(table.slice(start, _AT_ONCE).columns)
+    pieces = (table.slice(start, _AT_ONCE) for start in range(0, table.num_rows, _AT_ONCE))
+    return b"".join([csv_header([str(name) for name in frame.columns]), *(csv_rows(some.columns) for some in pieces)])
 
 
 def csv_header(names: Sequence[str]) -> bytes:

@@ -60,8 +60,7 @@ def _as_numbers(column: pd.Series[Any]) -> AnyArray | None:
 
 def numbers_as_text(values: AnyArray) -> pa.LargeStringArray:
     """Return the shortest text of each number, (n,) floats or integers; '' for NaN. Whole numbers of up to 16 digits
-    are written without a power of ten, because they may be ids.
-    """
+    are written without a power of ten, because they may be ids."""
     if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles, and prints halves as floats
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     text = pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +9,7 @@ from typing import BinaryIO
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Json, JsonObject, json_text, objects_in, refuse, shown
+from plcore.tables.readers.candidate_rows import Json, JsonObject, json_in, json_text, objects_in, refuse, shown
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, WHOLE_FILE, read_original
 from plcore.tables.readers.tools.megadetector import (
     BLANKS,
@@ -126,11 +125,7 @@ def _header(cells: pd.DataFrame) -> JsonObject:
 
 def _stored_object(text: str, column: str) -> JsonObject:
     """Return the object in a cell that was made when the file was read. Raises TableError if someone has changed it."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict):
+    if isinstance(found := json_in(text), dict):
         return found
     message = f"expected a part of MegaDetector's file as JSON, got {shown(text)}."
     raise refuse(None, column, message, "Import the file as MegaDetector wrote it, and export that project.")

@@ -402,10 +402,6 @@ def _is_table(cells: pd.DataFrame) -> bool:
     return bool(first_original(cells)) and not any(is_other(cells) for is_other in others)
 
 
-def _is_raven(cells: pd.DataFrame) -> bool:
-    return any(name.strip().lower() == _RAVEN for name in first_original(cells))
-
-
 VERIFIED_FORMATS = (
     FileFormat(
         "detections",
@@ -422,7 +418,7 @@ VERIFIED_FORMATS = (
         ".verified.txt",
         "The same with tabs between the cells, as Raven Pro opens it.",
         write_selections,
-        _is_raven,
+        lambda cells: any(name.strip().lower() == _RAVEN for name in first_original(cells)),
     ),
     FileFormat(
         "speciesnet",

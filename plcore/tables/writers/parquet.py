@@ -105,7 +105,6 @@ def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.
 
 
 def _added(piece: Disambiguated) -> dict[str, pa.Array]:
-    """Return the columns that are added."""
     rows = range(len(piece.ids))
     names = pa.array(piece.classes, pa.string())
     after, weights = piece.left(), piece.weights_left()
@@ -124,7 +123,9 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
         VERSION: pa.array([piece.version_of(row) for row in rows], pa.string()),
         OWN_TRUTH: pa.array([own.get(OWN_TRUTH) for own in carried], pa.string()),
         OWN_VOTERS: pa.array([own.get(OWN_VOTERS) for own in carried], pa.string()),
-        ANSWERS: pa.array([_answers(given.get(row, ())) for row in rows], pa.list_(_ANSWER)),
+        ANSWERS: pa.array(
+            [[{**one, "annotator": one["person"]} for one in given.get(row, ())] for row in rows], pa.list_(_ANSWER)
+        ),
     }
     if weights is not None:
         arrays[WEIGHTS] = _lists(after, names, weights)
@@ -141,10 +142,6 @@ def _lists(candidates: BoolArray, names: pa.Array, weights: FloatArray | None = 
     if weights is not None:
         values = pa.StructArray.from_arrays([values, pa.array(weights[rows, places])], fields=list(_WEIGHTED))
     return pa.ListArray.from_arrays(starts, values)
-
-
-def _answers(answers: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
-    return [{**one, "annotator": one["person"]} for one in answers]
 
 
 PREFIX = "winnow_probability:"

@@ -156,7 +156,6 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa.LargeStringArray]:
-    """Return the cells of the columns that are added."""
     rows = range(len(piece.ids))
     given = piece.answers_by_row() if piece.several else {}
     by, version = piece.deciding(), piece.model_version or ""
@@ -189,12 +188,10 @@ def _shares(numbers: FloatArray) -> list[str]:
 
 
 def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> list[str]:
-    """Return how many people answered each row."""
     return [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows]
 
 
 def _answers(given: Sequence[dict[str, Any]]) -> str:
-    """Return each person's answers, in order; empty if there are none."""
     parts = ("person", "kind", "labels")
     return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
 

@@ -22,10 +22,6 @@ from plcore.tables.writers.sheets import write_csv, write_xlsx
 TableT = TypeVar("TableT")
 
 
-def _always(_cells: pd.DataFrame) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class FileFormat(Generic[TableT]):
     """A format of files.
@@ -45,7 +41,7 @@ class FileFormat(Generic[TableT]):
     suffix: str
     about: str
     write: Callable[[TableT, BinaryIO, Tell], None]
-    fits: Callable[[pd.DataFrame], bool] = _always
+    fits: Callable[[pd.DataFrame], bool] = lambda _cells: True
 
 
 def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:

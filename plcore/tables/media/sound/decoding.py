@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -210,7 +211,6 @@ def _first_bytes(source: Source) -> bytes:
 
 
 def _check_first_bytes(head: bytes) -> None:
-    """Check the first bytes. Raises SoundError if they belong to no supported format."""
     if not head:
         raise SoundError("the recording is empty: the file has no bytes.", "Put the recording itself there.")
     wav = head[:4] == b"RIFF" and head[8:12] == b"WAVE"
@@ -254,7 +254,7 @@ def power_spectra(sound: Sound, first: int, last: int, length: int, hop: int) ->
     weights = np.hanning(length + 1)[:-1]
     weights = (weights / weights.sum()).astype(np.float32)
     held = np.zeros(length // 2, dtype=np.float32)
-    for piece in _with_silence(sound.pieces(first, last), length // 2):
+    for piece in chain(sound.pieces(first, last), [np.zeros(length // 2, dtype=np.float32)]):
         held = np.concatenate([held, piece])
         count = max(0, (len(held) - length) // hop + 1)
         if count:
@@ -262,8 +262,3 @@ def power_spectra(sound: Sound, first: int, last: int, length: int, hop: int) ->
             spectra = fft.rfft(windows * weights, axis=1)
             yield spectra.real**2 + spectra.imag**2
             held = held[count * hop :]
-
-
-def _with_silence(pieces: Iterator[Samples], after: int) -> Iterator[Samples]:
-    yield from pieces
-    yield np.zeros(after, dtype=np.float32)

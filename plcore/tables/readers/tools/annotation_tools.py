@@ -1,6 +1,5 @@
 """Exports of tools with several people's answers: Zooniverse, Labelbox, SageMaker Ground Truth, jsPsych, PsychoPy and
-tables that name the annotators; and files of tools without candidates, which are refused by name.
-"""
+tables that name the annotators; and files of tools without candidates, which are refused by name."""
 
 from __future__ import annotations
 
@@ -23,6 +22,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name_or_none,
     an_object,
     first_of,
+    json_in,
     objects_in,
     read_each,
     refuse,
@@ -202,8 +202,6 @@ GROUND_TRUTH = RecordTool(
 
 
 def _people(records: Records, name: str) -> TableReading:
-    """Read one row for each post, with the vote of each annotator. Raises TableError."""
-
     def read(record: JsonObject, row: int) -> Row:
         cells: Cells = {key: value for key, value in record.items() if key not in ("annotators", "post_tokens")}
         tokens = record.get("post_tokens")
@@ -240,8 +238,6 @@ def _distribution(record: Json) -> str | None:
 
 
 def _people_by_label(records: Records, name: str) -> TableReading:
-    """Read one row for each record, with the vote of everyone listed under a label. Raises TableError."""
-
     def read(record: JsonObject, row: int) -> Row:
         field = _distribution(record)
         if field is None:
@@ -283,7 +279,6 @@ def _refused(name: str, what: str, fix: str, known_by: Fields | Callable[[Record
 
 
 def _metadata(record: JsonObject) -> Iterator[JsonObject]:
-    """Labels of Ground Truth."""
     for name, value in record.items():
         if name.endswith("-metadata") and isinstance(value, dict) and "job-name" in value:
             yield value
@@ -371,7 +366,6 @@ def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]
 
 
 def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> TableReading:
-    """Read one row for each item, in order of first occurrence. Raises TableError."""
     lines, status, notes = _counting(cells)
     asked = answer_columns(lines)
     if asked is None or len(asked.labels) > 1:
@@ -390,7 +384,6 @@ def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> T
 
 
 def _votes_of(asked: AnswerColumns) -> VoteColumns:
-    """Return the columns of votes on one question."""
     return VoteColumns(asked.item, (), asked.worker, asked.labels[0], asked.gold, about_votes=asked.about)
 
 
@@ -430,12 +423,7 @@ def _of_people(cells: pd.DataFrame, label: str, called: str, tool: str, fix: str
 
 def _single(text: str) -> str:
     """Return the only answer in an object such as {"Q0": "happy"}; other text unchanged."""
-    if not text.startswith("{"):
-        return text
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    said = json_in(text) if text.startswith("{") else None
     values = list(said.values()) if isinstance(said, dict) else []
     return str(values[0]) if len(values) == 1 and isinstance(values[0], (str, int, float)) else text
 
@@ -466,7 +454,6 @@ def _read_jspsych(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _read_psychopy(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each item of the conditions file. Raises TableError."""
     fix = "Put the files of all participants into one table: PsychoPy writes a file for each, with the same columns."
     ends = (".keys", ".response", ".rating", ".clicked_name", ".text", ".choice")
     answers = [str(name) for name in cells.columns if str(name).lower().endswith(ends)]

@@ -142,7 +142,6 @@ def _most_answered(records: Records, questions: list[str]) -> str | None:
 
 
 def _is_label(value: Json) -> bool:
-    """Whether the value is a label, or a list of labels."""
     values = value if isinstance(value, list) else [value]
     return bool(values) and all(isinstance(one, (str, int)) for one in values)
 
@@ -201,7 +200,6 @@ def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
 
 
 def _read_nested(records: Records, name: str) -> TableReading:
-    """Read one row for each record, as for flat ones. Raises TableError."""
     reading = _read_argilla(read_each(records, _flat_record), name)
     note = (
         "This form of export loses the status of responses: drafts and discarded answers count as submitted. "
@@ -406,8 +404,7 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """Yield lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer
     for each row that has none. The options are the remaining candidates and the labels of the answer. Prodigy shows a
     column `text`, `image`, `audio`, `video` or `html`; columns whose names have another meaning there go into `meta`,
-    whose `id` names the row; a different column of that name is renamed `before_id`.
-    """
+    whose `id` names the row; a different column of that name is renamed `before_id`."""
     number = 0
     columns = [str(name) for name in table.cells.columns]
     new_names = {} if table.id_column() == "id" else names_beside(columns, ["id"])

@@ -52,7 +52,6 @@ _MOST_WORDS = 4
 
 
 def _read(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each picture, with a vote for each column of species. Raises TableError."""
     columns = by_plain_name(cells.columns)
     voters = label_columns(cells)
     if not voters:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -79,13 +79,11 @@ def _reading(cells: pd.DataFrame, answers: _Answers, columns: VoteColumns, name:
 
 
 def _left_out(lines: Sequence[bool], why: str) -> tuple[str, ...]:
-    """Return a note about lines that do not count."""
     count = sum(lines)
     return (f"Left out: {count} answer{'s' if count > 1 else ''} {why}.",) if count else ()
 
 
 def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each task, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     question = _question(list(map(str, cells.columns)))
     if question is None:
@@ -185,7 +183,6 @@ def _parsed(text: str) -> JsonObject | None:
 
 
 def _chosen(value: Json) -> list[str]:
-    """Return the labels of one answer."""
     if isinstance(value, str):
         return [value.strip()] if value.strip() else []
     if isinstance(value, list):
@@ -212,7 +209,6 @@ _NOT_DONE = ("rejected", "skipped", "expired", "active")
 
 
 def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each task, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     outputs = [name for plain, name in columns.items() if plain.startswith("output:")]
     asked = [name for name in outputs if not _ASIDE.search(name)]
@@ -376,7 +372,6 @@ def with_answers(reading: TableReading, value: str) -> TableReading:
 
 
 def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each item of an experiment. Raises TableError."""
     columns = by_plain_name(cells.columns)
     kinds = [text.lower() for text in texts_of(cells, first_named(columns, "response type", "zone type"))]
     answers = texts_of(cells, columns["response"])
@@ -419,7 +414,6 @@ _OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
 
 
 def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each item, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     label = first_named(columns, *_RESPONSES)
     item = first_named(columns, *_ITEMS)
@@ -430,20 +424,14 @@ def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
     notes = _left_out(out, f"with the status {listed(said)}")
     times = texts_of(cells, first_named(columns, "completed_at", "submitted_at", "completed at"))
     labels = [[text] if text else [] for text in texts_of(cells, label)]
-    about = _facts(
-        columns, ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at")
-    )
+    facts = ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at")
+    about = [columns[name] for name in facts if name in columns]
     voted = VoteColumns(item, (), str(worker), _LABEL, about_votes=(*about, str(label)))
     answers = _Answers(labels, [not one for one in out], times, notes=notes)
     return _reading(cells, answers, voted, called)
 
 
-def _facts(columns: dict[str, str], plain: Collection[str]) -> tuple[str, ...]:
-    return tuple(columns[name] for name in plain if name in columns)
-
-
 def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each unit, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     question = _appen_question(cells.columns)
     if question is None:

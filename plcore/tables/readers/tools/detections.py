@@ -8,7 +8,6 @@ in the column `ORIGINAL_ROWS`, so that the same table can be exported with peopl
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ import pandas as pd
 from plcore.arrays.words import counted, either
 from plcore.tables.media.file_tree import RECORDINGS, FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.readers.candidate_rows import Json, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import Json, Row, json_in, json_text, rows_reading
 from plcore.tables.readers.reading import TableReading
 
 NOTHING = "noise / nothing"
@@ -290,10 +289,7 @@ def _overlapping(items: Sequence[_Item]) -> int:
 
 def read_original(cell: str) -> list[OriginalRow]:
     """Return the rows stored in a cell of `ORIGINAL_ROWS`; none if it holds something else."""
-    try:
-        kept: Json = json.loads(cell) if cell else []
-    except (ValueError, RecursionError):
-        return []
+    kept = json_in(cell) if cell else []
     found = [one for one in kept if _is_original(one)] if isinstance(kept, list) else []
     return found if isinstance(kept, list) and len(found) == len(kept) else []
 

@@ -25,6 +25,7 @@ from plcore.tables.readers.reading import (
     TableReading,
     by_plain_name,
     names,
+    number_in,
     plain_name,
     refusing,
     texts_of,
@@ -101,7 +102,8 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
                 **{name: kept[name] for name in measured},
             }
         )
-        _judge(row, weights, _classes(manual[place]), said)
+        judged = [label for part in manual[place].split(",") if (label := _class(part.strip())) is not None]
+        _judge(row, weights, judged, said)
         first = next(iter(weights), None)
         row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
         rows.append(row)
@@ -134,16 +136,8 @@ def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e9 else None
-
-
-def _share(text: str) -> float | None:
-    value = _number(text)
-    return value if value is not None and 0 < value <= 1 else None
+    value = number_in(text.replace(",", "."))
+    return value if value is not None and 0 <= value < 1e9 else None
 
 
 def _class(text: str) -> str | None:
@@ -152,15 +146,14 @@ def _class(text: str) -> str | None:
     return None if low in ("", _NO_ID) else NOTHING if low == _NOISE else text
 
 
-def _classes(text: str) -> list[str]:
-    return [label for part in text.split(",") if (label := _class(part.strip())) is not None]
-
-
 def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
     """Weigh AUTO ID by its match ratio; the alternatives share the rest and never weigh more."""
     automatic = texts_of(cells, columns["auto id"])
     others = [texts_of(cells, name) for plain, name in columns.items() if plain.startswith("alternate")]
-    ratios = [_share(text) for text in texts_of(cells, columns.get("match ratio"))]
+    ratios = [
+        one if (one := _number(text)) is not None and 0 < one <= 1 else None
+        for text in texts_of(cells, columns.get("match ratio"))
+    ]
     found: Proposals = []
     for text, ratio, *more in zip(automatic, ratios, *others, strict=True):
         first = _class(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from plcore.tables.readers.candidate_rows import (
     agreed,
     an_object,
     first_of,
+    json_in,
     json_text,
     own_object,
     own_vector,
@@ -33,7 +33,7 @@ from plcore.tables.readers.candidate_rows import (
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
+from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in, refusal
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
@@ -137,11 +137,6 @@ class Item:
     meta: JsonObject = field(default_factory=dict)
     said: dict[str, set[int | None]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
-
-
-def _read_tasks(records: Records, name: str) -> TableReading:
-    """Read one row for each task. Raises TableError."""
-    return items_reading(read_each(records, _task), name)
 
 
 def _read_flat(records: Records, name: str) -> TableReading:
@@ -252,7 +247,6 @@ def _left_out(items: Iterable[Item]) -> list[str]:
 
 
 def _others(item: Item, questions: Iterable[str]) -> dict[str, str]:
-    """Return the answers to the other questions, as JSON."""
     found = {name: [list(c.path) for c in item.choices if c.question == name] for name in questions}
     flat = {name: [path[0] if len(path) == 1 else path for path in paths] for name, paths in found.items()}
     return {name: json_text(labels) for name, labels in flat.items() if labels and name not in item.data}
@@ -286,7 +280,11 @@ def _task(record: JsonObject, row: int) -> Item:
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
             _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
     models = a_list(record.get("predictions"), row, "predictions")
-    predictions = [an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)]
+    predictions = [
+        an_object(one, row, f"predictions[{place}]")
+        for place, one in enumerate(models)
+        if not isinstance(one, int) or isinstance(one, bool)
+    ]
     if item.vector is not None:
         item.vector = {**item.vector, **agreed(item.said)}
         return item  # a model's guess of a label is not a known label
@@ -345,12 +343,7 @@ def _vector_results(
         yield from ((label, None) for label in gone)
 
 
-def _is_id(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _result(item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool) -> None:
-    """Add the choices of one result."""
     result = an_object(value, row, where)
     kind = a_name(result.get("type"), row, f"{where}.type", "a type")
     chosen = an_object(result.get("value"), row, f"{where}.value")
@@ -457,46 +450,31 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
         for texts in zip(*(cells[name].tolist() for name in low), strict=True)
     ]
     for record in records:
-        record["lead_time"] = _seconds_of_cell(record["lead_time"])
+        seconds = record["lead_time"]
+        record["lead_time"] = number_in(seconds) if isinstance(seconds, str) else None
     fields = [name for name in records[0] if name not in about]
-    question = _question(records, fields)
+    written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
+    question = _question(records, fields, written)
     if question is None:
         raise refusal(
             f"No column of {listed(fields)} holds choices of annotators.", "Export the project as JSON and import that."
         )
     # Other answers are facts about people, not about the task.
-    others = [name for name in fields if name != question and _is_answer_of_people(records, name)]
+    others = [name for name in fields if name != question and (name in written or _differs(records, name))]
     return flat_reading(records, [question, *others], called, asked=question)
 
 
 def _value(text: str) -> Json:
     """Read a cell: an answer written as JSON, or its text."""
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            value: Json = json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-        if _is_answered_cell(value):
-            return value
-    return text
-
-
-def _is_answered_cell(value: Json) -> bool:
+    value = json_in(text) if text.lstrip()[:1] in ("{", "[") else None
     parts = value if isinstance(value, list) else [value]
-    return bool(parts) and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts)
+    is_answer = parts and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts)
+    return value if is_answer else text
 
 
-def _seconds_of_cell(text: Json) -> float | None:
-    try:
-        return float(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-
-
-def _question(records: list[JsonObject], fields: list[str]) -> str | None:
-    """Find the column with the answers: one with choices as JSON, one that differs between annotations of a task, one
-    with a typical name for labels, or else the one with the fewest different texts."""
-    written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
+def _question(records: list[JsonObject], fields: list[str], written: list[str]) -> str | None:
+    """Find the column with the answers: one with choices as JSON (`written`), one that differs between annotations of
+    a task, one with a typical name for labels, or else the one with the fewest different texts."""
     differs = [name for name in fields if _differs(records, name)]
     called = [name for name in _CALLED if name in fields]
     if found := [name for name in differs if name in written] or written or differs:
@@ -509,14 +487,10 @@ def _question(records: list[JsonObject], fields: list[str]) -> str | None:
         for name in answered(records, fields)
         if kinds[name]
         and len(kinds[name]) <= max(2, _MOST_CLASSES * len(records))
-        and not all(_is_number(text) for text in kinds[name])
+        and not all(number_in(text) is not None for text in kinds[name])
     ]
     # A constant column distinguishes nothing: prefer columns with several classes.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
-
-
-def _is_answer_of_people(records: list[JsonObject], name: str) -> bool:
-    return _differs(records, name) or any(not isinstance(record[name], str) for record in records)
 
 
 def _differs(records: list[JsonObject], name: str) -> bool:
@@ -525,16 +499,12 @@ def _differs(records: list[JsonObject], name: str) -> bool:
     return any(seen.setdefault(str(record["id"]), record[name]) != record[name] for record in records)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 _ANSWERED: dict[str, type] = {"annotations": list, "predictions": list, "completions": list}
-LABEL_STUDIO = RecordTool("Label Studio JSON", (Fields({"data": dict}, some=_ANSWERED),), _read_tasks)
+LABEL_STUDIO = RecordTool(
+    "Label Studio JSON",
+    (Fields({"data": dict}, some=_ANSWERED),),
+    lambda records, name: items_reading(read_each(records, _task), name),
+)
 LABEL_STUDIO_MIN = RecordTool(
     "Label Studio JSON-MIN", (Fields(dict.fromkeys(("id", "annotator", "annotation_id"), object)),), _read_flat
 )

@@ -25,13 +25,14 @@ from plcore.tables.readers.candidate_rows import (
     a_probability,
     an_object,
     first_of,
+    json_in,
     objects_in,
     read_each,
     refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading, number_in, refusal
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
 
@@ -113,11 +114,6 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 
 
-def _read_anthropic(records: Records, name: str) -> TableReading:
-    """Read one row for each request of Anthropic's message batches. Raises TableError."""
-    return _read_batch(read_each(records, _as_batch), name)
-
-
 def _as_batch(record: JsonObject, row: int) -> JsonObject:
     """Convert the record to OpenAI's layout; errored, canceled and expired requests have no response."""
     result = an_object(record.get("result"), row, "result")
@@ -191,11 +187,6 @@ def _arguments(message: JsonObject) -> Json:
     return called.get("arguments") if isinstance(called, dict) else None
 
 
-def _read_llama(records: Records, name: str) -> TableReading:
-    """Read one row for each completion of a llama.cpp server. Raises TableError."""
-    return _reading(read_each(records, _completion), name)
-
-
 def _completion(record: JsonObject, row: int) -> _Request:
     about: Cells = {
         key: value
@@ -235,10 +226,7 @@ def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
     """Return the labels of an answer with their weights, and whether it is one plain label."""
     fenced = _FENCED.fullmatch(text)
     inner = fenced[1].strip() if fenced else text
-    try:
-        value = json.loads(inner)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_in(inner)
     if isinstance(value, dict):
         named = first_of(value, _LISTS)
         if named is not None:
@@ -326,7 +314,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
     lines = zip(names, cells[label].str.strip(), cells[score].str.strip(), strict=True)
     for place, (named, text, number) in enumerate(lines):
         row = rows.setdefault(named, Row({str(column): value for column, value in kept[place].items()}))
-        weight = _score(number)
+        weight = number_in(number)
         if len(finder.problems) >= MAX_PROBLEMS:
             break
         if not named:
@@ -339,21 +327,13 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
         elif text in row.weights:
             message = f"{quoted(named)} has the label {quoted(text)} twice."
             finder.add(place, label, message, "Keep one of the two scores.")
-        elif weight is None:
+        elif weight is None or not 0 <= weight <= LARGEST:
             message = f"expected a score, a number from 0 on, got {quoted(number)}."
             finder.add(place, score, message, "Write such a number, or remove the row.")
         else:
             row.name(text, weight)
     finder.refuse()
     return rows_reading(list(rows.values()), name, describing=same, row_id=item, notes=notes)
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text)
-    except ValueError:
-        return None
-    return score if 0 <= score <= LARGEST else None
 
 
 def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:
@@ -392,13 +372,15 @@ BATCH_FILES = RecordFiles(
     _read_files,
 )
 LLAMA_CPP = RecordTool(
-    "completions of llama.cpp", (Fields({"content": str, "completion_probabilities": list}),), _read_llama
+    "completions of llama.cpp",
+    (Fields({"content": str, "completion_probabilities": list}),),
+    lambda records, name: _reading(read_each(records, _completion), name),
 )
 """Answers of `/completion`; before December 2024 with `tok_str` and `prob`, later with log probabilities."""
 ANTHROPIC_BATCHES = RecordTool(
     "Anthropic message batch",
     (Fields({"custom_id": object, "result": dict}, inside={"result": ("type",)}),),
-    _read_anthropic,
+    lambda records, name: _read_batch(read_each(records, _as_batch), name),
 )
 LONG_SCORES = TableTool(
     "table with a scored label in each row",

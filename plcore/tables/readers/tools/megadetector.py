@@ -252,7 +252,6 @@ def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found
 
 
 def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
-    """Return the row of an item with these detections."""
     # Boxes drawn by a person have confidence 1; about the other items of a checked file nothing is known.
     sure = [one for one in found if one.confidence == 1.0]
     checked = _is_checked(record) and (item == PICTURE or not found or bool(sure))
@@ -295,11 +294,6 @@ def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], 
 def _confidences(image: Json) -> list[float]:
     detections = objects_in(image.get("detections")) if isinstance(image, dict) else []
     return [conf for one in detections if isinstance(conf := one.get("conf"), float)]
-
-
-def _animals(image: Json) -> int:
-    """Count the detections of an image that are likely to be right."""
-    return sum(one >= LIKELY for one in _confidences(image))
 
 
 def _is_checked(image: Json) -> bool:
@@ -380,7 +374,7 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
     checked = sum(row.truth is not None for row in rows)
     unclear = sum(_is_checked(one) for one in images) - checked
-    several = sum(_animals(one) > 1 for one in images)
+    several = sum(sum(sure >= LIKELY for sure in _confidences(one)) > 1 for one in images)
     notes = []
     if blank:
         whose = "their only candidate is" if blank > 1 else "its only candidate is"
@@ -470,7 +464,6 @@ PYTORCH_WILDLIFE = RecordTool(
 
 
 def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each file, in order of first occurrence. Raises TableError."""
     columns = by_plain_name(cells.columns)
     labels, paths = texts_of(cells, columns["label"]), texts_of(cells, columns["relative_path"])
     scores = numbers_of(cells, columns["confidence"], "a confidence from 0 to 1", most=1.0)

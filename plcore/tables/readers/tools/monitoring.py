@@ -10,17 +10,17 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Cells, Records, Row, json_text, read_each, rows_reading
+from plcore.tables.readers.candidate_rows import Cells, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
     by_plain_name,
+    moment_in,
     names,
     numbers_of,
     refusal,
@@ -48,7 +48,6 @@ _TYPES = ("human", "vehicle", "blank")
 
 
 def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one row for each date and time, with the detections at that time. Raises TableError."""
     columns = by_plain_name(cells.columns)
     scores = _scores(cells, columns["confidence"])
     # A person has changed the name: the station then writes the score 0.
@@ -83,11 +82,6 @@ def _read_go(cells: pd.DataFrame, called: str) -> TableReading:
         if (count := verdicts.count(word))
     ]
     return _station(texts, _scores(cells, columns.get("confidence")), verdicts, called, notes)
-
-
-def _read_go_records(records: Records, called: str) -> TableReading:
-    found = read_each(records, lambda record, _row: record)
-    return _read_go(flat_cells(found), called)
 
 
 _STATION = ("date", "time", "sci_name", "com_name", "week", "file_name")
@@ -151,14 +145,13 @@ def _station(
     return replace(reading, roles=roles)
 
 
-def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
-    return numbers_of(cells, column, "a score from 0 to 1", most=1.0)
-
-
 def _clip(date: str, label: str, file: str) -> str:
-    """Return the path of a clip below the station's folder."""
     folder = label.replace(" ", "_").replace("'", "")
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
+
+
+def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
+    return numbers_of(cells, column, "a score from 0 to 1", most=1.0)
 
 
 OBSERVATIONS, _MEDIA, _DEPLOYMENTS = PACKAGE = ("observations.csv", "media.csv", "deployments.csv")
@@ -280,8 +273,10 @@ def _read_observations(
         if item not in rows:
             about = _about_medium(media[item]) if of_media and item in media else {}
             if not of_media and media:
-                about = _about_event(during(places[place], starts[place], ends[place]) or named[item])
-                said["without"] += not about[PATH]
+                shown = during(places[place], starts[place], ends[place]) or named[item]
+                paths = [str(path) for one in shown if (path := _about_medium(one)[PATH])]
+                about = {PATH: "|".join(paths), "media": len(shown)}
+                said["without"] += not paths
             rows[item] = Row({**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)})
         row = rows[item]
         kept.setdefault(item, []).append(original_row(place, [], "", record))
@@ -333,20 +328,11 @@ def _read_observations(
     return replace(reading, roles=roles)
 
 
-def _moment(text: str) -> float | None:
-    """Return the seconds since 1970 of an ISO 8601 time, in UTC if it has no zone; None for other text."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-
-
 def _media_by_time(media: Mapping[str, Mapping[str, str]]) -> Callable[[str, str, str], list[Mapping[str, str]]]:
     """Return a function that finds the media of a deployment between two moments, both included, earliest first."""
     times: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for item, known in media.items():
-        if (moment := _moment(known.get("timestamp", ""))) is not None:
+        if (moment := moment_in(known.get("timestamp", ""))) is not None:
             times[known.get("deploymentid", "")].append((moment, item))
     moments: dict[str, list[float]] = {}
     for deployment, one in times.items():
@@ -354,8 +340,8 @@ def _media_by_time(media: Mapping[str, Mapping[str, str]]) -> Callable[[str, str
         moments[deployment] = [moment for moment, _ in one]
 
     def during(deployment: str, start: str, end: str) -> list[Mapping[str, str]]:
-        first = _moment(start)
-        last = first if (found := _moment(end)) is None else found
+        first = moment_in(start)
+        last = first if (found := moment_in(end)) is None else found
         if first is None or last is None:
             return []
         known = moments.get(deployment, [])
@@ -376,41 +362,21 @@ def _media_by_event(
     return defaultdict(list, {event: list(known.values()) for event, known in found.items()})
 
 
-def _about_event(media: Sequence[Mapping[str, str]]) -> Cells:
-    """Return the pictures of an event, as a list in one cell, and how many media it has."""
-    paths = [str(path) for one in media if (path := _about_medium(one)[PATH])]
-    return {PATH: "|".join(paths), "media": len(media)}
-
-
-def _not_read(wanted: str, count: int) -> str:
-    other, choice = ("events", "an event") if wanted == MEDIUM else ("media", "a medium")
-    return (
-        f"Observations about {other} that were not read, for they tell of the same animals: {count}. An item can be "
-        f"{choice} instead."
-    )
-
-
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
-    notes = ["Observations by a machine are candidates that weigh their probability; those by people are votes."]
-    if said["other"]:
-        notes.append(_not_read(wanted, said["other"]))
-    if said["without"]:
-        notes.append(
-            "Events without a picture, as no medium of their deployment was taken between eventStart and eventEnd: "
-            f"{said['without']}."
-        )
-    if said["unknown"]:
-        notes.append(f"Observations of type unknown, whose observer could not tell: {said['unknown']}.")
-    if said["unclassified"]:
-        notes.append(f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.")
-    if said["unseen"]:
-        notes.append(f"Media without an observation, which no one has classified: {said['unseen']}.")
-    if said["several"]:
-        notes.append(
-            f"Items in which people saw several species, which may be several animals: {said['several']}. Winnow asks "
-            "for one class an item."
-        )
-    return notes
+    other, choice = ("events", "an event") if wanted == MEDIUM else ("media", "a medium")
+    told = {
+        "other": f"Observations about {other} that were not read, for they tell of the same animals: {said['other']}. "
+        f"An item can be {choice} instead.",
+        "without": "Events without a picture, as no medium of their deployment was taken between eventStart and "
+        f"eventEnd: {said['without']}.",
+        "unknown": f"Observations of type unknown, whose observer could not tell: {said['unknown']}.",
+        "unclassified": f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.",
+        "unseen": f"Media without an observation, which no one has classified: {said['unseen']}.",
+        "several": f"Items in which people saw several species, which may be several animals: {said['several']}. "
+        "Winnow asks for one class an item.",
+    }
+    weighed = "Observations by a machine are candidates that weigh their probability; those by people are votes."
+    return [weighed, *(note for what, note in told.items() if said[what])]
 
 
 BIRDNET_PI = TableTool(
@@ -423,7 +389,7 @@ BIRDNET_PI = TableTool(
 BIRDNET_GO = RecordTool(
     "BirdNET-Go detections",
     (Fields({"speciesCode": object, "scientificName": object, "commonName": object, "confidence": object}),),
-    _read_go_records,
+    lambda records, called: _read_go(flat_cells(read_each(records, lambda record, _row: record)), called),
 )
 """Detections as its API returns them."""
 

@@ -6,7 +6,6 @@ Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV join
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from plcore.tables.readers.candidate_rows import (
     a_list,
     a_name_or_none,
     an_object,
+    json_in,
     own_vector,
     read_each,
     refuse,
@@ -39,6 +39,7 @@ from plcore.tables.readers.reading import (
     by_plain_name,
     lines_of,
     names,
+    number_in,
     plain_name,
     refusal,
     texts_of,
@@ -99,8 +100,6 @@ _CELLS = "winnow_cells"
 
 
 def _read_vectors(records: Records, name: str) -> TableReading:
-    """Read one row for each line of label vectors that Winnow wrote. Raises TableError."""
-
     def read(record: JsonObject, row: int) -> Row:
         prefix = "winnow_" if "winnow_labels" in record else ""
         own = {f"{prefix}labels", f"{prefix}not_labels", _CELLS}
@@ -144,10 +143,7 @@ def _doccano_records(records: Records) -> Records:
 
 
 def _weighed(record: JsonObject) -> JsonObject:
-    try:
-        weights = json.loads(str(record[OWN_WEIGHTS]))
-    except (ValueError, RecursionError):
-        weights = None
+    weights = json_in(str(record[OWN_WEIGHTS]))
     label = record.get("label")
     if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
         return record  # people have since chosen other labels
@@ -317,17 +313,17 @@ def with_labels(readings: Sequence[TableReading]) -> TableReading | None:
 
     Labels without a line are classes, too. Raises TableError if a line has labels that are not in the list.
     """
-    lists = [one for one in readings if _is_config(_records(one.cells.iloc[:LOOK]))]
+    lists = [
+        one
+        for one in readings
+        if _is_config([{str(k): v for k, v in row.items()} for row in one.cells.iloc[:LOOK].to_dict("records")])
+    ]
     tables = [one for one in readings if DOCCANO_CSV.has_columns(one.cells)]
     if len(readings) != 2 or len(lists) != 1 or len(tables) != 1 or tables[0].roles is not None:
         return None
     classes = texts_of(lists[0].cells, "text")
     found = _read_csv(tables[0].cells, "doccano CSV with the names of its labels", classes)
     return replace(found, notes=(*tables[0].notes, *found.notes))
-
-
-def _records(cells: pd.DataFrame) -> Records:
-    return [{str(name): str(cell) for name, cell in one.items()} for one in cells.to_dict("records")]
 
 
 # Aggregated crowd reports: one answer for each item, or several, each with its confidence
@@ -381,10 +377,8 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
 
 def _percent(text: str, row: int, column: str, finder: Finder) -> float:
     """Read a share such as 0.66 or 66%."""
-    try:
-        share = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
+    number = number_in(text.removesuffix("%").strip())
+    share = -1.0 if number is None else number / (100 if text.endswith("%") else 1)
     if not 0 <= share <= 1:
         finder.add(row, column, f"expected a share from 0 to 1, got {quoted(text)}.", "Correct the cell.")
     return share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -290,19 +290,12 @@ _ADDED = re.compile(
 
 def looks_like_labels(data: bytes) -> bool:
     """Whether the first lines of a text (UTF-8) are those of a label track."""
-    lines = [line for _, line in _lines(data[:_LOOK].decode(errors="ignore"))]
+    lines = [line for line in data[:_LOOK].decode(errors="ignore").replace("\r\n", "\n").split("\n") if line.strip()]
     if len(data) > _LOOK:
         lines = lines[:-1]  # the last line may be cut off
     labels = [found for line in lines if not _FREQUENCIES.match(line) for found in [_LINE.fullmatch(line)]]
     words = any(found is not None and not re.fullmatch(_NUMBER, found.group(3)) for found in labels)
     return all(found is not None for found in labels) and words
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Number and text of every line that is not blank."""
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        if line.strip():
-            yield number, line
 
 
 def read_labels(data: bytes, name: str) -> TableReading:
@@ -313,7 +306,9 @@ def read_labels(data: bytes, name: str) -> TableReading:
     """
     rows, lines, frequencies = [], [], 0
     recording = called_after(name)
-    for number, line in _lines(data.decode()):
+    for number, line in enumerate(data.decode().replace("\r\n", "\n").split("\n"), start=1):
+        if not line.strip():
+            continue
         if _FREQUENCIES.match(line):
             frequencies += 1
             continue
@@ -347,14 +342,11 @@ def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
     """
     (called,) = set(track.cells[AUDACITY[0]])
     recordings = [name for name in names if name.lower().endswith(RECORDINGS)]
-    alike = [name for name in recordings if _stem(name) == unicodedata.normalize("NFC", called).casefold()]
+    same = unicodedata.normalize("NFC", called).casefold()
+    alike = [name for name in recordings if base_name(name).rpartition(".")[0].casefold() == same]
     if len(alike) == 1 or len(recordings) == 1:
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
     message = f"No one can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
     if not recordings:
         message = f"The zip holds no recording that the table {quoted(called)} could be about."
     raise refusal(message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav.")
-
-
-def _stem(path: str) -> str:
-    return base_name(path).rpartition(".")[0].casefold()

@@ -143,7 +143,6 @@ def names_pictures(cells: pd.DataFrame) -> bool:
 
 
 def _pictures(records: Records) -> Records:
-    """Return the records of the pictures."""
     if len(records) == 1 and isinstance(records[0], dict):
         inside = records[0].get(PREDICTIONS)
         if isinstance(inside, list):

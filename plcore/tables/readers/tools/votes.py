@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading, moment_in, number_in, refusal
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.roles.sample import key_of
@@ -394,12 +393,8 @@ def _votes(
 
 def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> float:
     """Return the weight of a vote; 1 if the cell is empty."""
-    if not text:
-        return 1.0
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
+    number = number_in(text or "1")
+    weight = -1.0 if number is None else number
     if not 0 <= weight <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
         message = f"expected the weight of a vote, a number from 0 on, got {quoted(text)}."
         finder.add(place, columns.weight, message, "Write such a number, or leave the cell empty: the vote counts 1.")
@@ -408,18 +403,9 @@ def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> floa
 
 def _instant(text: str) -> float | None:
     """Return the seconds since 1970 from a number or an ISO 8601 date and time; None if it is neither."""
-    if not text:
-        return None
-    try:
-        seconds = float(text)
+    if (seconds := number_in(text)) is not None:
         return seconds if math.isfinite(seconds) else None
-    except ValueError:
-        pass
-    try:
-        when = datetime.fromisoformat(text)
-        return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
+    return moment_in(text)
 
 
 def _last(given: list[_Vote]) -> list[_Vote]:
@@ -429,20 +415,13 @@ def _last(given: list[_Vote]) -> list[_Vote]:
         return given
     if not _are_timed(given):
         first = len(given) - 1
-        while (
-            first > 0
-            and {given[first].kind, given[first - 1].kind} == {"among"}
-            and _follow(*given[first - 1 : first + 1])
-        ):
+        while first > 0 and {(one.kind, one.time) for one in given[first - 1 : first + 1]} == {("among", None)}:
+            if given[first - 1].place + 1 != given[first].place:
+                break
             first -= 1
         return given[first:]
     latest = max(vote.time for vote in given if vote.time is not None)
     return [vote for vote in given if vote.time == latest]
-
-
-def _follow(one: _Vote, other: _Vote) -> bool:
-    """Whether the second is on the line below the first, and both have no time."""
-    return one.place + 1 == other.place and one.time is None and other.time is None
 
 
 def _are_timed(given: list[_Vote]) -> bool:

@@ -509,7 +509,6 @@ def _are_functions(cells: pd.DataFrame) -> bool:
 
 
 def _read_matrix(cells: pd.DataFrame, called: str) -> TableReading:
-    """Read one item for each row; all other columns are kept. Raises TableError."""
     names = _functions(cells)
     others = [name for name in cells.columns if name not in names]
     for name in names:
