@@ -25,6 +25,7 @@ from plcore.tables.roles.fact_names import (
     never_learnt,
     says_label_again,
 )
+from plcore.tables.roles.giveaways import codes_of, naming_labels, of_people
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
@@ -53,7 +54,6 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
-    numbered_alike,
     scores_of_classes,
 )
 
@@ -117,10 +117,6 @@ _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
 _PROSE = 3
 """Mean number of words per cell, from which it is a text and not a name."""
-_SOME_ROWS, _MOST_LABELS = 300, 200
-"""Maximum numbers of rows, and of labels, that are looked for in other columns."""
-_SEVERAL = 5
-"""Minimum number of cells that name a label, to be evidence."""
 MOST_VOTERS = 50
 """Maximum number of word columns that are compared to find voters: more would take seconds."""
 
@@ -202,7 +198,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
     for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
-    for name in (*_codes_of(cells, given, list(free.values())), *_of_people(given.roles.annotators, free)):
+    no_truths = [one for one in free.values() if one.key not in _TRUTH_NAMES]
+    for name in (*codes_of(cells, given.roles, no_truths), *of_people(given.roles.annotators, free)):
         free.pop(name, None)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
@@ -212,7 +209,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
     free.pop(source or "", None)
     described = bool(text or image or audio or embedding)
-    for name in _naming_labels(cells, given, list(free.values())):
+    for name in naming_labels(cells, given.roles, given.labels, list(free.values())):
         free.pop(name)
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
@@ -357,60 +354,6 @@ def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
     return [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
 
 
-def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
-    """Return the columns that repeat the candidates in other words, such as their codes: one value for each of at least
-    three lists, or a numbered column for each choice with one value for each of its labels."""
-    if choices := given.roles.choices:  # description_1 next to class_1
-        groups = [[one[place] for place in sorted(one)] for one in numbered_alike(columns) if len(one) == len(choices)]
-        said = cells.iloc[:_FIRST_ROWS]
-        return [
-            column.name
-            for group in groups
-            if all(_renames(said[choice], said[column.name]) for choice, column in zip(choices, group, strict=True))
-            for column in group
-        ]
-    if given.roles.candidates is None:
-        return []
-    lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
-    n_lists = lists.nunique()
-    if not 2 < n_lists <= len(lists) / 2:
-        return []
-    found = []
-    for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
-        own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
-        if own.nunique() == n_lists == len(set(zip(lists, own, strict=True))):
-            found.append(column.name)
-    return found
-
-
-def _naming_labels(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
-    """Return the columns whose cells name one of the row's own candidates, in any case and with other words around it,
-    more often than chance would: `CAT`, `I think cat`.
-    """
-    roles, labels = given.roles, {label.casefold(): label for label in given.labels if len(label) > 1}
-    lists = (roles.candidates,) if roles.candidates is not None else (*roles.annotators, *roles.choices)
-    if not lists or not 2 < len(labels) <= _MOST_LABELS:
-        return []
-    pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(labels, key=len, reverse=True))) + r")(?!\w)")
-    said = cells.iloc[:_SOME_ROWS].apply(lambda column: column.str.casefold())
-    own = [set(pattern.findall(" | ".join(row))) for row in said[[*lists]].to_numpy()]
-    found = []
-    for column in (one for one in columns if not one.is_numbers):
-        named = [
-            (row, words) for row, cell in zip(own, said[column.name], strict=True) if (words := pattern.findall(cell))
-        ]
-        right = sum(row.issuperset(words) for row, words in named)
-        by_chance = sum(len(row) for row, _ in named) / len(labels)
-        if len(named) >= _SEVERAL and right >= 0.95 * len(named) and by_chance < 0.7 * len(named):
-            found.append(column.name)
-    return found
-
-
-def _renames(one: pd.Series[str], other: pd.Series[str]) -> bool:
-    """Whether each value of a column stands next to one value of the other, and the reverse."""
-    return one.nunique() == other.nunique() == len(set(zip(one, other, strict=True)))
-
-
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
     """Return placeholders for "no label" among the labels, other than an empty cell.
 
@@ -442,26 +385,6 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
 def _is_person(key: str, people: set[str]) -> bool:
     """Whether a column is named like those of `people`, except for its number."""
     return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
-
-
-def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
-    """Return the columns about how at least two annotators answered (ann_time and bob_time, next to ann_label), and
-    what one wrote about an answer (ann_comment)."""
-    words = [set(key_of(name).split("_")) for name in annotators]
-    common = set.intersection(*words) if words else set()
-    people = {word for one in words for word in one - common}
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name in others:
-        own = key_of(name).split("_")
-        for word in people.intersection(own):
-            if len(own) > 1 and (not word.isdecimal() or common.intersection(own)):
-                found.setdefault(" ".join(one for one in own if one != word), []).append((word, name))
-    return [
-        name
-        for what, told in found.items()
-        if len({word for word, _ in told}) > 1 or is_about_answer(f"annotator_{what}")
-        for _, name in told
-    ]
 
 
 def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
