@@ -24,7 +24,7 @@ from plcore.tables.readers.arrays import load_npz
 from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.roles.cell_types import types_of, with_types
-from plcore.tables.roles.fact_names import never_learnt
+from plcore.tables.roles.facts import never_learnt
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import sample_columns
 from plcore.tables.roles.suggestion import suggest_roles

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from plcore.tables.roles.fact_names import facts_of_workers, is_fact
+from plcore.tables.roles.facts import facts_of_workers, is_fact
 from plcore.tables.roles.sample import key_of
 
 _WORKER = re.compile(

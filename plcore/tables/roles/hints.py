@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
-from plcore.tables.roles.fact_names import is_fact, is_from_model, is_from_votes, never_labels, never_learnt
+from plcore.tables.roles.facts import is_fact, is_from_model, is_from_votes, never_labels, never_learnt
 from plcore.tables.roles.sample import ColumnSample, mean_of, questions_of, sample_columns
 
 _SCORES = re.compile(

@@ -51,6 +51,9 @@ _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", 
 SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
+_NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
+_FEW_WORDS = 6
+"""Mean number of words per cell, from which it is no label."""
 _SAMPLE = 2000
 _SEVERAL = 5
 """Minimum number of cells for equal cells, or a running number, to be evidence."""
@@ -270,6 +273,15 @@ def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample
         if column.repeats and (graded or not column.is_numbers) and (match := _RATER.fullmatch(column.key)) is not None:
             asked.setdefault(match[1], []).append(column)
     return asked
+
+
+def numbered_alike(columns: Sequence[ColumnSample]) -> list[dict[int, ColumnSample]]:
+    """Return columns of words whose names differ only in the number at their end, by that number, for each name."""
+    found: dict[str, dict[int, ColumnSample]] = {}
+    for column in columns:
+        if not column.is_numbers and column.words < _FEW_WORDS and (match := _NUMBER_LAST.fullmatch(column.key)):
+            found.setdefault(match["stem"], {})[int(match["place"])] = column
+    return [one for one in found.values() if len(one) > 1]
 
 
 def mean_of(values: Iterable[float]) -> float:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from plcore.tables.candidates import NOT_ASKED, YES
 from plcore.tables.roles.cells import is_weighted, without_weight
-from plcore.tables.roles.fact_names import no_list
+from plcore.tables.roles.facts import no_list
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     MARKS,
@@ -19,6 +19,7 @@ from plcore.tables.roles.sample import (
     is_written,
     key_of,
     mean_of,
+    numbered_alike,
     parts_of,
 )
 from plcore.tables.roles.written_lists import is_code, is_list_of_labels, labels_of_cell
@@ -46,7 +47,6 @@ _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:l
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
-_NUMBERED = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
 _RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
 _SCORE_PREFIX = re.compile(
     r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_proba)"
@@ -226,15 +226,6 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
     return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
-
-
-def numbered_alike(columns: Sequence[ColumnSample]) -> list[dict[int, ColumnSample]]:
-    """Return columns of words whose names differ only in the number at their end, by that number, for each name."""
-    found: dict[str, dict[int, ColumnSample]] = {}
-    for column in columns:
-        if not column.is_numbers and column.words < _PROSE and (match := _NUMBERED.fullmatch(column.key)):
-            found.setdefault(match["stem"], {})[int(match["place"])] = column
-    return [one for one in found.values() if len(one) > 1]
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:

@@ -13,19 +13,21 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
-from plcore.tables.roles.fact_names import (
+from plcore.tables.roles.facts import (
     WHO_ABROAD,
+    codes_of,
     facts_of_workers,
     is_about_answer,
     is_fact,
     is_from_model,
     is_from_votes,
     is_reference,
+    naming_labels,
     never_labels,
     never_learnt,
+    of_people,
     says_label_again,
 )
-from plcore.tables.roles.giveaways import codes_of, naming_labels, of_people
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,

@@ -10,7 +10,7 @@ import numpy as np
 
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import either, listed, quoted
-from plcore.tables.roles.fact_names import names_worker
+from plcore.tables.roles.facts import names_worker
 from plcore.tables.roles.sample import key_of
 from plcore.tables.table import LabelTable
 

@@ -116,7 +116,7 @@ class ChatEndpoint:
         if self._key:
             said = said.replace(self._key, "***")
         said = " ".join(said.split())[:_SAID]
-        words = f"{self.host} answers with status {status}: {said or reply.reason_phrase}"
+        words = f"{self.host} replied with status {status}: {said or reply.reason_phrase}"
         if status in _BUSY:
             raise BusyError(words, _seconds(reply.headers.get("retry-after", "")), charged=status != 429)
         if status in _OF_REQUEST:

@@ -26,7 +26,7 @@ from plcore.tables.readers.reading import (
 from plcore.tables.readers.tools.detections import ITEM, serving_columns
 from plcore.tables.readers.tools.megadetector import is_megadetector
 from plcore.tables.readers.tools.speciesnet import NO_PICTURES, PATH
-from plcore.tables.roles.fact_names import never_labels
+from plcore.tables.roles.facts import never_labels
 from plcore.tables.roles.sample import key_of
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import Disambiguated, Tell

@@ -152,7 +152,7 @@ def test_slow_reply_is_given_up() -> None:
 def test_row_that_the_server_refuses_keeps_every_class(model: FakeModel, clock: Clock, tmp_path: Path) -> None:
     model.faults = [None, (400, {}, "too long")]
     run, _ = finish(model, tmp_path / "j", clock)
-    assert run.refused == {1: "127.0.0.1 answers with status 400: too long"}
+    assert run.refused == {1: "127.0.0.1 replied with status 400: too long"}
     assert run.shortlists()[1] == Shortlist("refused")
     again, _ = finish(model, tmp_path / "j", clock)
     assert again.shortlists()[1].outcome == "listed"
