@@ -107,6 +107,16 @@ def drawn(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
+def until(page: Page, script: str, arg: object = None) -> Any:
+    """Return the value of a script as soon as it is truthy. `wait_for_function` evaluates its script in the page again
+    and again, which the policy of our pages forbids."""
+    for _ in range(300):
+        if value := page.evaluate(script, arg):
+            return value
+        page.wait_for_timeout(100)
+    raise PageTimeout(f"never true: {script}")
+
+
 def place_of(one: Locator) -> FloatRect:
     """Where an element is once the page is drawn and nothing moves it any more: for clicks next to it, or in it."""
     drawn(one.page)

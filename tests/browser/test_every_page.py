@@ -125,7 +125,7 @@ def sideways_with_double_text(page: Page) -> list[str]:
     page.set_viewport_size(SIZES["-phone"])  # type: ignore[arg-type]
     page.evaluate(DOUBLE)
     with suppress(PageTimeout):  # what is drawn by scripts follows
-        page.wait_for_function(f"({SIDEWAYS})() <= 1")
+        room.until(page, f"({SIDEWAYS})() <= 1")
     beyond = page.evaluate(SIDEWAYS)
     return [f"scrolls sideways by {beyond} pixels"] if beyond > 1 else []
 
@@ -181,7 +181,7 @@ def findings(page: Page) -> list[str]:
     expect(page.locator(STUMBLING)).to_have_count(0)
     if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
         room.drawn(page)
-    page.wait_for_function(MOVED)
+    room.until(page, MOVED)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
         for one in Axe().run(page).response["violations"]

@@ -69,7 +69,8 @@ def test_zoomed_image_keeps_keys_from_card(page: Page, server: Server, digits: i
     page.mouse.move(640, 400)
     page.mouse.wheel(0, -400)
     assert small is not None
-    page.wait_for_function(  # the wheel is heard when the browser has time
+    room.until(  # the wheel is heard when the browser has time
+        page,
         "([image, least]) => image.getBoundingClientRect().width > least",
         arg=[image.element_handle(), 3 * small["width"]],
     )

@@ -60,7 +60,7 @@ def test_birdsong_is_uploaded_answered_and_exported(
     accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy")
     expect(accuracy).to_contain_text("%")
     assert 40 < float(re.search(r"([\d.]+)\s?%", accuracy.inner_text())[1]) < 100
-    page.wait_for_function(f"document.querySelector('.js-plotly-plot').calcdata.at(-1).length >= {ANSWERS}")
+    room.until(page, f"document.querySelector('.js-plotly-plot').calcdata.at(-1).length >= {ANSWERS}")
 
     # Export, read back.
     room.go_to(page, "Data", "Export")

@@ -323,7 +323,7 @@ def test_other_touch_gestures_give_no_answer(phone: Page, server: Server, home: 
     swipe(page, 130, on="textarea.note")
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setPageScaleFactor", {"pageScaleFactor": 2})
-    page.wait_for_function("visualViewport.scale === 2")
+    room.until(page, "visualViewport.scale === 2")
     session.detach()
     touch_allowed = page.locator(".body").evaluate("node => getComputedStyle(node).touchAction")
     assert touch_allowed == "pan-y pinch-zoom"

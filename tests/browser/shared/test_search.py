@@ -85,7 +85,7 @@ def test_late_class_list_is_shown_in_open_search(annotating: Page, here: Room) -
     lit = search.locator("[aria-selected=true]")
     address = page.evaluate("(address) => new URL(address, document.baseURI).href", scripts_in(FOLDER).address)
     module = f"(await import('{address}')).default['one_label/classes.js']"
-    page.wait_for_function(f"async () => {module}.classesOf({here.project}).length > 0")
+    room.until(page, f"async () => {module}.classesOf({here.project}).length > 0")
     page.evaluate(f"""async () => {{
         window.classes = {module};
         window.all = window.classes.classesOf({here.project}).map((one) => [one.label, one.about]);

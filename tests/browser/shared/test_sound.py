@@ -204,7 +204,7 @@ def test_next_recording_is_preloaded(page: Page, server: Server, project: int) -
     room.annotate(page, server, project)
     drawn(page)
     now = f"start={begins(page):g}"
-    ahead = page.wait_for_function(AHEAD, arg=now).json_value()  # The browser fetches it when it has time.
+    ahead = room.until(page, AHEAD, now)  # The browser fetches it when it has time.
     room.press(page, "s")
     drawn(page)
     first = begins(page)
