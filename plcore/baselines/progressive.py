@@ -26,12 +26,9 @@ from plcore.arrays.types import (
     draw_seed,
     is_sparse,
 )
-from plcore.kernel.soft_labels import SoftLabelClassifier
+from plcore.kernel.soft_labels import SoftLabelClassifier, held_out_rounds, share_inside
 from plcore.labels.training import check_training
 from plcore.labels.weights import check_candidate_weights, prior_labels
-
-LEAST_SHARE = 1e-2  # share of a class that a fold's fit has not seen near a row, or not at all
-TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
 
 
 class PLProgressiveClassifier(SoftLabelClassifier):
@@ -116,21 +113,15 @@ class PLProgressiveClassifier(SoftLabelClassifier):
         rng = np.random.default_rng(seed)
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))
-        labels, converged = prior, False
-        objective: list[float] = []
-        while len(objective) < self.max_iter and not converged:
-            shares = self._held_out(X, labels, weights, learnt, seed, rng)
-            new = np.maximum(shares, LEAST_SHARE) * prior
-            new /= new.sum(axis=1, keepdims=True)
-            objective.append(float(np.average(np.abs(new - labels).sum(axis=1), weights=weights)))
-            labels, converged = new, objective[-1] < TOLERANCE
-            if progress is not None:
-                progress(len(objective), objective[-1])
-        inside = candidates[np.arange(len(candidates)), shares.argmax(axis=1)]
-        self.candidate_accuracy_ = float(np.average(inside, weights=weights))
-        self.out_of_bag_ = shares
-        self.estimator_ = self._fit_one(X, labels, weights, learnt, seed, rng)
-        self._finish(classes, labels, self._possible, None, objective, converged)
+
+        def shares_of(labels: FloatArray) -> FloatArray:
+            return self._held_out(X, labels, weights, learnt, seed, rng)
+
+        found = held_out_rounds(prior, weights, shares_of, self.max_iter, progress)
+        self.candidate_accuracy_ = share_inside(found.shares, candidates, weights)
+        self.out_of_bag_ = found.shares
+        self.estimator_ = self._fit_one(X, found.labels, weights, learnt, seed, rng)
+        self._finish(classes, found.labels, self._possible, None, found.objective, found.converged)
         return self
 
     def _held_out(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,16 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, LabelsLike, MatrixLike, is_sparse
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    LabelsLike,
+    MatrixLike,
+    RoundProgress,
+    is_sparse,
+)
 from plcore.arrays.words import listed
 from plcore.kernels import softmax_rows
 from plcore.labels.candidates import CandidateError, candidates_among, refuse_other_columns
@@ -105,6 +116,53 @@ class SoftLabelClassifier(ScoreClassifier):
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return class probabilities (n, m), rows sum to 1; 0 for a class that was never a candidate."""
         return self._probabilities(self._scores(X))
+
+
+LEAST_SHARE = 1e-2  # share of a class that no fit without the row has seen near it: its set may know better
+TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
+
+
+@dataclass(frozen=True)
+class HeldOutRounds:
+    """Result of `held_out_rounds`: labels (n, m), the last shares (n, m), mean change of a row in each round, whether
+    the last one is below `TOLERANCE`."""
+
+    labels: FloatArray
+    shares: FloatArray
+    objective: list[float]
+    converged: bool
+
+
+def held_out_rounds(
+    prior: FloatArray,
+    weights: FloatArray,
+    shares_of: Callable[[FloatArray], FloatArray],
+    max_iter: int,
+    progress: RoundProgress | None,
+) -> HeldOutRounds:
+    """Renew soft labels in rounds, from the prior (n, m): the prior times the shares of the classes, rows scaled to 1.
+    So no row confirms its own guess, if its shares come from fits without it.
+
+    weights : (n,) of the rows in the mean change      shares_of : returns shares (n, m) for soft labels (n, m)
+    progress : called with (round, mean change) after every round
+    """
+    labels, converged = prior, False
+    objective: list[float] = []
+    while len(objective) < max_iter and not converged:
+        shares = shares_of(labels)
+        new = np.maximum(shares, LEAST_SHARE) * prior
+        new /= new.sum(axis=1, keepdims=True)
+        objective.append(float(np.average(np.abs(new - labels).sum(axis=1), weights=weights)))
+        labels, converged = new, objective[-1] < TOLERANCE
+        if progress is not None:
+            progress(len(objective), objective[-1])
+    return HeldOutRounds(labels, shares, objective, converged)
+
+
+def share_inside(shares: FloatArray, candidates: BoolArray, weights: FloatArray) -> float:
+    """Return the share of rows, by weights (n,), whose likeliest class by shares (n, m) is one of their candidates."""
+    inside = candidates[np.arange(len(candidates)), shares.argmax(axis=1)]
+    return float(np.average(inside, weights=weights))
 
 
 # Soft labels inside candidate sets, and classes that are in nearly all of them.

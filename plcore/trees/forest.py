@@ -13,12 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, draw_seed
 from plcore.kernel.ridge import PLKernelRidge
-from plcore.kernel.soft_labels import SoftLabelClassifier
+from plcore.kernel.soft_labels import SoftLabelClassifier, held_out_rounds, share_inside
 from plcore.labels.training import check_training
 from plcore.labels.weights import check_candidate_weights
-
-LEAST_SHARE = 1e-2  # share of a class that no tree has seen near a row: its set may know better
-TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
 
 
 class PLForest(SoftLabelClassifier):
@@ -115,22 +112,16 @@ class PLForest(SoftLabelClassifier):
         start, X = ridge.label_distributions_, X.astype(np.float32)
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))
-        labels, converged = start, False
-        objective: list[float] = []
-        while len(objective) < self.max_iter and not converged:
+
+        def shares_of(labels: FloatArray) -> FloatArray:
             forest = self._grow(X[learnt], labels[learnt], weights[learnt], seed)
-            shares = self._out_of_bag(forest, X, learnt)
-            new = np.maximum(shares, LEAST_SHARE) * start
-            new /= new.sum(axis=1, keepdims=True)
-            objective.append(float(np.average(np.abs(new - labels).sum(axis=1), weights=weights)))
-            labels, converged = new, objective[-1] < TOLERANCE
-            if progress is not None:
-                progress(len(objective), objective[-1])
-        inside = candidates[np.arange(len(candidates)), shares.argmax(axis=1)]
-        self.candidate_accuracy_ = float(np.average(inside, weights=weights))
-        self._forest = self._grow(X[learnt], labels[learnt], weights[learnt], seed)
+            return self._out_of_bag(forest, X, learnt)
+
+        found = held_out_rounds(start, weights, shares_of, self.max_iter, progress)
+        self.candidate_accuracy_ = share_inside(found.shares, candidates, weights)
+        self._forest = self._grow(X[learnt], found.labels[learnt], weights[learnt], seed)
         self.out_of_bag_ = self._out_of_bag(self._forest, X, learnt)
-        self._finish(classes, labels, self._possible, None, objective, converged)
+        self._finish(classes, found.labels, self._possible, None, found.objective, found.converged)
         return self
 
     def _grow(self, X: FeatureMatrix, labels: FloatArray, weights: FloatArray, seed: int) -> RandomForestClassifier:

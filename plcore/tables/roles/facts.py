@@ -249,13 +249,12 @@ def naming_labels(cells: pd.DataFrame, roles: Roles, known: Iterable[str], colum
     if not lists or not 2 < len(labels) <= _MOST_LABELS:
         return []
     pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(labels, key=len, reverse=True))) + r")(?!\w)")
-    said = cells.iloc[:_SOME_ROWS].apply(lambda column: column.str.casefold())
-    own = [set(pattern.findall(" | ".join(row))) for row in said[[*lists]].to_numpy()]
+    some = cells.iloc[:_SOME_ROWS]
+    own = [set(pattern.findall(" | ".join(row).casefold())) for row in some[[*lists]].to_numpy()]
     found = []
     for column in (one for one in columns if not one.is_numbers):
-        named = [
-            (row, words) for row, cell in zip(own, said[column.name], strict=True) if (words := pattern.findall(cell))
-        ]
+        said = some[column.name].str.casefold()
+        named = [(row, words) for row, cell in zip(own, said, strict=True) if (words := pattern.findall(cell))]
         right = sum(row.issuperset(words) for row, words in named)
         by_chance = sum(len(row) for row, _ in named) / len(labels)
         if len(named) >= _SEVERAL and right >= 0.95 * len(named) and by_chance < 0.7 * len(named):

@@ -17,9 +17,9 @@ from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
-from plcore.tables.roles.suggested_labels import scores_of_classes
+from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
-from plcore.tables.roles.written_lists import labels_of_cell, looks_like_json, read_cell
+from plcore.tables.roles.written_lists import looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
@@ -294,7 +294,7 @@ def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
         hit |= cells.str.contains(word, regex=False).to_numpy(dtype=bool)
     for row in np.flatnonzero(hit & certain)[:_SHOWN]:
         cell = str(cells.iloc[row])
-        parts = labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator)
+        parts = listed_in(cell, roles.form, roles.separator)
         if len(parts) > 1 and set(parts) & set(words):
             message = (
                 f"Row {row + 1:,} lists {quoted(str(cells.iloc[row]))}: with {quoted((set(parts) & set(words)).pop())} "
@@ -424,7 +424,7 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
     if column is None or roles.form == "weighted" or roles.label_vectors or table.candidate_weights is not None:
         return
     cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
-    lists = [labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator) for cell in cells]
+    lists = [listed_in(cell, roles.form, roles.separator) for cell in cells]
     if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
         return
     again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
@@ -454,10 +454,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         return
     used = {name for _, name in roles.used()}
     some = table.cells.head(_FEW_ROWS)
-    lists = [
-        labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator)
-        for cell in some[column].str.strip()
-    ]
+    lists = [listed_in(cell, roles.form, roles.separator) for cell in some[column].str.strip()]
     if max(map(len, lists), default=0) < 2:
         return
     found = scores_of_classes((str(name) for name in some.columns if name not in used), table.classes)

@@ -78,7 +78,11 @@ class ListGuess:
     @property
     def lists_several(self) -> bool:
         """Whether any cell of the sample lists more than one label."""
-        return any(len(_listed(self, cell)) > 1 for cell in self.column.cells)
+        return any(len(self.listed(cell)) > 1 for cell in self.column.cells)
+
+    def listed(self, cell: str) -> list[str]:
+        """Return what a cell lists, in its order."""
+        return listed_in(cell, self.form, self.separator)
 
     @property
     def labels(self) -> set[str]:
@@ -99,24 +103,24 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
     if found is None or not all(map(str.isdecimal, found.labels)):
         return found
     others = (guess_form(one) for one in columns if one is not found.column and not one.is_numbers)
-    return next((one for one in others if _names(found, one)), found)
+    return next((one for one in others if _are_names(found, one)), found)
 
 
-def _names(numbers: ListGuess, other: ListGuess) -> bool:
+def _are_names(numbers: ListGuess, other: ListGuess) -> bool:
     """Whether the cells of `other` list a name for each class number, the same one everywhere."""
     if len(numbers.column.cells) != len(other.column.cells):
         return False
-    both = [
-        [*map(_listed, (numbers, other), cells)] for cells in zip(numbers.column.cells, other.column.cells, strict=True)
-    ]
+    cells = zip(numbers.column.cells, other.column.cells, strict=True)
+    both = [(numbers.listed(mine), other.listed(yours)) for mine, yours in cells]
     if any(len(ours) != len(theirs) for ours, theirs in both):
         return False
     pairs = {pair for ours, theirs in both for pair in zip(ours, theirs, strict=True)}
     return len(pairs) == len(numbers.labels) == len(other.labels) and not any(map(str.isdecimal, other.labels))
 
 
-def _listed(guess: ListGuess, cell: str) -> list[str]:
-    return labels_of_cell(cell) if guess.form == "json" else parts_of(cell, guess.separator)
+def listed_in(cell: str, form: str, separator: str) -> list[str]:
+    """Return what a cell lists, in its order, with weights if the form has them. form, separator : as in `Roles`"""
+    return labels_of_cell(cell) if form == "json" else parts_of(cell, separator)
 
 
 def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample]) -> ListGuess | None:

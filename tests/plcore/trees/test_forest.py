@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from plcore import CandidateError, PLForest, PLKernelRidge
 from plcore.arrays.types import draw_seed
 from plcore.evaluation import contaminate
-from plcore.trees.forest import LEAST_SHARE
+from plcore.kernel.soft_labels import LEAST_SHARE
 from tests.plcore.loop.fake_table import pictures
 
 

@@ -179,24 +179,27 @@ def votes_reading(
     notes : about answers that were already left out      typed : whether NA and None are names, as in JSON and Parquet
     Raises TableError.
     """
-    rows, said = _tasks_with_votes(cells, columns, typed)
     constant = _constant(cells, columns)
+    rows, said = _tasks_with_votes(cells, columns, constant, typed)
     describing = [name for name in constant if name != columns.task]
     found = rows_reading(
         list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
     )
-    others = [str(name) for name in cells.columns if str(name) not in {*constant, *columns.taken}]
-    return replace(found, asks=_several_questions(cells, columns, others))
+    return replace(found, asks=_several_questions(cells, columns, constant))
+
+
+def _differing(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]) -> list[str]:
+    """Return the columns that describe neither a vote nor, being `constant`, a task."""
+    return [str(name) for name in cells.columns if str(name) not in {*constant, *columns.taken}]
 
 
 def _several_questions(
-    cells: pd.DataFrame, columns: VoteColumns, others: Iterable[str]
+    cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]
 ) -> tuple[tuple[str, str, str], ...]:
     """Return the doubt that a column says which question of several a vote answers: by its name, or because votes next
-    to each of its values say other words.
-    """
+    to each of its values say other words. constant : as from `_constant`"""
     labels = cells[columns.label].str.strip()
-    for name in others:
+    for name in _differing(cells, columns, constant):
         asked = cells[name].str.strip()
         if not 1 < asked.nunique() <= _MOST_QUESTIONS:
             continue
@@ -233,11 +236,13 @@ def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, 
             f"The votes have no column with the task they are about; the columns are {listed(list(votes.columns))}.",
             "Add a column 'task' that holds the name of a row of the other table.",
         )
-    voted, notes = _tasks_with_votes(votes, columns, typed)
+    constant = _constant(votes, columns)
+    voted, notes = _tasks_with_votes(votes, columns, constant, typed)
     for row in voted.values():
         del row.cells[columns.task]
     form = "table of tasks and a table of votes on them"
-    return join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
+    found = join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
+    return replace(found, asks=(*found.asks, *_several_questions(votes, columns, constant)))
 
 
 def _columns_of(cells: pd.DataFrame) -> VoteColumns:
@@ -267,9 +272,10 @@ def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
 
 
 def _tasks_with_votes(
-    cells: pd.DataFrame, columns: VoteColumns, typed: bool = False
+    cells: pd.DataFrame, columns: VoteColumns, kept: list[str], typed: bool = False
 ) -> tuple[dict[str, Row], list[str]]:
-    """Return the rows of all tasks by name, each with its votes counted; and notes about what was left out."""
+    """Return the rows of all tasks by name, each with its votes counted; and notes about what was left out. kept : the
+    columns of the tasks"""
     finder = Finder.of(cells)
     tasks = _task_names(cells, columns)
     words = set(MISSING) if typed else _words_among(cells[columns.label].str.strip().tolist(), tasks)
@@ -279,10 +285,8 @@ def _tasks_with_votes(
         left_out["are on labels about which people differ, which are read as not asked"] = unlike
     golds = _golds(cells, columns, tasks, finder)
     finder.refuse()
-    kept = _constant(cells, columns)
     notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
-    dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
-    if dropped:
+    if dropped := _differing(cells, columns, kept):
         notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
     first: dict[str, int] = {}
     for place, task in enumerate(tasks):

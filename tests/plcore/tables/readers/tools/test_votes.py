@@ -193,6 +193,15 @@ TASKS = frame(
 )
 
 
+def test_votes_on_several_questions_joined_to_their_tasks_are_asked_about() -> None:
+    votes = pd.DataFrame(
+        {"task": ["a", "a"], "worker": ["Ann", "Ann"], "question": ["what", "where"], "label": ["cat", "tree"]}
+    )
+    tasks = pd.DataFrame({"task": ["a", "b"], "text": ["it climbs", "it hides"]})
+    assert [ask[0] for ask in join_votes(votes, tasks).asks] == ["several-questions"]
+    assert not join_votes(votes.drop(columns="question"), tasks).asks
+
+
 def test_votes_joined_to_their_tasks() -> None:
     votes = read_cells(CROWD_KIT + b"t9,w1,cow\n")
     reading = join_votes(votes, TASKS)
