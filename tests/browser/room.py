@@ -46,7 +46,8 @@ def choose(page: Page, label: str, text: str) -> None:
 
 def type_choice(page: Page, box: Locator, text: str) -> None:
     """Choose in a box by keyboard, and repeat until the drawn page has the choice: a box that is being redrawn loses
-    it, and one whose key changes with the choice is there twice for a moment."""
+    it, and one whose key changes with the choice is there twice for a moment. A list that is still open from the choice
+    before is not yet the one of this text, so Enter waits for an option that has it."""
     box = box.first
     held = box.locator("xpath=ancestor::*[@data-testid='stSelectbox' or @data-testid='stMultiSelect']")
     for _ in range(10):
@@ -54,11 +55,10 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
         box.focus()
         page.keyboard.type(text)
         try:
-            page.get_by_role("option").first.wait_for(timeout=3000)
+            page.get_by_role("option").first.filter(has_text=text).wait_for(timeout=3000)
+            page.keyboard.press("Enter")
         except PageTimeout:
             box.fill("")
-            continue
-        page.keyboard.press("Enter")
         drawn(page)
         if text in held.inner_text() or text in box.input_value():
             return

@@ -3,7 +3,7 @@ PostgreSQL, for the core of the loop."""
 
 from __future__ import annotations
 
-import zlib
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,10 +127,14 @@ def member(browser: Browser, server: Server, home: Home, project: int, name: str
     return follow(browser.new_context(viewport={"width": 1280, "height": 800}), link)
 
 
+NUMBERS = itertools.count(1000)
+
+
 @pytest.fixture
-def name(request: pytest.FixtureRequest) -> str:
-    """For a project of this test only: without the words of any button, because tests look for those."""
-    return f"P{zlib.crc32(request.node.nodeid.encode())}"
+def name() -> str:
+    """For a project of this test only, and of this run of it, because a test may be run once more: without the words of
+    any button, because tests look for those."""
+    return f"P{next(NUMBERS)}"
 
 
 @pytest.fixture
