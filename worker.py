@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 
 from workflow.backups.worker import BackupWorker
-from workflow.importing.encoding_worker import anything_to_do
 from workflow.models import leases
+from workflow.models.language.worker import anything_to_do
 from workflow.server import logs
 from workflow.server.home import open_home
 from workflow.server.settings import Settings, SettingsError

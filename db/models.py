@@ -214,6 +214,16 @@ class EncodingRow(_Requested, Base):
     notes: Mapped[list[str]]
 
 
+class SuggestionRow(_Requested, Base):
+    """Shortlists of a project's rows by a language model."""
+
+    __tablename__ = "suggestions"
+
+    asked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    settings: Mapped[dict[str, object]]
+    report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
+
+
 class PastSettingsRow(Base):
     """Settings that a project had until they were changed, numbered from 1 in each project."""
 

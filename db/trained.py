@@ -340,3 +340,21 @@ def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[s
     marked before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
     return ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))
+
+
+# Shortlists of a project's rows by a language model, asked for by a person, made by a worker.
+
+
+@dataclass(frozen=True)
+class Suggestion(Request):
+    """One run of a language model.
+
+    settings : what the owner chose, without the key      report : what it has found, or why it waits; None before
+    """
+
+    asked_by: int
+    settings: dict[str, object]
+    report: dict[str, object] | None
+
+
+SUGGESTIONS = Requests("suggestions", Suggestion)

@@ -63,6 +63,7 @@ menu = {
     ],
     "Data": [
         ours("import_table.py", "Import", "upload", "import"),
+        at_project("suggest.py", "Suggest labels", "smart_toy", "suggest", Right.OWN),
         at_project("export.py", "Export", "download", "export", Right.OWN),
     ],
     "Admin": [

@@ -93,6 +93,13 @@ def serving_model(model: FakeModel) -> Iterator[FakeModel]:
         protocol_version = "HTTP/1.1"
         wbufsize = -1  # headers and body in one packet: otherwise each reply takes 40 ms
 
+        def do_GET(self) -> None:
+            content = json.dumps({"data": [{"id": "other"}, {"id": "m"}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             status, headers, said = model.answer(body, {key.lower(): value for key, value in self.headers.items()})

@@ -18,6 +18,8 @@ import cli
 from tests.conftest import ROOT
 from tests.fake_model import FakeModel, knows, labels, serving_model
 from tests.test_cli import Shell, shell
+from tests.workflow.models.language.test_suggestions import lists
+from tests.workflow.text_world import text_frame
 from workflow import importing
 from workflow.models.language import endpoint
 from workflow.models.language.ledger import Ledger
@@ -114,7 +116,7 @@ def test_suggest_refuses_before_the_first_request(
     every = words(model, birds, "--yes")
     assert "also needs --classes, --url, --model, --out" in shell.refused("suggest", birds)
     assert "belong to a project" in shell.refused(*every, "--with", "x")
-    assert "A project takes --with NAME" in shell.refused("suggest", 1, "--yes")
+    assert "either --with NAME, or --url and --model" in shell.refused("suggest", 1, "--yes")
     assert "No column looks" not in shell.refused(*every, "--text", "words")
     assert "cross its cap of 100 tokens" in shell(*every, "--cap", "100")[2]
     assert "unknown is not free" in shell.refused(*every, "--cap", "5 USD")
@@ -194,3 +196,18 @@ def test_killed_suggest_resumes_with_200_rows_asked_once(tmp_path: Path) -> None
     assert len(asked) - rows <= killed * at_once
     with Ledger(tmp_path / "out.csv.journal", {}) as ledger:
         assert ledger.spent.total <= bound
+
+
+def test_suggest_weighs_the_candidates_of_a_project(shell: Shell, tmp_path: Path) -> None:
+    text_frame().drop(columns="truth").to_csv(tmp_path / "texts.csv", index=False)
+    shell.done("import", tmp_path / "texts.csv", "--candidates", "candidates")
+    with serving_model(FakeModel(knows(lists()))) as model:
+        own = ["suggest", "1", "--url", model.url, "--model", "m"]
+        assert "consent to be sent" not in shell.done(*own, "--yes"), "the server is this machine"
+        told = json.loads(shell.done(*own, "--yes", "--json"))
+        assert model.counts() == dict.fromkeys(lists(), 1), "the second run only weighs again"
+    assert (told["rows"], told["weighed"], told["calibrated_by"]) == (60, 60, 0)
+    status, _, err = shell(*own, "--classes", tmp_path / "texts.csv")
+    assert (status, "--classes is for a FILE." in err) == (2, True)
+    status, _, err = shell("suggest", "1", "--url", model.url)
+    assert (status, "either --with NAME, or --url and --model" in err) == (2, True)

@@ -27,9 +27,9 @@ from workflow.backups import worker as backup_worker
 from workflow.exporting import files
 from workflow.exporting.for_programs import VERSION
 from workflow.importing import arrivals
-from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
 from workflow.models import map_worker, neighbors, plugins
+from workflow.models.language.worker import anything_to_do
 from workflow.models.training import RESTS_AFTER
 from workflow.people import team
 from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
@@ -55,7 +55,7 @@ PATIENCE = 5.0
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes running while some project needs one: because people answer
     in a project with a model that workers train; because rows must be encoded or neighbours found; or because
-    a map layout or a backup was requested."""
+    a map layout, shortlists or a backup was requested."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

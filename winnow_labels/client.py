@@ -185,6 +185,22 @@ class WinnowProject:
         """End a comparison that waits or runs; harmless if there is none."""
         self._winnow.ask("POST", f"{self._path}/models/cancel")
 
+    def suggest(self, url: str, model: str, **options: str) -> None:
+        """Have a worker ask a language model about every row; `suggestions` has the progress.
+
+        url, model : of an OpenAI-compatible server      options : key, guide, cap and price, as `winnow suggest` has
+        """
+        self._winnow.ask("POST", f"{self._path}/suggestions", json={"url": url, "model": model, **options})
+
+    def suggestions(self) -> dict[str, Any] | None:
+        """Return the latest run of a language model: its state, progress and report; None if there was none."""
+        found: dict[str, Any] | None = self._winnow.ask("GET", f"{self._path}/suggestions")["latest"]
+        return found
+
+    def cancel_suggestions(self) -> None:
+        """End a run that waits or runs; harmless if there is none."""
+        self._winnow.ask("POST", f"{self._path}/suggestions/cancel")
+
     def figures(self) -> dict[str, Any]:
         """Return quality and progress: the measure with its 95% interval, and its curve."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")

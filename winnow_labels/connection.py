@@ -157,7 +157,7 @@ class WinnowConnection:
             reply = self._http.request(method, path, **options)
             if not reply.is_success:
                 raise refusal_of(reply)
-            if reply.status_code == 204:
+            if not reply.content:
                 return None
             try:
                 return reply.json()

@@ -1,5 +1,5 @@
-"""`winnow suggest`: weight the candidates of a project by a pretrained model, or make those of a table by a language
-model."""
+"""`winnow suggest`: weight the candidates of a project by a pretrained model or a language model, or make those of a
+table by a language model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,29 +25,31 @@ if TYPE_CHECKING:
     from workflow.models.language.running import SuggestionRun
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OF_PROJECT = ("url", "model", "guide", "key_from", "cap", "price", "yes")
+"""Options of a language model that belong to a project, too."""
 
 
 @click.command("suggest")
 @click.argument("what", metavar="PROJECT_ID|FILE")
-@click.option("--with", "name", help="PROJECT_ID only: the name of a model in WINNOW_HOME/encoders.")
+@click.option("--with", "name", help="PROJECT_ID only: the name of a model in WINNOW_HOME/encoders, instead of --url.")
 @click.option("--non-commercial", is_flag=True, help="My use is non-commercial: accepts a non-commercial licence.")
+@click.option("--url", help="An OpenAI-compatible server, such as http://localhost:11434/v1.")
+@click.option("--model", help="The name of its language model.")
+@click.option("--guide", type=_FILE, help="Instructions for the model, as plain text.  [default: the project's]")
+@click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
+@click.option("--cap", metavar="TOKENS|MONEY", help="The most to spend, such as 2000000 or '5 USD'.")
+@click.option("--price", metavar="IN/OUT", help="Price of a million tokens, such as '0.15/0.60 USD'.")
+@click.option("--yes", is_flag=True, help="Send the texts without being asked.")
 @click.option("--classes", type=_FILE, help="FILE only: the classes, one a line; after a tab, a description.")
-@click.option("--url", help="FILE only: an OpenAI-compatible server, such as http://localhost:11434/v1.")
-@click.option("--model", help="FILE only: the name of its language model.")
 @click.option("--text", help="FILE only: the column of the text.  [default: guessed]")
-@click.option("--guide", type=_FILE, help="FILE only: instructions for the model, as plain text.")
-@click.option("--key-from", metavar="NAME", help="FILE only: the environment variable that holds the server's key.")
-@click.option("--cap", metavar="TOKENS|MONEY", help="FILE only: the most to spend, such as 2000000 or '5 USD'.")
-@click.option("--price", metavar="IN/OUT", help="FILE only: price of a million tokens, such as '0.15/0.60 USD'.")
 @click.option("--at-once", type=click.IntRange(1, 64), help="FILE only: requests under way.  [default: 4]")
 @click.option("--reply-tokens", type=click.IntRange(min=20), help="FILE only: maximum of a reply.  [default: 200]")
 @click.option("--seed", type=click.IntRange(min=0), help="FILE only: seed of the order of classes.  [default: 0]")
-@click.option("--yes", is_flag=True, help="FILE only: send the texts without being asked.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="FILE only: the CSV file to write.")
 @json_option
 def suggest(what: str, name: str | None, non_commercial: bool, **options: object) -> object:
-    """Weight the candidates of PROJECT_ID by a classifier's scores, or by the similarity of texts and class
-    names. No label changes, and nothing is downloaded.
+    """Weight the candidates of PROJECT_ID by a classifier's scores or by the similarity of texts and class names
+    (--with), or by the lists of a language model (--url, --model). No label changes, and nothing is downloaded.
 
     For FILE, a table without candidates, have a language model list up to five classes for each row. OUT gets
     the table with a column of candidates, for `winnow import`. Five rows are tried and shown; then the command
@@ -54,15 +57,71 @@ def suggest(what: str, name: str | None, non_commercial: bool, **options: object
     """
     given = {key: value for key, value in options.items() if value}
     if re.fullmatch("[0-9]+", what):
-        if given or name is None:
-            raise click.UsageError("A project takes --with NAME; the other options belong to a FILE.")
-        return _weigh_project(int(what), name, non_commercial)
+        return _suggest_project(int(what), name, non_commercial, given)
     if name is not None or non_commercial:
         raise click.UsageError("--with and --non-commercial belong to a project, not to a FILE.")
     missing = [f"--{key}" for key in ("classes", "url", "model", "out") if key not in given]
     if missing:
         raise click.UsageError(f"A FILE also needs {', '.join(missing)}.")
     return _suggest_file(Path(what), **given)  # type: ignore[arg-type]
+
+
+def _suggest_project(project_id: int, name: str | None, non_commercial: bool, given: dict[str, object]) -> object:
+    if name is not None and not given:
+        return _weigh_project(project_id, name, non_commercial)
+    if of_file := [f"--{one.replace('_', '-')}" for one in given if one not in _OF_PROJECT]:
+        raise click.UsageError(f"{', '.join(of_file)} is for a FILE. A project takes --with, or --url and --model.")
+    if name is not None or non_commercial or "url" not in given or "model" not in given:
+        raise click.UsageError("A project takes either --with NAME, or --url and --model of a language model.")
+    return _ask_about_project(project_id, **given)  # type: ignore[arg-type]
+
+
+def _ask_about_project(
+    project_id: int,
+    *,
+    url: str,
+    model: str,
+    guide: Path | None = None,
+    key_from: str | None = None,
+    cap: str = "",
+    price: str = "",
+    yes: bool = False,
+) -> object:
+    from workflow.models.language import suggestions
+
+    with home() as here:
+        seat = owner(here).at(project_id)
+        rows = suggestions.rows_of(seat)
+        said = rows.guidelines if guide is None else guide.read_text(encoding="utf-8")
+        choice = suggestions.ModelChoice(url, model, said, cap, price)
+        key = None if key_from is None else _key(key_from)
+        with suggestions.opened(seat, rows, choice, key, lambda words: say(f"\n{words}", err=True)) as going:
+            _try_and_ask(going.run, going.task, going.endpoint, going.ledger, choice.prices, yes=yes)
+            going.run.run(_watched())
+            report = suggestions.weigh(seat, rows, going)
+            spent = _cost(going.ledger.spent, choice.prices)
+    listed = report["outcomes"]["listed"]
+    say(
+        f"Project {project_id}: {model} listed classes for {listed:,} of {_rows(rows.n_asked)}. "
+        f"Its shares now weigh the candidates of {report['weighed']:,}."
+    )
+    if report["outside"]:
+        say(f"In {counted(report['outside'], 'row')}, the model's best class is not among the candidates.")
+    if report["calibrated_by"]:
+        say(f"The shares are calibrated by {counted(report['calibrated_by'], 'answer')}.")
+    say(f"Used {spent}.")
+    return {"id": project_id, "rows": rows.n_asked, **report}
+
+
+def _watched() -> Callable[[int, int], None]:
+    """Return what shows the progress of a run on a terminal."""
+    is_watched = sys.stderr.isatty()
+
+    def tell(done: int, total: int) -> None:
+        if is_watched:
+            click.echo(f"\r{done:,} of {_rows(total)}", nl=done == total, err=True)
+
+    return tell
 
 
 def _suggest_file(
@@ -110,13 +169,7 @@ def _suggest_file(
             task, texts, endpoint, ledger, at_once=at_once, tell=lambda words: say(f"\n{words}", err=True)
         )
         _try_and_ask(run, task, endpoint, ledger, prices, yes=yes)
-        watched = sys.stderr.isatty()
-
-        def tell(done: int, total: int) -> None:
-            if watched:
-                click.echo(f"\r{done:,} of {_rows(total)}", nl=done == total, err=True)
-
-        run.run(tell)
+        run.run(_watched())
         shortlists = run.shortlists()
         named = write_shortlists(upload.cells, task.names, shortlists, out)
     outcomes = [one.outcome for one in shortlists]

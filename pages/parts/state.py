@@ -22,6 +22,9 @@ else."""
 DRAWN = "winnow_drawn"
 """Project and last card data: while the store fails the card stays like this, with typed input."""
 
+SUGGEST = "winnow_suggest"
+"""Beginning of the keys of the Suggest labels page, with the project behind it."""
+
 MANY = "winnow_many"
 """The project in which this tab shows many rows at once; absent if it shows one."""
 

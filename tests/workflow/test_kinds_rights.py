@@ -63,6 +63,7 @@ TABLES = (
     "sign_ins",
     "people",
     "random_orders",
+    "suggestions",
 )
 
 

@@ -42,6 +42,9 @@ from workflow.log import verifying
 from workflow.log.reading import read_class_changes
 from workflow.models import choosing, neighbors, showing, suggesting, training
 from workflow.models.encoders import offers, on_server
+from workflow.models.language import suggestions
+from workflow.models.language.requests import LanguageModelError
+from workflow.models.language.suggestions import ModelChoice
 from workflow.people import (
     aside,
     audited,
@@ -75,6 +78,15 @@ def suggested(seat: Seat) -> None:
     """Weigh the candidates by a model; none is in the data folder."""
     with suppress(EncoderError):
         suggesting.suggest(seat, "birdnet24")
+
+
+NOWHERE = ModelChoice("http://127.0.0.1:9/v1", "m")
+"""A language model that does not answer; the tables came without texts."""
+
+
+def listed(use: Callable[[], object]) -> None:
+    with suppress(LanguageModelError):
+        use()
 
 
 def prepared_key(seat: Seat) -> str:
@@ -330,6 +342,12 @@ OWN: dict[str, UseCase] = {
     "for_programs.begin_export": lambda seat, _world, _row: for_programs.begin_export(seat, files.ExportChoice()),
     "for_programs.export_state": lambda seat, _world, _row: for_programs.export_state(seat, prepared_key(seat)),
     "suggesting.suggest": lambda seat, _world, _row: suggested(seat),
+    "suggestions.rows_of": lambda seat, _world, _row: listed(lambda: suggestions.rows_of(seat)),
+    "suggestions.models": lambda seat, _world, _row: listed(lambda: suggestions.models(seat, NOWHERE.url, None)),
+    "suggestions.try_rows": lambda seat, _world, _row: listed(lambda: suggestions.try_rows(seat, NOWHERE, None)),
+    "suggestions.ask": lambda seat, _world, _row: listed(lambda: suggestions.ask(seat, NOWHERE, None)),
+    "suggestions.cancel": lambda seat, _world, _row: suggestions.cancel(seat),
+    "suggestions.state": lambda seat, _world, _row: suggestions.state(seat),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
@@ -498,7 +516,15 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
 """Use cases at a project."""
-ASKED_WITHIN = {"loop.show_again", "figures.read_said", "as_of.open_as_of", "as_of.open_past"}
+ASKED_WITHIN = {
+    "loop.show_again",
+    "figures.read_said",
+    "as_of.open_as_of",
+    "as_of.open_past",
+    "suggestions.opened",
+    "suggestions.run",
+    "suggestions.weigh",
+}
 """Parts of other use cases, which check the right."""
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",

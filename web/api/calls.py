@@ -31,6 +31,7 @@ from workflow.importing import CannotLearn, LongLine, TableError, arrivals
 from workflow.importing.more_rows import RowsError
 from workflow.models.choosing import CannotCompare
 from workflow.models.encoders.offers import EncoderError
+from workflow.models.language.requests import LanguageModelError
 from workflow.people.members import MemberError
 from workflow.projects.classes import ClassError
 from workflow.projects.managing import ProjectNameError
@@ -82,6 +83,7 @@ _STATUS: dict[type[Exception], int] = {
     ClassError: 409,
     MemberError: 409,
     CannotCompare: 422,
+    LanguageModelError: 422,
     arrivals.TooLarge: 413,
     arrivals.OneAtATime: 429,
     arrivals.NoRoom: 507,

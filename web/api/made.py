@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
-from web.api import exports, files, managing, reading, sent
+from web.api import exports, files, managing, reading, sent, suggestions
 from web.api.calls import Bounded, refuse_unknown, say_refusals
 from web.api.conventions import Compressed, Heads, Tagged, describe_conventions
 from web.problems import TYPE
@@ -161,6 +161,8 @@ def make_api() -> FastAPI:
         managing.router,
         managing.reads,
         exports.router,
+        suggestions.reads,
+        suggestions.router,
     )
     for router in api.state.routers:
         api.include_router(router)

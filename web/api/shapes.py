@@ -289,6 +289,40 @@ class ProjectEncoders(BaseModel):
     cancelled: bool
 
 
+class SuggestionReport(BaseModel):
+    """The result of a language model."""
+
+    outcomes: dict[str, int] = Field(
+        description="Rows by reply: `listed`; or `none`, `refused` or `broken`, which keep their weights."
+    )
+    tokens: dict[str, int] = Field(
+        description="`read` and `written`; `unknown_replies` did not say theirs, and count up to their upper bound."
+    )
+    weighed: int = Field(description="Rows whose candidates weigh by it now.")
+    outside: int = Field(description="Rows whose likeliest class is no candidate.")
+    calibrated_by: int = Field(description="Answered rows that the shares are calibrated by; 0: too few.")
+
+
+class SuggestionRun(BaseModel):
+    """A run of a language model over the rows."""
+
+    state: Literal["waiting", "running", "done", "cancelled", "failed"]
+    model: str
+    url: str
+    done: int = Field(description="Rows with a reply.")
+    total: int = Field(description="Rows that are asked about; 0: not known yet.")
+    asked_at: datetime
+    fault: str | None = Field(description="Why it failed.")
+    said: str = Field(description="Why it waits, or empty.")
+    report: SuggestionReport | None
+
+
+class SuggestionRuns(BaseModel):
+    """The latest run, if there is one."""
+
+    latest: SuggestionRun | None
+
+
 class Weighed(BaseModel):
     """The result of sending predictions. Sending the same again with the same key gets the same reply and
     stores nothing."""

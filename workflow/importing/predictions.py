@@ -52,11 +52,12 @@ class Scored(NamedTuple):
     outside: int
 
 
-def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str) -> Scored:
+def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str, about: str = "") -> Scored:
     """Weigh the candidates of these rows by a model's scores, exactly once; returns the result.
 
     sent : each row once      model : the model's name, for users
     key : name of this request: repeating it under the same key stores nothing and returns the same result
+    about : more words about the scores, for the log
 
     Raises
     TableError : A row or a class is not there, a row is named twice, a score is not a number of 0 or more, or the
@@ -69,10 +70,10 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)
-    return more_rows.added_anew(lambda: _added(seat, sent, model, token), "scores")
+    return more_rows.added_anew(lambda: _added(seat, sent, model, token, about), "scores")
 
 
-def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Scored:
+def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str, about: str) -> Scored:
     """Store the predictions and return the result. Raises as `add_predictions`; RowsError if another change came in
     between."""
     with seat.reading(Right.OWN) as reading:
@@ -85,7 +86,7 @@ def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Sco
     found = _scored(seat.home.read_table(table_hash), changes, sent, model)
     if stored is None:
         version = more_rows.version_of(project, changes)
-        more_rows.add_rows(seat, Addition(found.grown, version, token=token, note=f"scores of {model}"))
+        more_rows.add_rows(seat, Addition(found.grown, version, token=token, note=f"scores of {model}{about}"))
         with seat.reading(Right.OWN) as reading:
             stored = entries.with_token(reading.session, project.id, token)
     assert stored is not None  # noqa: S101 - it has been stored

@@ -22,7 +22,7 @@ from workflow.access import Right
 from workflow.kinds import FindingNeighbors
 from workflow.log.reading import read_class_changes
 from workflow.models import leases, training
-from workflow.models.map_worker import MapWorker
+from workflow.models.language.worker import SuggestionWorker
 from workflow.models.training import Stopped
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _waiting(home: Home) -> list[Project]:
     return [project for project in listed if kinds.finding(home, project) is not None]
 
 
-class NeighborWorker(MapWorker):
-    """A worker that finds the neighbours that projects wait for, and then does the work of a `MapWorker`."""
+class NeighborWorker(SuggestionWorker):
+    """A worker that finds the neighbours that projects wait for, and then does the work of a `SuggestionWorker`."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
@@ -128,12 +128,12 @@ class NeighborWorker(MapWorker):
         self._retry: dict[object, float] = {}  # time of the next attempt after a failure
 
     def look(self) -> bool:
-        """Do the work of `MapWorker.look`, after finding neighbours: until then questions come in random order."""
+        """Do the work of `SuggestionWorker.look`, after finding neighbours: until then the order is random."""
         self.find_neighbors()
         return super().look()
 
     def meanwhile(self) -> None:
-        """Do the work of `MapWorker.meanwhile`, after finding neighbours."""
+        """Do the work of `SuggestionWorker.meanwhile`, after finding neighbours."""
         self.find_neighbors()
         super().meanwhile()
 

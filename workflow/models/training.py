@@ -28,6 +28,7 @@ from plcore.tables import EncoderError
 from workflow import kinds
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, versions
+from workflow.models.language.requests import LanguageModelError
 from workflow.saving import FaultLog
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
         return
     except (Stopped, SQLAlchemyError, DatabaseUnavailableError):
         raise
-    except (TooFewRowsError, EncoderError) as error:  # a small table or no encoder: expected, not a bug
+    except (TooFewRowsError, EncoderError, LanguageModelError) as error:  # expected, not a bug
         logger.info("%s %s", words, error)
         fail(str(error))
     except Exception as error:

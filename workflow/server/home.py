@@ -233,6 +233,11 @@ class Home:
         return self.settings.home / "encoders"
 
     @property
+    def suggestions_dir(self) -> Path:
+        """Return the folder of the journals and keys of language models; created on first use. It is in no backup."""
+        return self.settings.home / "suggestions"
+
+    @property
     def exports_dir(self) -> Path:
         """Return the folder of files for people to download; created on first use."""
         return self.settings.home / "exports"

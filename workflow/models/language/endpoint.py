@@ -57,6 +57,7 @@ class ChatEndpoint:
     url : base address, such as http://localhost:11434/v1      key : sent as a bearer token, never shown or stored
     seconds : for which a reply is waited for
     hosts : those that the operator allows, *.example.org for all of a domain; None: any
+    own : whether addresses of this machine can be used although `hosts` does not list them
     Raises EndpointError for an address that is no address, not allowed, or link-local.
 
     Attributes
@@ -72,12 +73,13 @@ class ChatEndpoint:
         *,
         seconds: float = 120.0,
         hosts: tuple[str, ...] | None = None,
+        own: bool = True,
         resolve: Resolve = addresses_of,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.url, self.model, self.seconds = url.strip().rstrip("/"), model, seconds
         self._key, self._clock = key, clock
-        self.host, self.is_own = _checked_host(self.url, hosts, resolve, has_key=key is not None)
+        self.host, self.is_own = _checked_host(self.url, hosts, resolve, own=own, has_key=key is not None)
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
         self._http = httpx2.Client(headers=headers, timeout=seconds, follow_redirects=False)
 
@@ -90,9 +92,22 @@ class ChatEndpoint:
 
     def complete(self, body: Mapping[str, Any]) -> object:
         """Return the JSON of a reply. Raises BusyError, RequestRefusedError, EndpointError."""
+        return self._send("POST", "chat/completions", body)
+
+    def models(self) -> list[str]:
+        """Return the names of the server's models. Raises EndpointError."""
+        try:
+            listed = self._send("GET", "models", None)
+            return sorted(str(one["id"]) for one in listed["data"])  # type: ignore[index]
+        except (BusyError, RequestRefusedError) as error:
+            raise EndpointError(f"{error} Fix: check the address.") from error
+        except (TypeError, KeyError):
+            raise EndpointError(f"{self.host} did not reply with a list of models. Fix: check the address.") from None
+
+    def _send(self, method: str, path: str, body: Mapping[str, Any] | None) -> object:
         begun = self._clock()
         try:
-            with self._http.stream("POST", f"{self.url}/chat/completions", json=body) as reply:
+            with self._http.stream(method, f"{self.url}/{path}", json=body) as reply:
                 content = b""
                 for piece in reply.iter_bytes():
                     content += piece
@@ -137,7 +152,9 @@ def _seconds(wanted: str) -> float:
     return min(max(0.0, (at.astimezone(UTC) - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)
 
 
-def _checked_host(url: str, hosts: tuple[str, ...] | None, resolve: Resolve, *, has_key: bool) -> tuple[str, bool]:
+def _checked_host(
+    url: str, hosts: tuple[str, ...] | None, resolve: Resolve, *, own: bool, has_key: bool
+) -> tuple[str, bool]:
     """Return the host of an address, and whether it is this machine. Raises EndpointError."""
     try:
         at = urlsplit(url)
@@ -168,6 +185,11 @@ def _checked_host(url: str, hosts: tuple[str, ...] | None, resolve: Resolve, *, 
         raise EndpointError(
             f"{host} is a link-local address, where machines keep secrets of their own. Fix: use another address; an "
             "operator can allow this one with WINNOW_SUGGESTIONS."
+        )
+    if not own and not listed and any(one.is_loopback for one in plain):
+        raise EndpointError(
+            f"{host} is the machine of this server, whose other programs trust each other. Fix: use another address; "
+            "an operator can allow this one with WINNOW_SUGGESTIONS."
         )
     if has_key and at.scheme == "http" and any(one.is_global for one in plain):
         raise EndpointError(f"The key would travel to {host} unencrypted. Fix: use https://.")

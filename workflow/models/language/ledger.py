@@ -76,7 +76,7 @@ class TokenCap:
                 f"A cap is a number of tokens, such as 2000000, or money, such as '5 USD'. Got {text!r:.60}."
             )
         if prices is None:
-            raise LedgerError("A cap in money needs prices: unknown is not free. Fix: state them with --price.")
+            raise LedgerError("A cap in money needs prices: unknown is not free. Fix: state them, too.")
         if prices.currency != found[2]:
             raise LedgerError(f"The cap is in {found[2]}, the prices are in {prices.currency}. Fix: use one currency.")
         return cls(float(found[1]), prices)
@@ -139,7 +139,7 @@ class Ledger:
         if self.cap is not None and not self.cap.allows(self.spent + more):
             raise OverCapError(
                 f"With {(self.spent + more).total:,} tokens at most, {self.spent.total:,} of them spent, the run could "
-                f"cross its cap of {self.cap}. Fix: raise --cap, or take fewer rows."
+                f"cross its cap of {self.cap}. Fix: raise the cap, or take fewer rows."
             )
 
     def ask(self, request: RowRequest) -> None:
@@ -182,8 +182,8 @@ class Ledger:
                 raise
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
                 raise LedgerError(
-                    f"Line {number} of {self.path} is not a line of a journal. Fix: delete the file to ask every row "
-                    "again, or choose another -o."
+                    f"Line {number} of {self.path} is not a line of a journal. Fix: delete the file; then every row is "
+                    "asked again."
                 ) from error
 
     def _require_same(self, before: Mapping[str, str], about: Mapping[str, str]) -> None:

@@ -42,6 +42,7 @@ class SuggestionRun:
     Attributes
     ----------
     refused : {row: why} requests that the server refused in this run; the next run sends them again
+    total : rows with a text
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class SuggestionRun:
         wait: Callable[[float], object] | None = None,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        self._stop, self._lock = Event(), Lock()
+        self._stop, self._lock, self._ended = Event(), Lock(), False
         self._endpoint, self._ledger, self._at_once = endpoint, ledger, at_once
         self._tell, self._wait, self._now = tell, wait or self._stop.wait, now
         self._requests = task.requests(texts)
@@ -71,6 +72,20 @@ class SuggestionRun:
                 raise EndpointError(
                     f"The journal {ledger.path} has a reply to another question about row {request.row}."
                 )
+
+    @property
+    def total(self) -> int:
+        return len(self._sent)
+
+    @property
+    def done(self) -> int:
+        """Return the number of rows that have a reply, or were refused in this run."""
+        return len(self._ledger.records) + len(self.refused)
+
+    def stop(self) -> None:
+        """End the run: `run` returns after the requests under way, with rows missing."""
+        self._ended = True
+        self._stop.set()
 
     def missing(self) -> list[RowRequest]:
         """Return the requests of the rows without a reply, but those that were refused in this run."""
@@ -102,15 +117,15 @@ class SuggestionRun:
         return [request.row for request in asked if request.row not in self.refused]
 
     def run(self, on_step: Callable[[int, int], None]) -> None:
-        """Ask about all missing rows. on_step : called with the rows done so far, and all
+        """Ask about all missing rows, until `stop`. on_step : called with the rows done so far, and all
 
         Raises OverCapError before the first request if it could cross the cap, and later if lost requests used up the
         rest; EndpointError. What was replied is kept.
         """
-        while not self._form_known and self.missing():
+        while not self._form_known and not self._ended and self.missing():
             self.try_rows(1)
         self._ledger.require_room(self.upper_bound())
-        missing, total = iter(self.missing()), len(self._sent)
+        missing = iter(self.missing())
 
         def work() -> None:
             while not self._stop.is_set():
@@ -120,7 +135,7 @@ class SuggestionRun:
                     return
                 self._ask_or_leave(request)
                 with self._lock:
-                    on_step(len(self._ledger.records) + len(self.refused), total)
+                    on_step(self.done, self.total)
 
         with ThreadPoolExecutor(self._at_once) as pool:
             try:
@@ -128,7 +143,8 @@ class SuggestionRun:
                     done.result()
             finally:
                 self._stop.set()  # the others end after the request they wait for
-        self._stop.clear()
+        if not self._ended:
+            self._stop.clear()
 
     def shortlists(self) -> list[Shortlist]:
         """Return the shortlist of every row: "empty" without text, "refused" if the server refused the request."""
@@ -162,8 +178,8 @@ class SuggestionRun:
                 attempt += 1
                 if attempt == _ATTEMPTS:
                     raise EndpointError(
-                        f"{busy} It was tried {attempt} times. Fix: run the same command again later: it continues "
-                        "with the rows that are missing."
+                        f"{busy} It was tried {attempt} times. Fix: run it again later: it continues with the rows "
+                        "that are missing."
                     ) from busy
                 self._pause(busy, attempt)
             else:

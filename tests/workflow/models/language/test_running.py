@@ -123,7 +123,7 @@ def test_busy_server_is_waited_for_as_long_as_it_asks(
 
 def test_pauses_double_and_a_dead_server_ends_the_run(model: FakeModel, clock: Clock, tmp_path: Path) -> None:
     model.faults = [None, *((503, {}, "") for _ in range(10))]
-    with pytest.raises(EndpointError, match=r"It was tried 10 times\. Fix: run the same command again later"):
+    with pytest.raises(EndpointError, match=r"It was tried 10 times\. Fix: run it again later"):
         finish(model, tmp_path / "j", clock)
     assert clock.waited == [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0]
     run, _ = finish(model, tmp_path / "j", clock)
