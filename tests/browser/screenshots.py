@@ -34,6 +34,7 @@ PAGES = {
     "progress": ("", ".js-plotly-plot .main-svg"),
     "map": ("", ".js-plotly-plot .main-svg"),
     "export": ("", "[data-testid=stDataFrame]"),
+    "suggest": ("Suggest labels", ""),
     "import": ("Import data", ""),
     "people": ("People", ""),
     "account": ("My account", ""),
