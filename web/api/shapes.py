@@ -303,7 +303,7 @@ class SuggestionReport(BaseModel):
     calibrated_by: int = Field(description="Answered rows that the shares are calibrated by; 0: too few.")
 
 
-class SuggestionRun(BaseModel):
+class ToldSuggestion(BaseModel):
     """A run of a language model over the rows."""
 
     state: Literal["waiting", "running", "done", "cancelled", "failed"]
@@ -320,7 +320,7 @@ class SuggestionRun(BaseModel):
 class SuggestionRuns(BaseModel):
     """The latest run, if there is one."""
 
-    latest: SuggestionRun | None
+    latest: ToldSuggestion | None
 
 
 class Weighed(BaseModel):

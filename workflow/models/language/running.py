@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime, timedelta
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 
 import pandas as pd
 
@@ -137,12 +136,27 @@ class SuggestionRun:
                 with self._lock:
                     on_step(self.done, self.total)
 
-        with ThreadPoolExecutor(self._at_once) as pool:
+        def work_or_fail() -> None:
             try:
-                for done in as_completed([pool.submit(work) for _ in range(self._at_once)]):
-                    done.result()
-            finally:
+                work()
+            except BaseException as error:
+                failed.append(error)
                 self._stop.set()  # the others end after the request they wait for
+
+        failed: list[BaseException] = []
+        # A pool's threads would keep the process alive until the server has replied.
+        threads = [Thread(target=work_or_fail, name="ask-model", daemon=True) for _ in range(self._at_once)]
+        for one in threads:
+            one.start()
+        try:
+            for one in threads:
+                one.join()
+        finally:
+            self._stop.set()
+            for one in threads:
+                one.join()
+        if failed:
+            raise failed[0]
         if not self._ended:
             self._stop.clear()
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from db import trained
-from plcore.arrays import BoolArray, FloatArray
+from plcore.arrays import BoolArray, FloatArray, counted
 from plcore.labels import fit_temperature, log_shares, tempered
 from workflow.access import Right
 from workflow.answering.room_settings import RoomSettings
@@ -301,7 +301,7 @@ def weigh(seat: Seat, rows: ProjectRows, going: OpenedRun) -> dict[str, Any]:
         for row in np.flatnonzero(listed).tolist()
     ]
     by = f"{going.endpoint.model} at {going.endpoint.host}"[:LONGEST]
-    about = f" ({len(outcomes):,} rows, prompt {going.task.sha256[:12]})"
+    about = f" ({counted(len(outcomes), 'row')}, prompt {going.task.sha256[:12]})"
     stored = add_predictions(seat, sent, by, "language model", about) if sent else None
     spent = going.ledger.spent
     return {
