@@ -20,6 +20,7 @@ from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, sent_to, words
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
+from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import at_each_step, latest, stored, words_encoder
 from tests.workflow.kinds.one_label.test_progress import answer_truly
@@ -224,8 +225,7 @@ def test_failed_or_unused_comparison_is_explained(home: Home, owner: int, projec
     for state, fault in ((trained.FAILED, "too *few* rows"), (trained.DONE, "cannot be trained")):
         choosing.compare_now(seat)
         with home.database.write() as session:
-            last = trained.COMPARISONS.latest(session, project)
-            assert last is not None
+            last = present(trained.COMPARISONS.latest(session, project))
             report = {"figures": [], "best": None, "rows": 9, "checks": 0}
             trained.COMPARISONS.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
         test = show(owner, PAGE, project=str(project))
@@ -514,8 +514,7 @@ def test_cancelled_encoding_is_resumed_by_button(seat: Seat, show: Open) -> None
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
     press(opened(show, seat), "Resume")
-    running = encoding_requests.encoders(seat).running
-    assert running is not None
+    running = present(encoding_requests.encoders(seat).running)
     assert running.encoder == "words"
 
 
@@ -540,8 +539,7 @@ def note_running(seat: Seat, done: int, total: int) -> None:
     """Report this progress of a worker on the requested encoding."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
-        one = trained.ENCODINGS.latest(session, seat.project_id or 0)
-        assert one is not None
+        one = present(trained.ENCODINGS.latest(session, seat.project_id or 0))
         until = now + timedelta(hours=1)
         trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
         trained.ENCODINGS.begin(session, one.id)

@@ -16,6 +16,7 @@ from pages.parts.one_label import card as one_label_card
 from plcore.crowd import LEAST_ROWS
 from tests.pages.conftest import Open, listed_problems, sent_to, words
 from tests.pages.file_boxes import give
+from tests.present import present
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_frame, small_project
@@ -74,8 +75,7 @@ def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat,
     secrets = [tokens.make_token(ada, purpose) for purpose in ("survey", "note*book")]
     test = show(owner, "people.py")
     assert "1 browser signed in · 2 tokens\n" in words(test)
-    used = tokens.user_of(home, secrets[0])
-    assert used is not None
+    used = present(tokens.user_of(home, secrets[0]))
     tokens.note_use(home, used.id)
     test.run()
     assert f"2 tokens, last used {datetime.now(UTC):%Y-%m-%d}" in words(test)
@@ -176,8 +176,7 @@ def project(home: Home, owner: int) -> int:
 def answered(home: Home, person: int, project: int, *, right: bool, times: int) -> None:
     seat = Seat(home, person, project)
     for _ in range(times):
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         true = str(small_frame().truth[question.view.row])
         wrong = next(one for one in question.choices if one != true)
         loop.submit_answer(seat, question.token, "is", [true if right else wrong])
@@ -295,8 +294,7 @@ def make(test: AppTest, purpose: str, life: str = "90 days") -> AppTest:
 def test_token_is_made_shown_once_and_revoked(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "bird survey")
     (secret,) = [one.value for one in test.code]
-    found = tokens.user_of(seat.home, secret)
-    assert found is not None
+    found = present(tokens.user_of(seat.home, secret))
     assert found.person.id == seat.person_id
     assert "The token for bird survey" in words(test)
     assert "not used yet" in words(test)

@@ -11,6 +11,7 @@ import pytest
 from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
+from tests.present import present
 from tests.workflow.kind_worlds import IN_EVERY_FORM_ON_BOTH, WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.log.written import read_log
 from tests.workflow.meaning_world import give_vectors
@@ -118,8 +119,7 @@ def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
     label = getattr(wanted, "label", None)
     asked = loop.ask_next(seat, wanted.row, label)
     assert (asked.view.row, getattr(asked, "label", None)) == (wanted.row, label)
-    again = loop.next_question(seat)
-    assert again is not None
+    again = present(loop.next_question(seat))
     assert again.token == asked.token
     with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(ada, wanted.row, label)
@@ -134,8 +134,7 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
         before, seq = counts(seat), len(log(seat))
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         saved = world.say(seat, kind, question, note=f" {number} ", flagged=True)
         assert (saved.seq, saved.row, saved.repeated) == (len(log(seat)), question.view.row, False)
         written = log(seat)[seq:]
@@ -145,22 +144,18 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
         assert {one.person_id for one in written} == {seat.person_id}
         after, now = counts(seat), standing.standing(seat)
         assert (now.last, now.undoable, now.redoable) == (saved, saved.seq, None)
-        following = loop.next_question(seat)
-        assert following is not None
+        following = present(loop.next_question(seat))
         if kind in stays and len(question.choices) > 2:
             assert following.view.row == question.view.row
         assert following.token != question.token
-        undone = undoing.undo(seat, saved.seq)
-        assert undone is not None
+        undone = present(undoing.undo(seat, saved.seq))
         assert (undone.kind, undone.row) == ("withdraw", saved.row)
         assert counts(seat) == before
         assert standing.standing(seat).redoable == saved.seq
-        redone = undoing.redo(seat)
-        assert redone is not None
+        redone = present(undoing.redo(seat))
         assert (redone.kind, redone.labels, redone.row) == (saved.kind, saved.labels, saved.row)
         assert counts(seat) == after
-        again = undoing.redo(seat, saved.seq)
-        assert again is not None
+        again = present(undoing.redo(seat, saved.seq))
         assert again.repeated, "what is given again is given once"
     assert undoing.redo(seat) is None
     assert len(standing.standing(seat).history) == 2 * len(world.ANSWERS)
@@ -256,8 +251,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     seat.settle()
     view = queue.list_queue(seat)
     assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
     assert [(int(one["place"]), one["row_id"]) for one in lines] == [(one.place, one.row_id) for one in view.rows]
@@ -311,8 +305,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
         queue.list_queue(ada)
     seen, reasons = set(), []
     for _ in range(12):
-        question = loop.next_question(ada)
-        assert question is not None
+        question = present(loop.next_question(ada))
         if question.strategy == "control":
             seen.add(question.view.row)
         reasons.append(question.why)
@@ -326,8 +319,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
 @IN_EVERY_FORM_ON_BOTH
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     against = world.answer(ada, question, world.against(question), flagged=True)
     bad = world.say(seat, "bad")
     said = world.answer(seat)
@@ -488,8 +480,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
     wanted = RoomSettings("Look twice.", "fixed", {names[0]: "the first"})
     room.change_room(seat, wanted)
     assert room.room_of(ada) == wanted
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     lines = question.lines if hasattr(question, "lines") else question.candidates
     shown = [one.label for one in lines]
     assert shown == [name for name in names if name in shown], "the fixed order is that of the classes"
@@ -589,8 +580,7 @@ def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> Non
         world.answer(ada)
     undoing.undo(seat)
     seat.settle()
-    open_before = loop.next_question(seat)
-    assert open_before is not None
+    open_before = present(loop.next_question(seat))
     with seat.turn() as turn:
         best = turn.best(turn.taken)
     again = open_home(seat.home.settings)

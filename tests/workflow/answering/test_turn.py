@@ -12,6 +12,7 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
 from tests.databases import on_both
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator
 from workflow.answering import loop, undoing
@@ -86,8 +87,7 @@ def test_revision_of_place_matches_database(world: KindWorld, seat: Seat) -> Non
 
     check()
     for who, kind in zip((seat, ada, seat), world.ANSWERS, strict=False):
-        question = loop.next_question(who)
-        assert question is not None
+        question = present(loop.next_question(who))
         touched.add(world.say(who, kind, question).row)
         check()
     undoing.undo(seat)
@@ -137,11 +137,9 @@ def test_closed_place_is_explained(world: KindWorld, seat: Seat) -> None:
 
 
 def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorld, seat: Seat) -> None:
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     with seat.turn() as turn:
-        open_now = turn.open_now()
-        assert open_now is not None
+        open_now = present(turn.open_now())
         first, every = turn.facts(open_now, Given("skip", note="why", flagged=True))
     assert (first["token"], first["revision"]) == (question.token, 0)
     assert first["seconds"] >= 0
@@ -164,8 +162,7 @@ def log(seat: Seat) -> list[entries.LogEntry]:
 def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
-        open_now = turn.open_now()
-        assert open_now is not None
+        open_now = present(turn.open_now())
         place = place_of(open_now)
         writer = turn.writer(place)
         assert isinstance(writer, EntryWriter)
@@ -192,8 +189,7 @@ def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
 
 
 def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -> None:
-    question = loop.next_question(seat)
-    assert question is not None
+    assert loop.next_question(seat) is not None
     with seat.turn() as turn:
         writer = turn.writer(place_of(turn.open_now()))
         for kind, labels in (("is" if world.kind == "one_label" else "yes", ("zebra",)), ("shout", ())):

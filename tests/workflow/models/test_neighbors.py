@@ -15,6 +15,7 @@ from plcore.arrays import ShareProgress
 from plcore.loop.one_label import OneLabelPool, find_pool_graph
 from plcore.neighbors import Graph
 from tests.browser.loaded import run
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.text_world import text_project, text_table
 from tests.workflow.world import answer_next, file_of, opened
@@ -105,8 +106,7 @@ def test_questions_are_random_until_neighbours_are_found(
         log = entries.after(session, seat.project_id, 0)
     assert {one.strategy for one in log} == {"random", "control"}
     assert {one.model_version for one in log} == {0}
-    shown = loop.next_question(seat)
-    assert shown is not None
+    shown = present(loop.next_question(seat))
     assert shown.why == "This row was drawn at random while neighbours are being found."
     assert not standing.standing(seat).has_proof
     view = progress.read_progress(seat)
@@ -154,8 +154,7 @@ def test_killed_neighbour_search_is_continued_by_next_worker(
 ) -> None:
     answer(seat, 3)
     assert run(environment, KILLED) == -signal.SIGKILL
-    found = read_finding(seat)
-    assert found is not None
+    found = present(read_finding(seat))
     assert found.fault == ""
     worker.find_neighbors()
     assert read_finding(seat) is not None, "the lease of the dead is not over"
@@ -181,8 +180,7 @@ def test_failed_neighbour_search_is_reported_and_retried(
     with monkeypatch.context() as patch:
         patch.setattr(build, "find_pool_graph", fail)
         worker.find_neighbors()
-    found = read_finding(seat)
-    assert found is not None
+    found = present(read_finding(seat))
     assert found.fault == "no such features"
     assert read_finding(Seat(home, owner, other)) is None
     worker._next_finding = 0.0

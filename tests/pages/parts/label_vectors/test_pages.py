@@ -13,6 +13,7 @@ from plcore.loop.stopping import StopRules
 from tests.pages.conftest import Open, history, listed, listed_problems, open_in_list, sent_to, words
 from tests.pages.test_owner_pages import box, button
 from tests.pages.test_pages import upload
+from tests.present import present
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
@@ -46,8 +47,7 @@ def test_annotate_draws_question(home: Home, owner: int, show: Open, question: s
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
     assert not test.error
-    asked = loop.next_question(Seat(home, owner, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, project)))
     assert (asked.label is None) == (question == "instance")
 
 
@@ -208,8 +208,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
     assert "stay as the file has them" in words(test)
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     assert question.label is None
 
 

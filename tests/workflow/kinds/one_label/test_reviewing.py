@@ -12,6 +12,7 @@ from db.entries import NewEntry
 from db.models import EntryRow
 from plcore import AnswerError
 from plcore.loop.one_label import ANSWERS
+from tests.present import present
 from tests.workflow.world import annotator, answer_next, count_entries, exported, opened
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
@@ -24,8 +25,7 @@ from workflow.server.home import Home
 
 def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:
     """Answer the next question in this way; returns its row."""
-    question = loop.next_question(Seat(home, person, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, person, project)))
     labels = more.pop(
         "labels", question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else ()
     )
@@ -121,12 +121,10 @@ def test_correction_adds_entry_and_updates_learner(home: Home, owner: int, proje
 
 
 def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     while len(question.choices) != 2:
         loop.submit_answer(Seat(home, owner, project), question.token, "skip")
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     row = question.view.row
     (outside,) = {"ant", "bee", "cat"} - set(question.choices)
@@ -206,11 +204,9 @@ def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, project: int
 
 def test_correction_closes_open_question(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
-    labeling_now = loop.next_question(Seat(home, owner, project))
-    assert labeling_now is not None
+    labeling_now = present(loop.next_question(Seat(home, owner, project)))
     correct(home, owner, project, row, "bad")
-    still = loop.next_question(Seat(home, owner, project))
-    assert still is not None
+    still = present(loop.next_question(Seat(home, owner, project)))
     assert still.token == labeling_now.token, "a question about another row stays"
 
 
