@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,18 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
         return test
 
     return open_page
+
+
+def by_label(found: Iterable[Any], label: str) -> Any:
+    """The first of these elements that has this label."""
+    return next(one for one in found if one.label == label)
+
+
+def press(test: AppTest, label: str) -> AppTest:
+    """The page after a click on the button of this label, which raises nothing."""
+    by_label(test.button, label).click().run()
+    assert not test.exception
+    return test
 
 
 def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:

@@ -14,7 +14,7 @@ from pages.parts.account_parts import LIFE, LIVES, PURPOSE, browser_in_words, in
 from pages.parts.measured import team_table
 from pages.parts.one_label import card as one_label_card
 from plcore.crowd import LEAST_ROWS
-from tests.pages.conftest import Open, listed_problems, sent_to, words
+from tests.pages.conftest import Open, by_label, listed_problems, sent_to, words
 from tests.pages.file_boxes import give
 from tests.present import present
 from tests.workflow.four import ask, four_class_project
@@ -354,10 +354,6 @@ def settings(show: Open, seat: Seat) -> AppTest:
     return show(seat.person_id, "project_page.py", project=str(seat.project_id))
 
 
-def button(test: AppTest, label: str) -> Any:
-    return next(one for one in test.button if one.label == label)
-
-
 def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -> None:
     room.change_room(groups_seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = settings(show, groups_seat)
@@ -367,7 +363,7 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert not test.exception
     assert "1 group of one class" in words(test)
     assert room.groups_of(groups_seat) == {}
-    button(test, "Use these groups").click().run()
+    by_label(test.button, "Use these groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == FUR
     shown = [one.value for one in test.dataframe if "Group" in one.value.columns]
@@ -375,9 +371,9 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
     # Saving the rest of the room leaves them as they are.
-    next(one for one in test.text_area if one.label == "Guidelines").set_value("Look again.").run()
+    by_label(test.text_area, "Guidelines").set_value("Look again.").run()
     assert room.groups_of(groups_seat) == FUR
-    button(test, "Remove all groups").click().run()
+    by_label(test.button, "Remove all groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == {}
 
@@ -396,7 +392,7 @@ def test_groups_of_single_classes_are_refused(show: Open, groups_seat: Seat) -> 
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
     assert not test.exception
-    assert button(test, "Use these groups").disabled
+    assert by_label(test.button, "Use these groups").disabled
 
 
 def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> None:

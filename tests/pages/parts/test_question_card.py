@@ -19,7 +19,7 @@ from pages.parts.question_card import _saved
 from pages.parts.words import shortened
 from plcore.evaluation import outside_rate
 from plcore.loop import EntryKind
-from tests.pages.conftest import PATIENCE, Open, pressing, words
+from tests.pages.conftest import PATIENCE, Open, by_label, pressing, words
 from tests.pages.test_import_labels import choose, chosen
 from tests.pages.test_pages import upload
 from tests.present import present
@@ -261,12 +261,12 @@ def test_import_check_lists_voters_and_guessers(owner: int, show: Open) -> None:
 def test_votes_can_be_weighted_by_voter_accuracy(home: Home, owner: int, show: Open) -> None:
     data = table(40).cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
-    radio = next(one for one in test.radio if one.label == "How much a vote counts")
+    radio = by_label(test.radio, "How much a vote counts")
     assert radio.value == "counts"
     radio.set_value("dawid-skene")
     test.run()
     assert not test.exception
-    next(button for button in test.button if button.label == "Create project").click().run()
+    by_label(test.button, "Create project").click().run()
     assert not test.exception
     with home.database.read() as session:
         (made,) = stored.listed(session)
