@@ -8,14 +8,13 @@ import io
 import numpy as np
 import pytest
 
-from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
 from tests.present import present
 from tests.workflow.kind_worlds import IN_EVERY_FORM_ON_BOTH, WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.log.written import read_log
 from tests.workflow.meaning_world import give_vectors
-from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
+from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, log_of, opened
 from workflow import importing, kinds
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle, room, undoing
@@ -35,11 +34,6 @@ from workflow.server.home import Home, open_home
 def counts(seat: Seat) -> tuple[int, int]:
     assert seat.project_id is not None
     return counts_agreed(seat.home, seat.person_id, seat.project_id)
-
-
-def log(seat: Seat) -> list[entries.LogEntry]:
-    with seat.reading() as reading:
-        return entries.after(reading.session, reading.project.id, 0)
 
 
 def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
@@ -133,11 +127,11 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
-        before, seq = counts(seat), len(log(seat))
+        before, seq = counts(seat), len(log_of(seat))
         question = present(loop.next_question(seat))
         saved = world.say(seat, kind, question, note=f" {number} ", flagged=True)
-        assert (saved.seq, saved.row, saved.repeated) == (len(log(seat)), question.view.row, False)
-        written = log(seat)[seq:]
+        assert (saved.seq, saved.row, saved.repeated) == (len(log_of(seat)), question.view.row, False)
+        written = log_of(seat)[seq:]
         assert written[0].token == question.token
         assert {one.note for one in written} == {str(number)}
         assert all(one.flagged and one.seconds is not None for one in written[:1])
@@ -165,9 +159,9 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
 def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     saved = world.answer(seat, question)
-    stored = len(log(seat))
+    stored = len(log_of(seat))
     again = world.answer(seat, question)
-    assert (again.seq, again.repeated, len(log(seat))) == (saved.seq, True, stored)
+    assert (again.seq, again.repeated, len(log_of(seat))) == (saved.seq, True, stored)
     assert counts(seat)[0] >= 1
 
 
@@ -189,10 +183,10 @@ def test_invalid_input_stores_nothing(world: KindWorld, seat: Seat, ada: Seat) -
     ):
         with pytest.raises(refused):
             loop.submit_answer(seat, token, kind, labels, note=note)
-    assert log(seat) == []
+    assert log_of(seat) == []
     assert loop.next_question(seat) is not None
     world.answer(seat, question, note="x" * 2_000)
-    assert log(seat)[0].note == "x" * 2_000
+    assert log_of(seat)[0].note == "x" * 2_000
 
 
 @IN_EVERY_FORM_ON_BOTH
@@ -372,10 +366,10 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     saved = correct(world, seat, said.row, note="no")
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         assert world.state(learner)[said.row].tolist() != before
-    stored = len(log(seat))
+    stored = len(log_of(seat))
     what = world.correction(found)
     again = reviewing.correct(seat, said.row, found.token, what.kind, what.labels, changes=what.changes)
-    assert (again.repeated, again.seq, len(log(seat))) == (True, saved.seq, stored)
+    assert (again.repeated, again.seq, len(log_of(seat))) == (True, saved.seq, stored)
     now = reviewing.open_row(seat, said.row)
     assert now.history[-1].note == "no"
     hers = reviewing.open_row(ada, said.row)
@@ -399,7 +393,7 @@ def test_progress_and_watched_value_follow_log(world: KindWorld, seat: Seat, ada
     world.answer(ada)
     seat.settle()
     after = progress.watched(seat)
-    assert after[0] == len(log(seat)) > 0
+    assert after[0] == len(log_of(seat)) > 0
     view = progress.read_progress(seat)
     check_same(progress.read_progress(ada), view)
     assert (view.answered, view.left) == counts(seat)
@@ -437,7 +431,7 @@ def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat)
     tables = {name: file_of(seat, name) for name in files}
     assert len(set(tables.values())) == len(files)
     written = read_log(file_of(seat, "log"))
-    assert [one.entry.token for one in written] == [one.token for one in log(seat)]
+    assert [one.entry.token for one in written] == [one.token for one in log_of(seat)]
     assert {one.annotator for one in written} == {"owner"}
     with pytest.raises(ValueError, match=r"A file is one of csv, .*log. Got 'model'"):
         file_of(seat, "model")
@@ -492,7 +486,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
 @IN_EVERY_FORM_ON_BOTH
 def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
-    before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
+    before, stored, names = counts(seat), len(log_of(seat)), room.class_names(seat)
     if kinds.KINDS[world.kind].CLASSES is None:
         for act in (
             lambda: classes.classes_view(seat),
@@ -502,7 +496,7 @@ def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> 
         ):
             with pytest.raises(ClassError, match="stay as its file has them"):
                 act()
-        assert (len(log(seat)), room.class_names(seat)) == (stored, names)
+        assert (len(log_of(seat)), room.class_names(seat)) == (stored, names)
         return
     version = classes.classes_view(seat).version
     assert classes.change_classes(seat, version, "add", ["zebra"]) == (*names, "zebra")
@@ -545,13 +539,13 @@ def test_simulated_answers_need_hidden_truth(world: KindWorld, seat: Seat, ada: 
     if not oracle.can_answer(seat):
         with pytest.raises(oracle.NoTruth):
             oracle.answer_for_me(seat, 1)
-        assert log(seat) == []
+        assert log_of(seat) == []
         return
     assert oracle.answer_for_me(seat, 3) == 3
-    assert {one.note for one in log(seat)} == {"simulated"}
+    assert {one.note for one in log_of(seat)} == {"simulated"}
     assert counts(seat)[0] == 3
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
-        for one in log(seat):
+        for one in log_of(seat):
             assert one.labels == (learner.classes[learner.table.truth[one.row]],)
 
 
@@ -600,4 +594,4 @@ def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> Non
         assert standing.standing(seat).last == saved
     finally:
         again.close()
-    assert count_entries(seat.home) == len(log(seat))
+    assert count_entries(seat.home) == len(log_of(seat))

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from tests.present import present
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.importing.test_more_rows import later, upload
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, count_entries, small_project
+from tests.workflow.world import annotator, count_entries, log, small_project
 from workflow import importing
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room, undoing

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import select, text
 
+from db import entries
 from db import projects as stored_projects
 from db.base import Base
 from plcore import LabelTable, LearnerSettings, Roles, read_cells
@@ -85,6 +86,15 @@ def answer_next(home: Home, person: int, project: int, choice: int = 0) -> stand
 def count_entries(home: Home) -> int:
     with home.database.read() as session:
         return int(session.execute(text("SELECT count(*) FROM entries")).scalar_one())
+
+
+def log(home: Home, project: int) -> list[entries.LogEntry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)
+
+
+def log_of(seat: Seat) -> list[entries.LogEntry]:
+    return log(seat.home, seat.project_id or 0)
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.present import present
 from tests.web.api.conftest import KINDS
-from tests.workflow.four import log
-from tests.workflow.world import annotator
+from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
 from workflow.people import team, tokens

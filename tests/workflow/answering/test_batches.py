@@ -17,7 +17,7 @@ from plcore.loop import Place
 from plcore.query import FEWEST
 from tests.present import present
 from tests.workflow import vector_world
-from tests.workflow.world import annotator, count_entries, opened, small_table
+from tests.workflow.world import annotator, count_entries, log_of, opened, small_table
 from workflow.access import NotAllowed
 from workflow.answering import batches, loop, undoing
 from workflow.answering.batches import NoBatch, ShownBatch
@@ -50,13 +50,6 @@ def shown(seat: Seat, size: int = batches.USUAL) -> ShownBatch:
 
 def rows_of(batch: ShownBatch) -> list[int]:
     return [tile.view.row for tile in batch.tiles]
-
-
-def log_of(seat: Seat) -> list[Any]:
-    from db import entries
-
-    with seat.home.database.read() as session:
-        return entries.after(session, seat.project_id or 0, 0)
 
 
 def open_rows(seat: Seat, label: str) -> list[int]:

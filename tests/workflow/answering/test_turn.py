@@ -14,7 +14,7 @@ from plcore.loop import Place
 from tests.databases import on_both
 from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator
+from tests.workflow.world import annotator, log_of
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given, Saved
 from workflow.answering.history import overlaps, place_of, question_token, second_token
@@ -154,11 +154,6 @@ def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorl
 # Entries about one place in one transaction: each says how the place stood before and after it
 
 
-def log(seat: Seat) -> list[entries.LogEntry]:
-    with seat.reading() as reading:
-        return entries.after(reading.session, reading.project.id, 0)
-
-
 def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
@@ -178,7 +173,7 @@ def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
         back = turn.writer(place).write("withdraw", token="c", target=second.seq)
         assert (back.before, back.after) == (second.after, second.before)
         assert (back.target_seq, back.revision) == (second.seq, 2)
-    assert [(one.kind, one.row, one.label, one.note) for one in log(seat)] == [
+    assert [(one.kind, one.row, one.label, one.note) for one in log_of(seat)] == [
         ("skip", place.row, place.label, "first"),
         ("bad", place.row, place.label, None),
         ("withdraw", place.row, place.label, None),
@@ -204,4 +199,4 @@ def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -
         writer.write("withdraw", token="b", target=skipped.seq)
         with pytest.raises(AnswerError, match="does not stand any more"):
             writer.write("withdraw", token="c", target=skipped.seq)
-    assert [one.kind for one in log(seat)] == ["skip", "withdraw"]
+    assert [one.kind for one in log_of(seat)] == ["skip", "withdraw"]

@@ -8,8 +8,8 @@ from db import entries
 from plcore import LabelTable, LearnerSettings
 from tests.databases import on_both
 from tests.present import present
-from tests.workflow.four import ask, four_class_project, left, log
-from tests.workflow.world import ROLES, annotator, answer_next, count_entries, opened, small_frame
+from tests.workflow.four import ask, four_class_project, left
+from tests.workflow.world import ROLES, annotator, answer_next, count_entries, log, opened, small_frame
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given
 from workflow.answering.history import REACH

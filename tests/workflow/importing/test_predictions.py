@@ -16,10 +16,10 @@ from plcore import LabelTable, LearnerSettings, Roles, TableError, read_cells, s
 from plcore.crowd import krippendorff_alpha
 from plcore.tables import with_scores
 from tests.present import present
-from tests.workflow.four import four_class_project, log
+from tests.workflow.four import four_class_project
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, small_frame
+from tests.workflow.world import annotator, log, small_frame
 from workflow import importing
 from workflow.access import NotAllowed
 from workflow.answering import loop

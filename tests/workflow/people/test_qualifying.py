@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.present import present
-from tests.workflow.four import four_class_project, log
+from tests.workflow.four import four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, small_project
+from tests.workflow.world import annotator, log, small_project
 from workflow import kinds
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing

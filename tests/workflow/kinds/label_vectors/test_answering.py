@@ -18,7 +18,7 @@ from plcore.multilabel import RefreshJob
 from tests.clocks import ahead
 from tests.present import present
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import annotator, count_entries, opened, small_project
+from tests.workflow.world import annotator, count_entries, log, opened, small_project
 from workflow.answering import loop, turn, undoing
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.showing import ShownQuestion
@@ -26,11 +26,6 @@ from workflow.models import training
 from workflow.projects import managing, standing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
-
-
-def log(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)
 
 
 def cells(home: Home, owner: int, project: int) -> np.ndarray:

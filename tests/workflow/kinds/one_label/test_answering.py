@@ -15,9 +15,9 @@ from plcore.loop.one_label import Trainer
 from plcore.query import FEWEST, speaks_for
 from tests.present import present
 from tests.workflow.answering.test_answering import pass_two_minutes
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.text_world import TOPICS, text_frame, text_project
-from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project, small_table
+from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project, small_table
 from workflow.answering import loop, undoing
 from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.kinds.one_label import settings, showing

@@ -13,8 +13,8 @@ from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop.base import CONTROL
 from plcore.query import SecondsModel, SecondsPrior
 from tests.present import present
-from tests.workflow.four import four_class_project, log
-from tests.workflow.world import annotator, opened, small_frame
+from tests.workflow.four import four_class_project
+from tests.workflow.world import annotator, log, opened, small_frame
 from workflow.answering import loop, room, undoing
 from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.answering.room import RoomSettings

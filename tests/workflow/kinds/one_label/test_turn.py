@@ -14,9 +14,9 @@ from plcore import AnswerError, LabelTable, LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Place
 from plcore.query import STRATEGIES, STRATEGY_ENTRIES
 from tests.present import present
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.text_world import text_frame, text_project
-from tests.workflow.world import ROLES, annotator, answer_next, file_of, opened, small_frame, small_project
+from tests.workflow.world import ROLES, annotator, answer_next, file_of, log, opened, small_frame, small_project
 from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.answering.asked import stamp
