@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
+from tests.clocks import Clock
 from tests.present import present
 from tests.workflow.world import full_disk
 from workflow.files.prepared import (
@@ -33,20 +34,6 @@ from workflow.files.stored import make_folder, whole_file
 
 OWNER = Whose(1, 7)
 Tell = Callable[[int], None]
-
-
-class Clock:
-    """A clock that stands still until it is advanced."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
