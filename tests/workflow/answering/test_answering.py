@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from db import entries
 from plcore import AnswerError
 from tests.databases import Laying, on_both, on_sqlite
 from tests.present import present
-from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
+from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, turn, undoing
 from workflow.exporting import files
@@ -47,8 +46,7 @@ def test_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int
 def test_entry_records_person_reason_time_and_change(home: Home, owner: int, project: int) -> None:
     question = present(loop.next_question(Seat(home, owner, project)))
     answer_next(home, owner, project)
-    with home.database.read() as session:
-        (entry,) = entries.after(session, project, 0)
+    (entry,) = log(home, project)
     assert entry.person_id == owner
     assert entry.token == question.token
     assert entry.strategy == "apl"

@@ -9,7 +9,6 @@ import signal
 import numpy as np
 import pytest
 
-from db import entries
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.arrays import ShareProgress
 from plcore.loop.one_label import OneLabelPool, find_pool_graph
@@ -18,7 +17,7 @@ from tests.browser.loaded import run
 from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.text_world import text_project, text_table
-from tests.workflow.world import answer_next, file_of, opened
+from tests.workflow.world import answer_next, file_of, log_of, opened
 from workflow.answering import batches, loop
 from workflow.answering.batches import NoBatch
 from workflow.kinds.one_label import build
@@ -102,10 +101,9 @@ def test_questions_are_random_until_neighbours_are_found(
         np.testing.assert_array_equal(waiting.pool.control_rows, whole.pool.control_rows)
         np.testing.assert_array_equal(waiting.test_rows, whole.test_rows)
     answer(seat, 6)
-    with seat.home.database.read() as session:
-        log = entries.after(session, seat.project_id, 0)
-    assert {one.strategy for one in log} == {"random", "control"}
-    assert {one.model_version for one in log} == {0}
+    written = log_of(seat)
+    assert {one.strategy for one in written} == {"random", "control"}
+    assert {one.model_version for one in written} == {0}
     shown = present(loop.next_question(seat))
     assert shown.why == "This row was drawn at random while neighbours are being found."
     assert not standing.standing(seat).has_proof

@@ -19,7 +19,7 @@ from plcore.loop.one_label import TRUTH, RandomOrderFound
 from tests.present import present
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.kinds.one_label.test_progress import answer_truly
-from tests.workflow.world import small_project
+from tests.workflow.world import log_of, small_project
 from workflow.access import Role
 from workflow.answering import loop, turn
 from workflow.kinds import KINDS
@@ -220,8 +220,7 @@ def test_answer_is_counted_and_dated_as_log_has_it(world: KindWorld, seat: Seat)
     question = present(loop.next_question(seat))
     given = world.true(question)
     loop.submit_answer(seat, question.token, given.kind, given.labels)
-    with seat.home.database.read() as session:
-        (*_, last) = entries.after(session, seat.project_id, 0)
+    (*_, last) = log_of(seat)
     view = summary_of(seat.home, seat.project_id)
     assert view.last_answer == last.at
     assert view.answered > before.answered
