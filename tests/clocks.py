@@ -1,8 +1,18 @@
-"""Wall clocks set by a test: replacements for `datetime` in the module that reads the time."""
+"""Clocks set by a test; two replace `datetime` in the module that reads the time."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
+
+
+class Clock:
+    """Seconds that stand still until they are set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def stopped(at: datetime) -> type[datetime]:

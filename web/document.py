@@ -132,7 +132,8 @@ def needed(page: str, *, chooses: bool = False) -> list[str]:
     return list(dict.fromkeys(chain(*first, [scripts_in(FOLDER).address], *last)))
 
 
-def streamlits(name: str) -> list[str]:
+@cache
+def streamlits(name: str) -> tuple[str, ...]:
     """Return the addresses of one of Streamlit's scripts and of all that it imports. name : without its hash
 
     Raises ValueError: Streamlit has not exactly one script of this name.
@@ -144,7 +145,7 @@ def streamlits(name: str) -> list[str]:
             if one not in seen:
                 seen[one] = None
                 left.append(one)
-    return [f"static/js/{one}" for one in seen]
+    return tuple(f"static/js/{one}" for one in seen)
 
 
 # `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: requested by a browser that installs a page as an app.

@@ -17,6 +17,7 @@ from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
 from tests.db.conftest import NOW, add_project, new_entry, new_question
+from tests.present import present
 from tests.statements import noted_statements
 
 # entries
@@ -275,13 +276,11 @@ def test_person_is_found_with_role_project_and_log_height(database: Database, nu
             (bea, frogs, "reviewer", 3),
             (zoe, frogs, None, 3),
         ):
-            found = questions.find(session, person, project)
-            assert found is not None
+            found = present(questions.find(session, person, project))
             assert found.person == people.find(session, person)
             assert found.project == projects.get(session, project)
             assert (found.role, found.height) == (role, height)
-        nowhere = questions.find(session, bea, number)
-        assert nowhere is not None
+        nowhere = present(questions.find(session, bea, number))
         assert (nowhere.role, nowhere.project, nowhere.height) == (None, None, 0)
         assert questions.find(session, 99, birds) is None
 

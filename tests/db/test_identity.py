@@ -23,6 +23,7 @@ from db.sqlite import UnknownTablesError
 from tests.databases import on_sqlite
 from tests.db.conftest import NOW
 from tests.migrated import lay_database
+from tests.present import present
 
 # Which database it is and how far it has come: in the database, in the file's header, in the note
 
@@ -33,8 +34,7 @@ def add(database: Database, name: str) -> None:
 
 
 def height(database: Database) -> int:
-    found = database.identity()
-    assert found is not None
+    found = present(database.identity())
     return found.height
 
 
@@ -74,8 +74,7 @@ def test_height_counts_commits_of_all_connections(database: Database) -> None:
 
 def test_id_is_in_header_of_file(sqlite: Database) -> None:
     sqlite.migrate()
-    found = sqlite.identity()
-    assert found is not None
+    found = present(sqlite.identity())
     sqlite.close()
     assert sqlite.path is not None
     header = sqlite.path.read_bytes()[:100]

@@ -17,6 +17,7 @@ from db.identity import Commit, Note, count_commit
 from tests.postgres import running
 from tests.postgres_programs import find
 from tests.postgres_proxy import Proxy, proxied
+from tests.present import present
 
 from .conftest import NOW
 
@@ -89,8 +90,7 @@ def sent(database: Database) -> tuple[Commit, int]:
     commits: list[Commit] = []
     with database.write() as session:
         people.add(session, "ada", "annotator", NOW)
-        commit = count_commit(session.connection())
-        assert commit is not None
+        commit = present(count_commit(session.connection()))
         commits.append(commit)
         pid = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
     return commits[0], pid
@@ -113,8 +113,7 @@ def test_commit_in_progress_is_waited_for(through: Database, monkeypatch: pytest
     looks: list[float] = []
     with through.write() as session:
         people.add(session, "ada", "annotator", NOW)
-        commit = count_commit(session.connection())
-        assert commit is not None
+        commit = present(count_commit(session.connection()))
         monkeypatch.setattr(engine, "PATIENCE", 0.0)
         with pytest.raises(CommitUnknownError):
             engine.came_through(through._reader, commit)
@@ -155,8 +154,7 @@ def test_restore_with_lost_reply_succeeds(through: Database, proxy: Proxy, postg
 @pytest.mark.slow
 def test_lost_commit_is_unknown_after_server_crash() -> None:
     """PostgreSQL does not even restart as a whole: the postmaster and its processes continue."""
-    programs = find()
-    assert programs is not None
+    programs = present(find())
     with running(programs) as server:
         database = Database(server.lend())
         commit, pid = sent(database)

@@ -15,6 +15,7 @@ from db.engine import Database
 from db.members import Attempt, Group, StoredGoal
 from db.people import Account
 from tests.db.conftest import NOW, add_project, new_entry, new_question
+from tests.present import present
 
 # people
 
@@ -32,15 +33,13 @@ def test_people_are_found_disabled_and_enabled(database: Database) -> None:
     with database.read() as session:
         assert [one.name for one in people.listed(session)] == ["ada", "bob"]
         assert people.first_owner(session) == people.find(session, ada)
-        found = people.find(session, bob)
-        assert found is not None
+        found = present(people.find(session, bob))
         assert found.disabled_at == NOW
         assert not found.is_owner
         assert people.find(session, 99) is None
     with database.write() as session:
         people.enable(session, bob)
-        found = people.find(session, bob)
-        assert found is not None
+        found = present(people.find(session, bob))
         assert found.disabled_at is None
 
 
@@ -56,8 +55,7 @@ def add_link(database: Database, secret_hash: str) -> None:
 def test_link_is_redeemed_once(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
-        taken = people.take(session, "h", NOW)
-        assert taken is not None
+        taken = present(people.take(session, "h", NOW))
         assert (taken.person_id, taken.used_at) == (1, NOW)
     with database.write() as session:
         assert people.take(session, "h", NOW) is None
@@ -86,15 +84,13 @@ def test_sign_in_names_its_person_until_it_ends_or_expires(database: Database) -
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         for secret_hash in ("one", "two"):
             add_sign_in(session, secret_hash, ada, how="link")
-        one = people.find_sign_in(session, "one", NOW)
-        assert one is not None
+        one = present(people.find_sign_in(session, "one", NOW))
         assert not people.end(session, one.id, bob, NOW), "it is not his"
         assert people.end(session, one.id, ada, NOW)
         assert not people.end(session, one.id, ada, NOW), "once"
     with database.write() as session:
         assert people.find_sign_in(session, "one", NOW) is None
-        two = people.find_sign_in(session, "two", NOW)
-        assert two is not None
+        two = present(people.find_sign_in(session, "two", NOW))
         assert (two.person, two.how) == (people.find(session, ada), "link")
         assert people.find_sign_in(session, "two", MUCH_LATER) is None
         assert people.find_sign_in(session, "unknown", NOW) is None
@@ -148,8 +144,7 @@ def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> N
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
         questions.hand_back_reservations(session, project, 2, NOW)
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
-        renewed = questions.get(session, project, 1)
-        assert renewed is not None
+        renewed = present(questions.get(session, project, 1))
         assert renewed.shown_at == NOW
         questions.delete_question(session, project, 1)
         questions.delete_question(session, project, 1)
@@ -285,8 +280,7 @@ def test_token_is_found_until_it_expires_or_ends(database: Database) -> None:
     with database.read() as session:
         found = {name: people.find_token(session, name, NOW) for name in ("for ever", "an hour", "over", "none")}
         assert [name for name, one in found.items() if one is not None] == ["for ever", "an hour"]
-        use = found["an hour"]
-        assert use is not None
+        use = present(found["an hour"])
         assert (use.person.name, use.id) == ("Ada", 2)
         assert people.find_token(session, "an hour", LATER) is None
         assert [one.purpose for one in people.list_tokens(session, NOW, ada)] == ["for ever", "an hour"]

@@ -15,6 +15,7 @@ from db.engine import Database
 from db.questions import RowTogether, StoredBatch
 from db.trained import CANCELLED, DONE, FAILED, RUNNING, WAITING, Comparison, Encoding, RandomOrderEstimate
 from tests.db.conftest import NOW, add_project, new_entry
+from tests.present import present
 
 # Encodings: one unfinished at a time in a project, each ended once, and done once its vectors are stored
 
@@ -255,8 +256,7 @@ def test_lease_is_one_workers_until_it_ends(database: Database, project: int) ->
 def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(database: Database, project: int) -> None:
     def deaths(worker: str, key: str, at: int) -> int:
         now = NOW + timedelta(minutes=at)
-        taken = trained.take_lease(session, project, worker, key, now, now + timedelta(seconds=30))
-        assert taken is not None
+        taken = present(trained.take_lease(session, project, worker, key, now, now + timedelta(seconds=30)))
         return taken.deaths
 
     with database.write() as session:
@@ -269,8 +269,7 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(database
         trained.end_lease(session, project, "five", NOW, "rests", deaths=1)
         assert deaths("six", "other", 6) == 1, "ended in order: what was counted stays"
         trained.forget_fault(session, project)
-        last = trained.training(session, project)
-        assert last is not None
+        last = present(trained.training(session, project))
         assert (last.deaths, last.fault) == (0, None)
 
 
@@ -384,8 +383,7 @@ def test_its_rows_are_reserved_next_to_questions(database: Database) -> None:
         assert not reserved(session, project, 3, LATER)
         questions.hand_back_reservations(session, project, 1, NOW)
         assert reserved(session, project, 3) == {(4, None): 1, (5, None): 1}
-        kept = questions.get_batch(session, project, 1)
-        assert kept is not None
+        kept = present(questions.get_batch(session, project, 1))
         assert len(kept.rows) == 2, "they stay theirs until someone else has them"
 
 

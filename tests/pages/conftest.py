@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import InitialValue, Selectbox
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.parts import frame, state
 from pages.parts.one_label import card as one_label_card
@@ -34,11 +36,19 @@ PATIENCE = 600
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_are_searched_once() -> Iterator[None]:
-    """A server searches every package for components when it starts, AppTest before each page, which is half of its
-    time."""
+def drawing_costs_what_a_server_spends() -> Iterator[None]:
+    """A server searches every package for components when it starts, and compiles a page when it is first drawn;
+    AppTest does both for each drawing, and asks a thousand times a second whether it is done."""
+    scripts, look = ScriptCache(), local_script_runner.require_widgets_deltas
+
+    def wait(runner: LocalScriptRunner, timeout: float) -> None:
+        runner._script_thread.join(timeout)  # type: ignore[union-attr]
+        look(runner, 1)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(local_script_runner, "ScriptCache", lambda: scripts)
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
@@ -73,6 +83,18 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
         return test
 
     return open_page
+
+
+def by_label(found: Iterable[Any], label: str) -> Any:
+    """The first of these elements that has this label."""
+    return next(one for one in found if one.label == label)
+
+
+def press(test: AppTest, label: str) -> AppTest:
+    """The page after a click on the button of this label, which raises nothing."""
+    by_label(test.button, label).click().run()
+    assert not test.exception
+    return test
 
 
 def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:

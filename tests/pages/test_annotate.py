@@ -18,11 +18,11 @@ from pages.parts.presses import wanted
 from tests.pages.conftest import Open, pressing
 from tests.workflow.answering.malformed import PRESS
 from tests.workflow.answering.malformed import malformed as every_malformed
-from tests.workflow.four import ask, four_class_project, log
+from tests.workflow.four import ask, four_class_project
 from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
-from tests.workflow.world import answer_next, small_project
+from tests.workflow.world import answer_next, log, small_project
 from web.packed import FOLDER
 from workflow.answering import loop, press
 from workflow.answering.room import RoomSettings, change_room

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, by_label, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.backups.forging import new_home
 from tests.workflow.world import annotator, answer_next, file_of, small_project, somebody
@@ -106,8 +106,8 @@ def open_export(show: Open, seat: Seat) -> AppTest:
 
 
 def name_it(test: AppTest, name: str) -> AppTest:
-    next(one for one in test.text_input if one.label == "Name").set_value(name)
-    next(one for one in test.button if one.label == MAKE).click().run()
+    by_label(test.text_input, "Name").set_value(name)
+    by_label(test.button, MAKE).click().run()
     assert not test.exception
     return test
 
@@ -149,7 +149,7 @@ def test_snapshot_is_exported_from_list(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     test = press(open_export(show, seat), "Export this")
-    assert next(one for one in test.text_input if one.label == "As of").value == "first release"
+    assert by_label(test.text_input, "As of").value == "first release"
     assert "as it was after entry 1 of 2, " in said(test)
     press(test, "Prepare file")
     (one,) = files.prepared(seat)
@@ -164,7 +164,7 @@ def test_invalid_snapshot_name_is_reported_and_stays_in_box(seat: Seat, show: Op
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
-    assert next(one for one in test.text_input if one.label == "Name").value == name
+    assert by_label(test.text_input, "Name").value == name
     assert len(list_snapshots(seat)) == 1
     (box,) = (one for one in test.text_input if one.label == "Name")
     assert box.max_chars == NAME_LENGTH
@@ -173,7 +173,7 @@ def test_invalid_snapshot_name_is_reported_and_stays_in_box(seat: Seat, show: Op
 def test_invalid_snapshot_name_in_as_of_is_reported(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
-    next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
+    by_label(test.text_input, "As of").set_value("frist release").run()
     assert "no snapshot 'frist release'" in said(test)
     assert "as it was after entry 1 of 1, " in said(press(test, "Export this"))
 
@@ -208,7 +208,7 @@ def file(tmp_path: Path) -> bytes:
 
 
 def bring_in_part_press(test: AppTest) -> AppTest:
-    next(one for one in test.button if one.label == "Import project").click().run()
+    by_label(test.button, "Import project").click().run()
     assert not test.exception
     return test
 

@@ -9,8 +9,7 @@ import pytest
 from pages.parts import answers, charts, other_cards, state
 from pages.parts.one_label import card as one_label_card
 from pages.parts.project_parts import in_words
-from tests.pages.conftest import Open, history, open_in_list, pressing, words
-from tests.pages.test_owner_pages import box
+from tests.pages.conftest import Open, by_label, history, open_in_list, pressing, words
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.four import four_class_project
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
@@ -187,14 +186,14 @@ def test_shortlist_promise_is_chosen_in_settings(home: Home, owner: int, show: O
     answer_rows(seat, checks_left(home, owner, project)[:12], truth)
     test = show(owner, "project_page.py", project=str(project))
     assert "All choices are shown." in words(test)
-    box(test.text_area, "Guidelines").set_value("Look twice.")
-    box(test.selectbox, "Choices shown first").set_value(0.95).run()
+    by_label(test.text_area, "Guidelines").set_value("Look twice.")
+    by_label(test.selectbox, "Choices shown first").set_value(0.95).run()
     assert not test.exception
     now = room.room_of(seat)
     assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
     test = show(owner, "project_page.py", project=str(project))
     assert "7 more blind checks must be answered for 95%. All choices are shown until then." in words(test)
-    box(test.selectbox, "Choices shown first").set_value(0.0).run()
+    by_label(test.selectbox, "Choices shown first").set_value(0.0).run()
     assert room.room_of(seat).shortlist is None
 
 
@@ -246,7 +245,7 @@ def test_choosing_question_types_changes_no_other_setting(show: Open, home: Home
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = show(owner, "project_page.py", project=str(seat.project_id))
     assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
-    forms = next(one for one in test.radio if one.label == "Ask")
+    forms = by_label(test.radio, "Ask")
     drawn = next(one for one in test.checkbox if one.label.startswith("Ask one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")

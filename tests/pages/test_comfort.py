@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import account_parts, other_cards, question_card, state
 from pages.parts.one_label import card as one_label_card
 from pages.parts.presses import wanted
-from tests.pages.conftest import Open, open_in_list, words
+from tests.pages.conftest import Open, by_label, open_in_list, words
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, answer_next
@@ -77,7 +77,7 @@ def test_goal_is_set_on_page_and_sent_to_card(seat: Seat, show: Open, sent: list
     key = f"{state.GOAL}-{seat.project_id}"
     page.number_input(key=f"{key}-answers").set_value(2)
     page.number_input(key=f"{key}-break").set_value(0)
-    next(one for one in page.button if one.label == "Save").click()
+    by_label(page.button, "Save").click()
     page.run()
     assert not page.exception
     assert goals.day(seat, None).goal == Goal(2, None, None)
@@ -141,7 +141,7 @@ def test_owner_marks_example_on_review(seat: Seat, home: Home, show: Open, sent:
     open_in_list(page, seat.project_id or 0, row)
     key = f"{state.EXAMPLE}-{seat.project_id}-{row}"
     page.text_input(key=f"{key}-note").set_value("look at the wing bar")
-    next(one for one in page.button if one.label == "Mark it").click()
+    by_label(page.button, "Mark it").click()
     page.run()
     assert not page.exception
     assert f"This row is an example of **{label}**." in words(page)
@@ -150,7 +150,7 @@ def test_owner_marks_example_on_review(seat: Seat, home: Home, show: Open, sent:
     opened(show, seat)
     assert sent[-1]["examples"]
     page.radio(key=f"{key}-purpose").set_value(QUALIFICATION)
-    next(one for one in page.button if one.label == "Change the mark").click()
+    by_label(page.button, "Change the mark").click()
     page.run()
     assert examples.marking(seat, row).purpose == QUALIFICATION
     page.button(key=f"{key}-away").click()
@@ -173,7 +173,7 @@ def test_label_vector_row_is_example_of_one_of_its_labels(home: Home, owner: int
     page = opened(show, seat, "review_page.py")
     open_in_list(page, seat.project_id or 0, row)
     assert not [one for one in page.radio if one.label == "What for"], "no qualification here"
-    next(one for one in page.button if one.label == "Mark it").click()
+    by_label(page.button, "Mark it").click()
     page.run()
     assert not page.exception
     assert examples.marking(seat, row).purpose == EXAMPLE

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.words import size
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, by_label, press, words
 from tests.workflow.backups.forging import new_home
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import answer_next, file_of, small_project
@@ -35,15 +35,9 @@ def open_export(show: Open, seat: Seat) -> AppTest:
     return show(seat.person_id, "export.py", project=str(seat.project_id))
 
 
-def press(test: AppTest, label: str) -> AppTest:
-    next(button for button in test.button if button.label == label).click().run()
-    assert not test.exception
-    return test
-
-
 def choices(test: AppTest, label: str) -> Any:
     """The choice of this label: "Rows", or a card of formats."""
-    return next(one for one in test.button_group if one.label == label)
+    return by_label(test.button_group, label)
 
 
 def choose(test: AppTest, label: str, value: str) -> AppTest:
@@ -68,7 +62,7 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
     monkeypatch.setattr(exporting, "prepare", lambda _seat, choice, _stem: chosen.append(choice) or "key")
     monkeypatch.setattr(exporting, "wait", lambda *_: None)
     test = open_export(show, seat)
-    next(one for one in test.checkbox if one.label == "For spreadsheets").check().run()
+    by_label(test.checkbox, "For spreadsheets").check().run()
     press(test, "Prepare file")
     choose(test, "Python and Hugging Face", "parquet")
     assert not [one for one in test.checkbox if one.label == "For spreadsheets"]
@@ -127,7 +121,7 @@ def test_short_file_is_ready_at_once(seat: Seat, show: Open) -> None:
 
 
 def type_state(test: AppTest, typed: str) -> AppTest:
-    next(one for one in test.text_input if one.label == "As of").set_value(typed).run()
+    by_label(test.text_input, "As of").set_value(typed).run()
     assert not test.exception
     return test
 
@@ -187,10 +181,10 @@ def test_export_without_rows_is_explained(home: Home, owner: int, show: Open) ->
     new = Seat(home, owner, small_project(home, owner))
     test = choose(open_export(show, new), "Rows", "answered")
     assert "No row is answered yet. Answer some, or export every row." in words(test)
-    assert next(one for one in test.button if one.label == "Prepare file").disabled
+    assert by_label(test.button, "Prepare file").disabled
     test = choose(open_export(show, new), "More formats", "log")
     assert "There are no answers yet" in words(test)
-    assert next(one for one in test.button if one.label == "Prepare file").disabled
+    assert by_label(test.button, "Prepare file").disabled
 
 
 def test_long_export_shows_progress_and_can_be_cancelled(seat: Seat, show: Open) -> None:

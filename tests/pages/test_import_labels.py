@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, by_label, press, words
 from tests.pages.test_pages import upload
 from tests.workflow.photos import photos_csv
 from workflow.answering import loop
@@ -44,8 +44,7 @@ def test_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Op
     assert chosen(test, "Text (optional)") == "text"
     assert "It will ask" in words(test)
     assert "wren :small[:gray[0.6]]" in words(test).replace("\\", "")
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.n_rows, made.n_classes) == (2, 3)
 
@@ -70,7 +69,7 @@ def test_number_of_candidates_can_be_reduced(owner: int, show: Open) -> None:
 def test_form_of_cells_is_guessed(owner: int, show: Open, data: bytes, wanted: str) -> None:
     test = upload(show(owner, "import_table.py"), data)
     assert (chosen(test, "Candidates column"), chosen(test, "How a cell is written")) == ("birds", wanted)
-    assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
+    assert by_label(test.metric, "Ambiguous rows").value == "2"
 
 
 def test_probabilities_of_every_class_are_imported(owner: int, show: Open) -> None:
@@ -78,7 +77,7 @@ def test_probabilities_of_every_class_are_imported(owner: int, show: Open) -> No
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Columns of scores") == ["p_wren", "p_robin", "p_owl"]
     assert chosen(test, "Share of the weight") == 0.95
-    assert next(one for one in test.metric if one.label == "Candidates per row").value == "2.50"
+    assert by_label(test.metric, "Candidates per row").value == "2.50"
     choose(choose(test, "Candidates are", "threshold"), "Weight", 0.5)
     assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
@@ -95,9 +94,9 @@ def test_oddities_are_reported_before_anything_is_stored(home: Home, owner: int,
 
 def test_nan_can_be_read_as_class(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"labels,w\nwren|nan,1\nrobin|wren,2\n")
-    assert next(one for one in test.metric if one.label == "Classes").value == "2"
+    assert by_label(test.metric, "Classes").value == "2"
     choose(test, "Read as “no label”", [])
-    assert next(one for one in test.metric if one.label == "Classes").value == "3"
+    assert by_label(test.metric, "Classes").value == "3"
 
 
 def test_guessed_column_can_be_given_another_role(owner: int, show: Open) -> None:
@@ -118,7 +117,7 @@ TWO = b"id,labels,more,w,v\n1,wren|robin,wren;owl,1,5\n2,robin|owl,owl,2,6\n3,wr
 
 def turn(test: AppTest, label: str, value: str) -> AppTest:
     """Choose one of the options of a radio button."""
-    next(one for one in test.radio if one.label == label).set_value(value).run()
+    by_label(test.radio, label).set_value(value).run()
     assert not test.exception
     return test
 
@@ -176,7 +175,7 @@ def test_chosen_score_columns_have_prefix_and_cut(owner: int, show: Open) -> Non
     choose(test, "Columns of scores", ["p_a", "p_b"])
     assert next(one.value for one in test.text_input if "Prefix" in one.label) == "p_"
     assert (chosen(test, "Candidates are"), chosen(test, "Share of the weight")) == ("mass", 0.95)
-    assert next(one for one in test.metric if one.label == "Classes").value == "2"
+    assert by_label(test.metric, "Classes").value == "2"
 
 
 def test_json_lists_become_label_vectors(owner: int, show: Open) -> None:
@@ -187,7 +186,7 @@ def test_json_lists_become_label_vectors(owner: int, show: Open) -> None:
     choose(test, "Labels that are right", "yes")
     choose(test, "Labels that are not (optional)", "no")
     assert chosen(test, "How a cell is written") == "json"
-    assert next(one for one in test.metric if one.label == "Labels").value == "3"
+    assert by_label(test.metric, "Labels").value == "3"
     assert "**Which labels are right?**" in words(test)
     assert "**Which one is it?**" not in words(test)
 
@@ -209,8 +208,7 @@ def test_fully_known_labels_make_dry_run_by_default(home: Home, owner: int, show
     choose(test, "The other true labels", "given")
     assert said in words(test).replace("\\", "")
     choose(test, "The other true labels", "hidden")
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert managing.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
 
@@ -218,7 +216,7 @@ def test_fully_known_labels_make_dry_run_by_default(home: Home, owner: int, show
 def test_same_file_again_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert "same file" not in words(test)
-    next(button for button in test.button if button.label == "Create project").click().run()
+    press(test, "Create project")
     again = upload(show(owner, "import_table.py"), TWO, "other.csv")
     assert "Project 'table' was made from the same file on" in words(again).replace("\\", "")
     assert len(managing.list_projects(Seat(home, owner))) == 1
@@ -229,8 +227,7 @@ def test_uninformative_candidates_choose_coverage_order(home: Home, owner: int, 
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Asked first") == "cover"
     assert "Nearly every row may be nearly every class" in words(test)
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert managing.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
     told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
@@ -239,7 +236,7 @@ def test_uninformative_candidates_choose_coverage_order(home: Home, owner: int, 
 
 
 def create(test: AppTest) -> Any:
-    return next(button for button in test.button if button.label == "Create project")
+    return by_label(test.button, "Create project")
 
 
 def test_ambiguous_cells_wait_for_choice(home: Home, owner: int, show: Open) -> None:
@@ -247,7 +244,7 @@ def test_ambiguous_cells_wait_for_choice(home: Home, owner: int, show: Open) -> 
     test = upload(show(owner, "import_table.py"), data)
     assert "**It asks:** which candidate is right in 1 row" in words(test)
     assert create(test).disabled
-    next(one for one in test.checkbox if one.label == "Accept this reading").check().run()
+    by_label(test.checkbox, "Accept this reading").check().run()
     assert not create(test).disabled
     create(test).click().run()
     assert managing.list_projects(Seat(home, owner))[0].n_classes == 3
@@ -274,7 +271,7 @@ def test_chosen_source_is_shown_and_can_be_asked_one_at_a_time(home: Home, owner
     (row,) = [line.split(",") for line in photos_csv().decode().splitlines() if line.startswith(f"{view.row_id},")]
     assert view.source == (("shot", f"{row[1]} (3 rows)"),)
     page = show(owner, "project_page.py", project=str(made.id))
-    next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()
+    by_label(page.toggle, "One source at a time").set_value(True).run()
     assert not page.exception
     assert managing.learner_settings(seat)["by_source"] is True
     plain = upload(show(owner, "import_table.py"), TWO, "two.csv")

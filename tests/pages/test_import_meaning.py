@@ -7,9 +7,8 @@ import dataclasses
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, by_label, press, words
 from tests.pages.test_models_page import known
-from tests.pages.test_owner_pages import button
 from tests.pages.test_pages import upload
 from tests.workflow.encoder_world import latest
 from tests.workflow.text_world import text_frame
@@ -27,7 +26,7 @@ NUMBERS = text_frame().assign(text=[str(number) for number in range(60)]).to_csv
 
 def meaning(test: AppTest) -> AppTest:
     """The page once the button is on."""
-    next(one for one in test.toggle if one.label == "Learn from meaning").set_value(True).run()
+    by_label(test.toggle, "Learn from meaning").set_value(True).run()
     return test
 
 
@@ -42,7 +41,7 @@ def test_offer_states_terms_and_choice_is_stored(home: Home, owner: int, show: O
     assert "Winnow reads **text** word by word. *Words* also reads what it means." in shown
     assert "It is downloaded once from huggingface.co (0 MB, MIT, Copyright (c) Ada)." in shown
     assert "nothing about them is sent. About 1 minute for 60 rows." in shown
-    button(meaning(test), "Create project").click().run()
+    by_label(meaning(test).button, "Create project").click().run()
     assert not test.exception
     seat = made(home, owner)
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", owner)
@@ -50,17 +49,17 @@ def test_offer_states_terms_and_choice_is_stored(home: Home, owner: int, show: O
 
 def test_no_encoding_is_requested_unless_chosen(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TABLE)
-    button(test, "Create project").click().run()
+    press(test, "Create project")
     assert encoding_requests.encoders(made(home, owner)).running is None
 
 
 def test_non_commercial_licence_must_be_accepted(home: Home, owner: int, show: Open) -> None:
     test = meaning(upload(show(owner, "import_table.py"), TABLE))
-    box = next(one for one in test.selectbox if one.label == "Encoder")
+    box = by_label(test.selectbox, "Encoder")
     box.select_index(1).run()
-    assert button(test, "Create project").disabled
+    assert by_label(test.button, "Create project").disabled
     next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
-    button(test, "Create project").click().run()
+    press(test, "Create project")
     assert latest(made(home, owner)).encoder == "limited"
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import frame
 from plcore import LabelTable
 from tests.conftest import ROOT
-from tests.pages.conftest import PATIENCE, Open, listed_problems, words
+from tests.pages.conftest import PATIENCE, Open, listed_problems, press, words
 from tests.pages.file_boxes import give, take_away
 from tests.plcore.tables.readers.test_vector_files import npz
 from tests.plcore.tables.zips import make_zip, picture
@@ -64,8 +64,7 @@ def test_zip_becomes_project_with_its_images(home: Home, owner: int, page: AppTe
     assert chosen(test, "Audio (optional)") == "song"
     assert chosen(test, "Learn from what the image looks like") is True
     assert any("7 different files" in one.value for one in test.caption)
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("birds", 12)
     assert loop.ask_next(Seat(home, owner, made.id), 1).view.image == f"files/{kept(picture(1))}"
@@ -119,8 +118,7 @@ def test_separate_embeddings_are_stored_as_features(home: Home, owner: int, page
     give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
     assert chosen(test, "Embedding (optional)") == "embedding"
     assert "1 of 24 rows has no vector" in words(test)
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     (stored,) = home.tables_dir.glob("*.parquet")
     found = LabelTable.read(stored)
@@ -150,7 +148,6 @@ def test_added_rows_bring_their_embeddings(home: Home, owner: int, page: AppTest
     give(test, "A table with more rows", "more.csv", b"id,candidates,note\nnew,wren|owl,9\n")
     assert "has no column 'embedding'" in " ".join(listed_problems(test))
     give(test, "Embeddings of these rows", "v.npz", npz(ids=["new"], X=VECTORS[:1]))
-    next(button for button in test.button if button.label == "Add 1 row").click().run()
-    assert not test.exception
+    press(test, "Add 1 row")
     found = max((LabelTable.read(one) for one in home.tables_dir.glob("*.parquet")), key=lambda one: one.n_rows)
     np.testing.assert_array_equal(found.embeddings, np.concatenate([VECTORS, VECTORS[:1]]))

@@ -10,7 +10,7 @@ import pytest
 from pages.parts import charts, map_chart
 from pages.parts.rows.row_lists import MANY
 from plcore import LabelTable, LearnerSettings
-from tests.pages.conftest import Open, listed, open_in_list, words
+from tests.pages.conftest import Open, listed, open_in_list, press, words
 from tests.pages.file_boxes import give
 from tests.pages.test_import_zip import upload
 from tests.plcore.tables.media.test_media import kept
@@ -252,8 +252,7 @@ def test_import_offers_caption_and_further_images_under_advanced(home: Home, own
     assert advanced.multiselect[1].value == ["second"]
     advanced.multiselect[0].select("place").run()
     assert not test.exception
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     view = loop.ask_next(Seat(home, owner, made.id), 1).view
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))

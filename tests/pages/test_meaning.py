@@ -6,8 +6,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
-from tests.pages.conftest import Open, listed, open_in_list, words
-from tests.pages.test_owner_pages import button
+from tests.pages.conftest import Open, listed, open_in_list, press, words
 from tests.workflow.meaning_world import give_vectors, meaning_project
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.vector_world import vector_project
@@ -30,7 +29,7 @@ def test_search_by_meaning_lists_nearest_rows_first(home: Home, owner: int, show
     assert "Similarity" not in listed(test)
     test.text_input[0].set_value("animals").run()
     assert "No open row matches." in words(test)
-    button(test, "Search by meaning").click().run()
+    press(test, "Search by meaning")
     assert test.toggle[0].value is True
     lines = listed(test)
     birds = sum(TRUTH[one.row_id] == "birds" for one in queue.list_queue(seat).rows)
@@ -72,14 +71,14 @@ def test_more_like_this_lists_similar_rows_and_returns(home: Home, owner: int, s
         test = show(owner, "queue_page.py", project=str(project))
         line = queue.list_queue(seat).rows[3]
         open_in_list(test, project, line.row, state.QUEUE)
-        button(test, "More like this").click().run()
+        press(test, "More like this")
         assert f"Rows like **{line.row_id}**, the nearest first" in words(test)
         lines = listed(test)
         wanted = [one.row_id for one in queue.list_nearest(seat, like=line.row).rows]
         assert lines["Row"].tolist() == wanted
         assert wanted[0] == line.row_id
         assert "1 row without a vector is not listed" in words(test)
-        button(test, "Back to the queue").click().run()
+        press(test, "Back to the queue")
         assert "Similarity" not in listed(test)
         assert not test.exception
 

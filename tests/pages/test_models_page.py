@@ -17,9 +17,10 @@ from plcore import LabelTable, blocks
 from plcore.arrays import Plugin
 from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
-from tests.pages.conftest import Open, sent_to, words
+from tests.pages.conftest import Open, by_label, press, sent_to, words
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
+from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import at_each_step, latest, stored, words_encoder
 from tests.workflow.kinds.one_label.test_progress import answer_truly
@@ -48,12 +49,6 @@ PAGE = "models_page.py"
 
 def labels(test: AppTest) -> list[str]:
     return [one.label for one in test.button]
-
-
-def press(test: AppTest, label: str) -> AppTest:
-    next(one for one in test.button if one.label == label).click().run()
-    assert not test.exception
-    return test
 
 
 def table(test: AppTest) -> dict[str, Any]:
@@ -224,8 +219,7 @@ def test_failed_or_unused_comparison_is_explained(home: Home, owner: int, projec
     for state, fault in ((trained.FAILED, "too *few* rows"), (trained.DONE, "cannot be trained")):
         choosing.compare_now(seat)
         with home.database.write() as session:
-            last = trained.COMPARISONS.latest(session, project)
-            assert last is not None
+            last = present(trained.COMPARISONS.latest(session, project))
             report = {"figures": [], "best": None, "rows": 9, "checks": 0}
             trained.COMPARISONS.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
         test = show(owner, PAGE, project=str(project))
@@ -274,7 +268,7 @@ def test_label_vectors_have_no_models_to_compare(home: Home, owner: int, show: O
 
 def test_settings_offer_automatic_with_its_settings(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
-    model = next(one for one in test.selectbox if one.label == "Model")
+    model = by_label(test.selectbox, "Model")
     assert model.value == "automatic"
     assert model.options[0].startswith("Automatic")
     numbers = {one.label for one in test.number_input}
@@ -328,7 +322,7 @@ def test_encoding_is_requested_queued_and_cancelled(seat: Seat, show: Open) -> N
     words_encoder(seat.home, "alpha")
     test = opened(show, seat)
     assert "Learn from alpha" in labels(test), "the first by name"
-    next(one for one in test.selectbox if one.label == "Encoder").select("words").run()
+    by_label(test.selectbox, "Encoder").select("words").run()
     press(test, "Learn from words")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
     assert "words is queued" in words(test)
@@ -452,9 +446,9 @@ def test_models_page_requests_encoder_in_dialog(seat: Seat, show: Open) -> None:
 def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     press(test, "Other encoders")
-    chosen = next(one for one in test.selectbox if one.label == "Other encoders")
+    chosen = by_label(test.selectbox, "Other encoders")
     chosen.select_index(1).run()
-    assert next(one for one in test.button if one.label == "Learn from meaning").disabled
+    assert by_label(test.button, "Learn from meaning").disabled
     next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
     press(test, "Learn from meaning")
     assert latest(seat).encoder == "limited"
@@ -490,9 +484,7 @@ def test_unverified_encoder_is_shown_on_request_only(
     assert "have verified no encoder for **text** yet" in words(test)
     assert "It is not verified" not in words(test)
     press(test, "Other encoders")
-    assert next(one for one in test.selectbox if one.label == "Other encoders").options == [
-        "Words: for tests (not verified)"
-    ]
+    assert by_label(test.selectbox, "Other encoders").options == ["Words: for tests (not verified)"]
     assert "It is not verified (0 MB" in words(test)
     assert "Learn from meaning" not in labels(test)
 
@@ -514,8 +506,7 @@ def test_cancelled_encoding_is_resumed_by_button(seat: Seat, show: Open) -> None
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
     press(opened(show, seat), "Resume")
-    running = encoding_requests.encoders(seat).running
-    assert running is not None
+    running = present(encoding_requests.encoders(seat).running)
     assert running.encoder == "words"
 
 
@@ -540,8 +531,7 @@ def note_running(seat: Seat, done: int, total: int) -> None:
     """Report this progress of a worker on the requested encoding."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
-        one = trained.ENCODINGS.latest(session, seat.project_id or 0)
-        assert one is not None
+        one = present(trained.ENCODINGS.latest(session, seat.project_id or 0))
         until = now + timedelta(hours=1)
         trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
         trained.ENCODINGS.begin(session, one.id)

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, by_label, press, words
 from tests.pages.file_boxes import give
 from tests.workflow import vector_world
 from tests.workflow.importing.test_more_rows import later
@@ -29,12 +29,6 @@ def given(test: AppTest, csv: bytes) -> AppTest:
     return give(test, "A table with more rows", "more.csv", csv)
 
 
-def pressed(test: AppTest, label: str) -> AppTest:
-    next(button for button in test.button if button.label == label).click().run()
-    assert not test.exception
-    return test
-
-
 def test_new_rows_are_previewed_and_added_by_one_click(home: Home, owner: int, project: int, show: Open) -> None:
     frame = later(start=58, n=5).drop(columns="truth").assign(truth="", weather="rain")
     frame.loc[4, "candidates"] = "ant|dog"
@@ -45,7 +39,7 @@ def test_new_rows_are_previewed_and_added_by_one_click(home: Home, owner: int, p
     assert "1 label new in the project: dog." in said
     assert "Columns that the project does not have are left out: weather." in said
     assert managing.get_project(Seat(home, owner, project)).n_rows == 60
-    test = pressed(test, "Add 3 rows")
+    test = press(test, "Add 3 rows")
     found = managing.get_project(Seat(home, owner, project))
     assert (found.n_rows, found.n_classes) == (63, 4)
     assert not [button for button in test.button if button.label.startswith("Add 3")]
@@ -83,7 +77,7 @@ def test_file_is_reread_only_if_project_changed(
     classes.change_classes(seat, 0, "add", ["dog"])
     test.run()
     assert read == ["read_upload", "read_rows", "read_rows"]
-    pressed(test, "Add 5 rows")
+    press(test, "Add 5 rows")
     assert managing.get_project(seat).n_rows == 65
     assert read == ["read_upload", "read_rows", "read_rows"]
     assert not any(f"{state.MORE_ROWS}-{name}" in test.session_state for name in ("upload", "addition"))
@@ -100,9 +94,9 @@ def test_votes_can_be_added_row_by_row(home: Home, owner: int, show: Open) -> No
     project = managing.create_project(Seat(home, owner), "votes", table)
     test = given(show(owner, "project_page.py", project=str(project)), votes(50))
     assert "which the project uses" in words(test)
-    next(one for one in test.toggle if one.label == "Each row of the file is one item").set_value(True).run()
+    by_label(test.toggle, "Each row of the file is one item").set_value(True).run()
     assert not test.exception
-    pressed(test, "Add 20 rows")
+    press(test, "Add 20 rows")
     assert managing.get_project(Seat(home, owner, project)).n_rows == 40
 
 
@@ -121,11 +115,11 @@ def test_new_columns_of_labels_are_asked_about(home: Home, owner: int, show: Ope
     test = show(owner, "project_page.py", project=str(project))
     given(test, b"id,n,ant,bee,cat\n20,1,0,1,1\n21,2,1,1,0\n")
     assert "left out: cat" in words(test)
-    box = next(one for one in test.multiselect if one.label == "New columns that hold labels")
+    box = by_label(test.multiselect, "New columns that hold labels")
     box.set_value(["cat"]).run()
     assert "1 label new in the project: cat." in words(test)
     assert "left out" not in words(test)
-    pressed(test, "Add 2 rows")
+    press(test, "Add 2 rows")
     assert managing.get_project(Seat(home, owner, project)).n_classes == 3
 
 
@@ -134,5 +128,5 @@ def test_rows_are_added_to_label_vectors(home: Home, owner: int, show: Open) -> 
     frame = vector_world.vector_frame(3, seed=5)
     frame["id"] = ["s0", "s1", "s2"]
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
-    pressed(test, "Add 3 rows")
+    press(test, "Add 3 rows")
     assert managing.get_project(Seat(home, owner, project)).n_rows == 43

@@ -22,7 +22,7 @@ from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from plcore.tables import ColumnVectors, directions_of
 from tests.conftest import ROOT
-from tests.pages.conftest import PATIENCE, Open, history, listed, open_in_list, sent_to, words
+from tests.pages.conftest import PATIENCE, Open, by_label, history, listed, open_in_list, press, sent_to, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.answering import loop, room
@@ -35,14 +35,6 @@ from workflow.projects import classes, managing
 from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
-
-
-def button(test: AppTest, label: str):
-    return next(one for one in test.button if one.label == label)
-
-
-def box(boxes, label: str):
-    return next(one for one in boxes if one.label == label)
 
 
 def test_every_learner_setting_is_in_form_or_fixed() -> None:
@@ -69,17 +61,17 @@ def test_every_label_vector_setting_is_in_form_or_fixed() -> None:
 def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.number_input, "People a label").set_value(3).run()
+    by_label(test.number_input, "People a label").set_value(3).run()
     assert managing.learner_settings(Seat(home, owner, project))["overlap"] == 1, "cannot be undone: asked first"
-    button(test, "Collect independent answers").click().run()
-    box(test.number_input, "Share of the rows (%)").set_value(25).run()
+    press(test, "Collect independent answers")
+    by_label(test.number_input, "Share of the rows (%)").set_value(25).run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
     assert now["overlap_share"] == 0.25
-    box(test.selectbox, "Combine answers by").set_value("latest").run()
+    by_label(test.selectbox, "Combine answers by").set_value("latest").run()
     assert managing.learner_settings(Seat(home, owner, project))["fold"] == "majority", "asked first"
-    button(test, "Use the latest answer").click().run()
+    press(test, "Use the latest answer")
     assert managing.learner_settings(Seat(home, owner, project))["fold"] == "latest"
     shown = show(owner, "project_page.py", project=str(project))
     assert "In this project annotators answer independently" in words(shown)
@@ -102,16 +94,15 @@ def test_review_finds_opens_and_corrects_answer(home: Home, owner: int, show: Op
     saved = [answer_next(home, ada, project) for _ in range(4)]
     test = show(owner, "review_page.py", project=str(project))
     assert len(listed(test)) == 4
-    box(test.text_input, "Search").set_value("nothing such").run()
+    by_label(test.text_input, "Search").set_value("nothing such").run()
     assert "No answer matches" in words(test)
-    box(test.text_input, "Search").set_value("").run()
+    by_label(test.text_input, "Search").set_value("").run()
     open_in_list(test, project, saved[0].row)
     assert drawer_title(test) == f"Row {saved[0].row_id}"
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
-    box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(other)
-    box(test.text_input, "Note (optional)").set_value("heard again")
-    button(test, "Save correction").click().run()
-    assert not test.exception
+    by_label([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(other)
+    by_label(test.text_input, "Note (optional)").set_value("heard again")
+    press(test, "Save correction")
     opened = reviewing.open_row(Seat(home, owner, project), saved[0].row)
     assert opened.candidates == (other,)
     assert opened.history[-1].note == "heard again"
@@ -204,10 +195,9 @@ def test_review_stays_usable_after_correction(home: Home, owner: int, show: Open
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, saved[0].row)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
-    box(test.selectbox[1:], "Label").set_value(other)
-    button(test, "Save correction").click().run()
-    assert not test.exception
-    box(test.text_input, "Search").set_value(saved[0].row_id).run()
+    by_label(test.selectbox[1:], "Label").set_value(other)
+    press(test, "Save correction")
+    by_label(test.text_input, "Search").set_value(saved[0].row_id).run()
     assert not test.exception
     assert drawer_title(test) == f"Row {saved[0].row_id}", "the row stays open"
     assert list(listed(test).Row) == [saved[0].row_id]
@@ -219,11 +209,11 @@ def test_correction_of_row_answered_meanwhile_is_refused(home: Home, owner: int,
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "Correct answer").set_value("bad").run()
+    by_label(test.radio, "Correct answer").set_value("bad").run()
     opened = reviewing.open_row(Seat(home, owner, project), row)
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
     before = reviewing.open_row(Seat(home, owner, project), row)
-    button(test, "Save correction").click().run()
+    press(test, "Save correction")
     assert f"row {opened.view.row_id} had been corrected already" in words(test)
     assert not test.toast
     assert reviewing.open_row(Seat(home, owner, project), row) == before
@@ -251,17 +241,17 @@ def test_settings_page_is_for_owners_only(home: Home, owner: int, monkeypatch: p
 def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "Name").set_value(" wrens *and* robins").run()
+    by_label(test.text_input, "Name").set_value(" wrens *and* robins").run()
     assert not test.exception
     assert [one.value for one in test.get("html") if "Saved" in one.proto.body]
-    assert box(test.text_input, "Name").value == "wrens *and* robins"
+    assert by_label(test.text_input, "Name").value == "wrens *and* robins"
     assert managing.get_project(Seat(home, owner, project)).name == "wrens *and* robins"
-    box(test.text_input, "Name").set_value(" ").run()
+    by_label(test.text_input, "Name").set_value(" ").run()
     assert "needs a name" in words(test)
 
     assert not [one for one in test.number_input if one.label == "Retrain after (answers)"]
-    box(test.selectbox, "Model").set_value("plsvc").run()
-    box(test.number_input, "Retrain after (answers)").set_value(9).run()
+    by_label(test.selectbox, "Model").set_value("plsvc").run()
+    by_label(test.number_input, "Retrain after (answers)").set_value(9).run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
@@ -277,7 +267,7 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     vectors = ColumnVectors("id", "words", "5a" * 32, values)
     more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
     test.run()
-    box(test.selectbox, "Models learn from").set_value("words").run()
+    by_label(test.selectbox, "Models learn from").set_value("words").run()
     assert not test.exception
     assert managing.learner_settings(seat)["features"] == "words"
 
@@ -286,11 +276,10 @@ def test_unsaved_people_settings_survive_model_change(home: Home, owner: int, sh
     project = small_project(home, owner)
     here = Seat(home, owner, project)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.number_input, "Annotators per row").set_value(2).run()
+    by_label(test.number_input, "Annotators per row").set_value(2).run()
     managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
-    button(test, "Collect independent answers").click().run()
-    assert not test.exception
-    assert box(test.selectbox, "Model").value == "plsvc"
+    press(test, "Collect independent answers")
+    assert by_label(test.selectbox, "Model").value == "plsvc"
     now = managing.learner_settings(here)
     assert (now["overlap"], now["model"]) == (2, "plsvc")
 
@@ -300,7 +289,7 @@ def test_renamed_project_stays_selected(home: Home, owner: int, show: Open) -> N
     project = small_project(home, owner)
     small_project(home, owner, "other")
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "Name").set_value("wrens").run()
+    by_label(test.text_input, "Name").set_value("wrens").run()
     test.run()
     assert " **wrens**\n" in words(test)
     assert not test.error
@@ -309,8 +298,8 @@ def test_renamed_project_stays_selected(home: Home, owner: int, show: Open) -> N
 def test_guidelines_are_saved(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
-    box(test.radio, "Order of the candidates").set_value("fixed").run()
+    by_label(test.text_area, "Guidelines").set_value("Look at the **wing**.")
+    by_label(test.radio, "Order of the candidates").set_value("fixed").run()
     assert not test.exception
     now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
@@ -321,18 +310,16 @@ def test_class_merge_is_previewed(home: Home, owner: int, show: Open) -> None:
     for _ in range(3):
         answer_next(home, owner, project)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.radio, "Change the classes").set_value("Merge").run()
-    box(test.selectbox, "Merge").set_value("bee").run()
-    box(test.selectbox, "into").set_value("ant").run()
+    by_label(test.radio, "Change the classes").set_value("Merge").run()
+    by_label(test.selectbox, "Merge").set_value("bee").run()
+    by_label(test.selectbox, "into").set_value("ant").run()
     touched = classes.touched(Seat(home, owner, project), "bee")
     assert f"**{touched.rows} rows**" in words(test)
     assert classes.classes_view(Seat(home, owner, project)).version == 0, "nothing is stored before the button"
-    button(test, "Merge them").click().run()
-    assert not test.exception
+    press(test, "Merge them")
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "cat"]
     assert "merged bee into ant" in words(test)
-    button(test, "Take it back").click().run()
-    assert not test.exception
+    press(test, "Take it back")
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "bee", "cat"]
 
 
@@ -347,9 +334,9 @@ def test_many_classes_are_searchable(home: Home, owner: int, show: Open, monkeyp
 
     assert listed() == ["ant", "bee"]
     assert "2 of 3 classes are listed" in words(test)
-    box(test.text_input, "Find a class").set_value("CA").run()
+    by_label(test.text_input, "Find a class").set_value("CA").run()
     assert listed() == ["cat"]
-    box(test.text_input, "Find a class").set_value("x").run()
+    by_label(test.text_input, "Find a class").set_value("x").run()
     assert listed() == []
     assert "0 of 3 classes are listed" in words(test)
 
@@ -357,22 +344,20 @@ def test_many_classes_are_searchable(home: Home, owner: int, show: Open, monkeyp
 def test_refused_change_of_classes_is_reported(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "New class").set_value("bee").run()
-    button(test, "Add the class").click().run()
+    by_label(test.text_input, "New class").set_value("bee").run()
+    press(test, "Add the class")
     assert "class 'bee' already" in words(test).replace("\\", "")
-    box(test.text_input, "New class").set_value("eel").run()
-    button(test, "Add the class").click().run()
-    assert not test.exception
+    by_label(test.text_input, "New class").set_value("eel").run()
+    press(test, "Add the class")
     assert "eel" in list(test.dataframe[1].value["Class"])
 
 
 def test_classes_of_project_archived_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "New class").set_value("eel").run()
+    by_label(test.text_input, "New class").set_value("eel").run()
     managing.archive_project(Seat(home, owner, project))
-    button(test, "Add the class").click().run()
-    assert not test.exception
+    press(test, "Add the class")
     assert [one.value for one in test.error] == [
         frame.escape("small is archived; the owner can restore it on the Home page.")
     ]
@@ -386,12 +371,12 @@ def test_name_is_not_markdown_in_toast(home: Home, owner: int, show: Open) -> No
     project = small_project(home, owner, "*birds* [x](http://y)")
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
-    button(test, "Restore").click().run()
+    press(test, "Restore")
     (toast,) = test.toast
     assert toast.value == frame.escape("*birds* [x](http://y) is back")
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "New class").set_value("_eel_").run()
-    button(test, "Add the class").click().run()
+    by_label(test.text_input, "New class").set_value("_eel_").run()
+    press(test, "Add the class")
     (toast,) = test.toast
     assert toast.value == frame.escape("Saved: add: _eel_")
 
@@ -402,22 +387,19 @@ def test_disabled_owner_cannot_restore_project(home: Home, owner: int, show: Ope
     test = show(owner)
     with home.database.write() as session:
         people.disable(session, owner, datetime.now(UTC))
-    button(test, "Restore").click().run()
-    assert not test.exception
+    press(test, "Restore")
     assert "access has ended" in words(test)
 
 
 def test_binned_project_is_restored_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    button(test, "Move it to the bin").click().run()
-    assert not test.exception
+    press(test, "Move it to the bin")
     assert managing.list_projects(Seat(home, owner)) == []
     test = show(owner)
     assert [one.label for one in test.expander] == ["Bin (1)"]
     assert "Bring rows whose label is uncertain" in words(test)
-    button(test, "Restore").click().run()
-    assert not test.exception
+    press(test, "Restore")
     assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
     assert not test.expander
 
@@ -427,7 +409,7 @@ def test_home_explains_why_project_cannot_be_restored(home: Home, owner: int, sh
     managing.archive_project(Seat(home, owner, project))
     small_project(home, owner)
     test = show(owner)
-    button(test, "Restore").click().run()
+    press(test, "Restore")
     assert "exists already" in words(test)
 
 

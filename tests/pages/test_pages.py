@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
 from pages.parts.rows import row_lists
-from tests.pages.conftest import Open, listed, listed_problems, words
+from tests.pages.conftest import Open, by_label, listed, listed_problems, press, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import demos
@@ -74,7 +74,7 @@ def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show:
     project = small_project(home, owner)
     answer_next(home, owner, project)
     test = show(owner, "progress.py", project=str(project))
-    accuracy = next(one for one in test.metric if one.label == "Accuracy")
+    accuracy = by_label(test.metric, "Accuracy")
     assert accuracy.value.endswith("%")
     assert len(test.get("plotly_chart")) == 1, "the curve first; the others come with More figures"
     test.session_state[f"more-figures-{project}"] = True
@@ -103,9 +103,9 @@ def test_archived_or_binned_project_is_reported(home: Home, owner: int, show: Op
 
 def test_import_creates_project_from_guessed_roles(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
-    assert next(one for one in test.metric if one.label == "Rows").value == "60"
+    assert by_label(test.metric, "Rows").value == "60"
     test.text_input[0].set_value("my birds")
-    next(button for button in test.button if button.label == "Create project").click().run()
+    press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
     assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", "no one has to choose"
@@ -115,7 +115,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
     for votes, said in (("a,a,b,1\nb,c,b,2\n", True), ("a,b,c,1\nb,c,a,2\n", False)):
         page = show(owner, "import_table.py")
         test = upload(page, f"annotator_1,annotator_2,annotator_3,x\n{votes}".encode())
-        assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
+        assert by_label(test.metric, "Ambiguous rows").value == "2"
         assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
 
 
@@ -124,7 +124,7 @@ def test_neighbours_setting_is_shown_only_if_used(home: Home, owner: int, show: 
 
     def chosen(model: str, strategy: str) -> bool:
         for label, value in (("Model", model), ("Asked first", strategy)):
-            next(one for one in test.selectbox if one.label == label).set_value(value).run()
+            by_label(test.selectbox, label).set_value(value).run()
         assert not test.exception
         return any(one.label == "Neighbours (K)" for one in test.number_input)
 
@@ -166,9 +166,9 @@ def test_unchosen_candidates_column_is_no_file_problem(home: Home, owner: int, s
     assert "Choose the column that holds the candidates" in words(test)
     assert "to fix" not in words(test)
     assert not test.error
-    next(one for one in test.selectbox if one.label == "Candidates column").set_value("heard").run()
+    by_label(test.selectbox, "Candidates column").set_value("heard").run()
     assert "Choose the column" not in words(test)
-    assert next(one for one in test.metric if one.label == "Rows").value == "2"
+    assert by_label(test.metric, "Rows").value == "2"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,7 @@ def test_file_of_another_kind_is_refused_with_fix(
 def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "people.py")
     test.text_input[0].set_value("Ada")
-    next(button for button in test.button if button.label == "Make a sign-in link").click().run()
-    assert not test.exception
+    press(test, "Make a sign-in link")
     (link,) = [one.value for one in test.code]
     secret = link.split("link=")[1]
     person = browsers.person_of(home, team.redeem_link(home, secret))
@@ -200,7 +199,7 @@ def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, 
     assert (person.name, person.role) == ("Ada", "annotator")
     test.run()
     assert [one.value for one in test.code] == [link]
-    next(button for button in test.button if button.label == "Dismiss").click().run()
+    press(test, "Dismiss")
     assert not test.code
 
 

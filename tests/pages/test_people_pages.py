@@ -14,8 +14,9 @@ from pages.parts.account_parts import LIFE, LIVES, PURPOSE, browser_in_words, in
 from pages.parts.measured import team_table
 from pages.parts.one_label import card as one_label_card
 from plcore.crowd import LEAST_ROWS
-from tests.pages.conftest import Open, listed_problems, sent_to, words
+from tests.pages.conftest import Open, by_label, listed_problems, sent_to, words
 from tests.pages.file_boxes import give
+from tests.present import present
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_frame, small_project
@@ -74,8 +75,7 @@ def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat,
     secrets = [tokens.make_token(ada, purpose) for purpose in ("survey", "note*book")]
     test = show(owner, "people.py")
     assert "1 browser signed in · 2 tokens\n" in words(test)
-    used = tokens.user_of(home, secrets[0])
-    assert used is not None
+    used = present(tokens.user_of(home, secrets[0]))
     tokens.note_use(home, used.id)
     test.run()
     assert f"2 tokens, last used {datetime.now(UTC):%Y-%m-%d}" in words(test)
@@ -176,8 +176,7 @@ def project(home: Home, owner: int) -> int:
 def answered(home: Home, person: int, project: int, *, right: bool, times: int) -> None:
     seat = Seat(home, person, project)
     for _ in range(times):
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         true = str(small_frame().truth[question.view.row])
         wrong = next(one for one in question.choices if one != true)
         loop.submit_answer(seat, question.token, "is", [true if right else wrong])
@@ -295,8 +294,7 @@ def make(test: AppTest, purpose: str, life: str = "90 days") -> AppTest:
 def test_token_is_made_shown_once_and_revoked(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "bird survey")
     (secret,) = [one.value for one in test.code]
-    found = tokens.user_of(seat.home, secret)
-    assert found is not None
+    found = present(tokens.user_of(seat.home, secret))
     assert found.person.id == seat.person_id
     assert "The token for bird survey" in words(test)
     assert "not used yet" in words(test)
@@ -356,10 +354,6 @@ def settings(show: Open, seat: Seat) -> AppTest:
     return show(seat.person_id, "project_page.py", project=str(seat.project_id))
 
 
-def button(test: AppTest, label: str) -> Any:
-    return next(one for one in test.button if one.label == label)
-
-
 def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -> None:
     room.change_room(groups_seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = settings(show, groups_seat)
@@ -369,7 +363,7 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert not test.exception
     assert "1 group of one class" in words(test)
     assert room.groups_of(groups_seat) == {}
-    button(test, "Use these groups").click().run()
+    by_label(test.button, "Use these groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == FUR
     shown = [one.value for one in test.dataframe if "Group" in one.value.columns]
@@ -377,9 +371,9 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
     # Saving the rest of the room leaves them as they are.
-    next(one for one in test.text_area if one.label == "Guidelines").set_value("Look again.").run()
+    by_label(test.text_area, "Guidelines").set_value("Look again.").run()
     assert room.groups_of(groups_seat) == FUR
-    button(test, "Remove all groups").click().run()
+    by_label(test.button, "Remove all groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == {}
 
@@ -398,7 +392,7 @@ def test_groups_of_single_classes_are_refused(show: Open, groups_seat: Seat) -> 
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
     assert not test.exception
-    assert button(test, "Use these groups").disabled
+    assert by_label(test.button, "Use these groups").disabled
 
 
 def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> None:

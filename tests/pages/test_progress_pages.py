@@ -21,7 +21,7 @@ from plcore.kernel.file_scores import ScorePool, ScoreRule
 from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
-from tests.pages.conftest import PATIENCE
+from tests.pages.conftest import PATIENCE, by_label, press
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow.answering import loop, oracle
@@ -122,13 +122,12 @@ def test_setting_goal_keeps_other_stop_rules(home: Home, owner: int, show: Open)
     answer_truly(home, owner, project, 6)
     test = show(owner, "progress.py", project)
     test.number_input(key=f"goal-{project}").set_value(99.0)
-    next(button for button in test.button if button.label == "Set the goal").click().run()
-    assert not test.exception
+    press(test, "Set the goal")
     assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
     assert "**Goal 99%.** It is too early for an estimate." in words(test)
-    next(button for button in test.button if button.label == "Save").click().run()
+    press(test, "Save")
     assert progress.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
-    next(button for button in test.button if button.label == "No goal").click().run()
+    press(test, "No goal")
     assert progress.stop_view(Seat(home, owner, project)).rules.goal is None
     ada = annotator(home, owner, "ada")
     assert not {"Set the goal", "Estimate now"} & {one.label for one in show(ada, "progress.py", project).button}
@@ -139,7 +138,7 @@ def test_random_order_is_shown_after_its_estimate(home: Home, owner: int, show: 
     answer_truly(home, owner, project, 12)
     test = show(owner, "progress.py", project)
     assert "Not known yet. It is estimated after the first 20 answers." in words(test)
-    next(button for button in test.button if button.label == "Estimate now").click().run()
+    press(test, "Estimate now")
     assert "Winnow is estimating" in words(test)
     RandomOrderWorker(home, "test").look()
     test = show(owner, "progress.py", project)
@@ -244,8 +243,7 @@ def test_owner_changes_stop_rules_on_progress(home: Home, owner: int, show: Open
     test.number_input(key=f"{at}-answers").set_value(12)
     test.toggle(key=f"{at}-flat").set_value(False)
     test.number_input(key=f"{at}-share").set_value(95.0)
-    next(button for button in test.button if button.label == "Save").click().run()
-    assert not test.exception
+    press(test, "Save")
     assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(settled=0.95, flat_within=None, budget=12)
 
 
@@ -397,7 +395,7 @@ def test_dry_run_continues_only_while_page_is_open(
     page.session_state["winnow_played"] = 10  # left while it played
     page.switch_page("progress.py").run()
     assert asked == [5, 5, 5]
-    button = next(one for one in page.button if one.label == "Let them answer 50")
+    button = by_label(page.button, "Let them answer 50")
     assert not button.disabled
     button.click().run()
     assert asked == [5] * 13, "all fifty, from the start"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import home_parts
 from pages.parts.home_parts import next_step, state_line
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, press, words
 from tests.statements import noted_statements
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
@@ -226,12 +226,6 @@ def test_project_line_links_to_its_pages(home: Home, owner: int, show: Open) -> 
 
 
 # Home's demos: three of them, one press opens each, and has it made before if it is not there yet
-
-
-def press(test: AppTest, title: str) -> AppTest:
-    next(one for one in test.button if one.label == title).click().run(timeout=120)
-    assert not test.exception
-    return test
 
 
 def test_existing_demo_is_opened(home: Home, owner: int, show: Open) -> None:

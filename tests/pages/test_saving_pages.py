@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, pressing, words
-from tests.pages.test_owner_pages import box, button
+from tests.pages.conftest import Open, by_label, pressing, words
 from tests.pages.test_pages import upload
 from tests.workflow.world import annotator, full_disk, small_frame, small_project
 from workflow import saving
@@ -26,7 +25,7 @@ SAID = "database could not be written"
 
 def press(test: AppTest, label: str) -> AppTest:
     with full_disk():
-        button(test, label).click().run()
+        by_label(test.button, label).click().run()
     assert not test.exception
     return test
 
@@ -41,17 +40,17 @@ def change(test: AppTest, field: Any, value: object) -> None:
 def test_settings_keep_typed_text_in_every_part(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    change(test, box(test.text_input, "Name"), "wrens")
+    change(test, by_label(test.text_input, "Name"), "wrens")
     assert SAID in words(test)
-    assert box(test.text_input, "Name").value == "wrens"
+    assert by_label(test.text_input, "Name").value == "wrens"
     assert managing.get_project(Seat(home, owner, project)).name == "small"
-    button(test, "Try again").click().run()
+    by_label(test.button, "Try again").click().run()
     assert managing.get_project(Seat(home, owner, project)).name == "wrens"
     # The parts below are drawn all the same.
-    change(test, box(test.text_area, "Guidelines"), "Look at the wing.")
+    change(test, by_label(test.text_area, "Guidelines"), "Look at the wing.")
     assert SAID in words(test)
-    assert box(test.text_area, "Guidelines").value == "Look at the wing."
-    button(test, "Try again").click().run()
+    assert by_label(test.text_area, "Guidelines").value == "Look at the wing."
+    by_label(test.button, "Try again").click().run()
     assert SAID not in words(test)
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
@@ -68,19 +67,19 @@ def test_project_that_cannot_be_archived_stays_open(home: Home, owner: int, show
 def test_unsaved_model_choice_stays_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    change(test, box(test.selectbox, "Model"), "plsvc")
+    change(test, by_label(test.selectbox, "Model"), "plsvc")
     assert SAID in words(test)
-    assert box(test.selectbox, "Model").value == "plsvc"
+    assert by_label(test.selectbox, "Model").value == "plsvc"
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
 
 
 def test_unsaved_new_class_stays_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "New class").set_value("eel").run()
+    by_label(test.text_input, "New class").set_value("eel").run()
     press(test, "Add the class")
     assert SAID in words(test)
-    assert box(test.text_input, "New class").value == "eel"
+    assert by_label(test.text_input, "New class").value == "eel"
     assert len(classes.classes_view(Seat(home, owner, project)).classes) == 3
 
 
@@ -108,11 +107,11 @@ def test_unsaved_queue_strategy_is_reset_to_stored_one(home: Home, owner: int, s
 def test_unsaved_stop_rules_stay_on_page(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "progress.py", project=str(project))
-    box(test.toggle, "Budget").set_value(True)
-    box(test.number_input, "Answers in all").set_value(7)
+    by_label(test.toggle, "Budget").set_value(True)
+    by_label(test.number_input, "Answers in all").set_value(7)
     press(test, "Save")
     assert SAID in words(test)
-    assert box(test.number_input, "Answers in all").value == 7
+    assert by_label(test.number_input, "Answers in all").value == 7
     assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
@@ -127,7 +126,7 @@ def test_unsaved_invitation_keeps_name(home: Home, owner: int, show: Open) -> No
     press(test, "End access now")
     assert SAID in words(test)
     assert all(one.disabled_at is None for one in team.list_people(Seat(home, owner)))
-    button(test, "Make a sign-in link").click().run()
+    by_label(test.button, "Make a sign-in link").click().run()
     assert len(test.code) == 1
     assert test.text_input[0].value == ""
 
@@ -139,7 +138,7 @@ def test_unsaved_import_stays_on_page(home: Home, owner: int, show: Open) -> Non
     # The database where the table is linked into the data folder, its files where that is on another disk.
     assert "could not be written" in words(test)
     assert test.text_input[0].value == "my birds"
-    button(test, "Create project").click().run()
+    by_label(test.button, "Create project").click().run()
     assert [one.name for one in managing.list_projects(Seat(home, owner))] == ["my birds"]
 
 

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, listed, words
+from tests.pages.conftest import Open, by_label, listed, press, words
 from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow.access import Role
 from workflow.people import members
@@ -24,10 +24,6 @@ def seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, small_project(home, owner))
 
 
-def box(found, label: str):
-    return next(one for one in found if one.label == label)
-
-
 def roles(seat: Seat) -> dict[str, str]:
     return {one.name: one.role for one in members.list_members(seat).members}
 
@@ -41,16 +37,16 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada *", "Bob"))
     test = settings()
     assert "Only you see this project" in words(test)
-    box(test.multiselect, "Add people").set_value([ada, bob])
-    box(test.selectbox, "Role").set_value(Role.REVIEWER)
-    box(test.button, "Add them").click().run()
+    by_label(test.multiselect, "Add people").set_value([ada, bob])
+    by_label(test.selectbox, "Role").set_value(Role.REVIEWER)
+    press(test, "Add them")
     assert roles(seat) == {"owner": "owner", "Ada *": "reviewer", "Bob": "reviewer"}
     assert [one.value for one in test.toast] == ["2 people added"]
     assert "Ada \\*" in words(test), "a name is shown as it is"
     assert not [one for one in test.multiselect if one.label == "Add people"], "no one is left to add"
-    box(test.selectbox, "Role of Bob").set_value(Role.VIEWER).run()
+    by_label(test.selectbox, "Role of Bob").set_value(Role.VIEWER).run()
     assert roles(seat)["Bob"] == "viewer"
-    box(test.button, "Remove Bob").click().run()
+    press(test, "Remove Bob")
     assert roles(seat) == {"owner": "owner", "Ada *": "reviewer"}
     assert not test.exception
 
@@ -65,7 +61,7 @@ def test_refused_sharing_change_is_reported(
         raise members.MemberError("A project needs an owner who can sign in.")
 
     monkeypatch.setattr(members, "remove_member", refuse)
-    box(test.button, "Remove Ada").click().run()
+    press(test, "Remove Ada")
     assert "needs an owner who can sign in" in words(test)
     assert members.rights_of(Seat(seat.home, ada, seat.project_id))
 
@@ -75,24 +71,24 @@ def test_group_is_made_changed_invited_and_removed(seat: Seat, show: Open, setti
     assert "Groups" not in [one.value for one in show(seat.person_id, "people.py").subheader]
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada", "Bob"))
     test = show(seat.person_id, "people.py")
-    box(test.text_input, "New group").set_value("Experts")
-    box(test.multiselect, "People in it").set_value([ada])
-    box(test.button, "Create group").click().run()
+    by_label(test.text_input, "New group").set_value("Experts")
+    by_label(test.multiselect, "People in it").set_value([ada])
+    press(test, "Create group")
     assert [one.people for one in members.list_groups(nowhere)] == [(ada,)]
-    box(test.text_input, "New group").set_value("experts")
-    box(test.button, "Create group").click().run()
+    by_label(test.text_input, "New group").set_value("experts")
+    press(test, "Create group")
     assert "A group named 'Experts' exists already" in words(test).replace("\\", "")
-    box(test.multiselect, "People in it").set_value([ada, bob])
-    box(test.button, "Save").click().run()
+    by_label(test.multiselect, "People in it").set_value([ada, bob])
+    press(test, "Save")
     assert [one.people for one in members.list_groups(nowhere)] == [(ada, bob)]
 
     invited = settings()
-    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "Role").set_value(Role.VIEWER)
-    box(invited.button, "Add the group").click().run()
+    by_label([one for one in invited.selectbox if one.key and "-group-as" in one.key], "Role").set_value(Role.VIEWER)
+    press(invited, "Add the group")
     assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
 
     test = show(seat.person_id, "people.py")
-    box(test.button, "Delete group").click().run()
+    press(test, "Delete group")
     assert members.list_groups(nowhere) == []
     assert roles(seat)["Ada"] == "viewer"
     assert not test.exception
@@ -101,16 +97,15 @@ def test_group_is_made_changed_invited_and_removed(seat: Seat, show: Open, setti
 def test_projects_are_shared_with_invited_person(seat: Seat, show: Open) -> None:
     second = small_project(seat.home, seat.person_id, "second")
     test = show(seat.person_id, "people.py")
-    box(test.text_input, "Name of the annotator").set_value("Ada")
-    box(test.multiselect, "Projects").set_value([second])
-    box(test.selectbox, "Role").set_value(Role.VIEWER)
-    box(test.button, "Make a sign-in link").click().run()
-    assert not test.exception
+    by_label(test.text_input, "Name of the annotator").set_value("Ada")
+    by_label(test.multiselect, "Projects").set_value([second])
+    by_label(test.selectbox, "Role").set_value(Role.VIEWER)
+    press(test, "Make a sign-in link")
     assert roles(seat.at(second)) == {"owner": "owner", "Ada": "viewer"}
     assert roles(seat) == {"owner": "owner"}
-    assert box(test.multiselect, "Projects").value == []
-    box(test.text_input, "Name of the annotator").set_value("Bob")
-    box(test.button, "Make a sign-in link").click().run()
+    assert by_label(test.multiselect, "Projects").value == []
+    by_label(test.text_input, "Name of the annotator").set_value("Bob")
+    press(test, "Make a sign-in link")
     assert roles(seat) == {"owner": "owner"}, "nothing is shared that was not chosen"
 
 
@@ -192,7 +187,7 @@ def test_home_offers_actions_by_role(seat: Seat, show: Open) -> None:
     managing.archive_project(seat)
     test = show(eve)
     assert "Archived (1)" in [one.label for one in test.expander]
-    box(test.button, "Restore").click().run()
+    press(test, "Restore")
     assert managing.get_project(seat).name == "small"
 
 

@@ -31,8 +31,9 @@ from pages.parts.one_label.card import told
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.alike_world import alike_project
 from tests.workflow.answering.malformed import PRESS, malformed
-from tests.workflow.four import four_class_project, log
+from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import vector_project
+from tests.workflow.world import log
 from web import lifespan, presses
 from web.guard import PATH, NamedFiles
 from web.server import MOST, answer_at_once

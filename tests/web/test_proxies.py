@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 import workflow.server.home
+from tests.present import present
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.web.test_guard import GUARD_STREAM, HTML, refused
 from web import guard, proxies
@@ -59,8 +60,7 @@ def come_from(there: Home) -> Iterator[From]:
 
 
 def name_of(here: Home, client: TestClient) -> str:
-    found = browsers.signed_in(here, client.cookies[COOKIE])
-    assert found is not None
+    found = present(browsers.signed_in(here, client.cookies[COOKIE]))
     return found.person.name
 
 
@@ -106,8 +106,7 @@ def test_returning_proxy_user_keeps_one_sign_in(come_from: From, there: Home) ->
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     mine = client.cookies[COOKIE]
-    found = browsers.signed_in(there, mine)
-    assert found is not None
+    found = present(browsers.signed_in(there, mine))
     for _ in range(3):
         assert client.get("/signin", headers=ADA).status_code == 303
     assert client.cookies[COOKIE] == mine

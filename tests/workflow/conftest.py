@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from plcore.arrays import candidate_sets
+from tests.clocks import Clock
 from tests.databases import Laying, backend, lay, postgres_databases, postgres_server, postgres_url
 from tests.hashing import cheap_passwords
 from tests.workflow.kind_worlds import WORLDS, KindWorld, WideWorld
@@ -24,6 +25,11 @@ def home(lay: Laying, tmp_path: Path) -> Iterator[Home]:
     opened = open_home(lay(tmp_path / "home"))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""A project with a class that is not among the candidates, and a look at its log: for tests of answers."""
+"""A project with a class that is not among the candidates: for tests of answers."""
 
 from __future__ import annotations
 
-from db import entries
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import opened, small_frame
 from workflow.answering import loop
@@ -33,8 +32,3 @@ def left(home: Home, owner: int, project: int, row: int) -> tuple[str, ...]:
     """The row's candidates as the learner has them."""
     with opened(home, owner, project) as learner:
         return learner.state(row).candidates
-
-
-def log(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)

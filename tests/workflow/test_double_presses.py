@@ -13,11 +13,10 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from db import entries
 from plcore import LearnerSettings
 from tests.conftest import ROOT
 from tests.workflow.pressing import press
-from tests.workflow.world import small_table
+from tests.workflow.world import log, small_table
 from workflow.answering import loop
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -80,10 +79,9 @@ def press_twice(home: Home, owner: int, by: Callable[[Seat], AbstractContextMana
             (first, once), (second, again) = twice(question.token, *labels)
             assert (first, {once, again}) == (second, {False, True})
             told.append((first, question.token, labels[1] if once else labels[0]))
-    with home.database.read() as session:
-        log = entries.after(session, project, 0)
-    assert [(one.seq, one.token, *one.labels) for one in log] == told
-    assert [one.seq for one in log] == list(range(1, times + 1))
+    written = log(home, project)
+    assert [(one.seq, one.token, *one.labels) for one in written] == told
+    assert [one.seq for one in written] == list(range(1, times + 1))
 
 
 def test_a_few_double_presses_are_one_entry_each(home: Home, owner: int) -> None:

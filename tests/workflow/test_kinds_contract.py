@@ -8,13 +8,13 @@ import io
 import numpy as np
 import pytest
 
-from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
+from tests.present import present
 from tests.workflow.kind_worlds import IN_EVERY_FORM_ON_BOTH, WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.log.written import read_log
 from tests.workflow.meaning_world import give_vectors
-from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
+from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, log_of, opened
 from workflow import importing, kinds
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle, room, undoing
@@ -34,11 +34,6 @@ from workflow.server.home import Home, open_home
 def counts(seat: Seat) -> tuple[int, int]:
     assert seat.project_id is not None
     return counts_agreed(seat.home, seat.person_id, seat.project_id)
-
-
-def log(seat: Seat) -> list[entries.LogEntry]:
-    with seat.reading() as reading:
-        return entries.after(reading.session, reading.project.id, 0)
 
 
 def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
@@ -118,8 +113,7 @@ def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
     label = getattr(wanted, "label", None)
     asked = loop.ask_next(seat, wanted.row, label)
     assert (asked.view.row, getattr(asked, "label", None)) == (wanted.row, label)
-    again = loop.next_question(seat)
-    assert again is not None
+    again = present(loop.next_question(seat))
     assert again.token == asked.token
     with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(ada, wanted.row, label)
@@ -133,34 +127,29 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
-        before, seq = counts(seat), len(log(seat))
-        question = loop.next_question(seat)
-        assert question is not None
+        before, seq = counts(seat), len(log_of(seat))
+        question = present(loop.next_question(seat))
         saved = world.say(seat, kind, question, note=f" {number} ", flagged=True)
-        assert (saved.seq, saved.row, saved.repeated) == (len(log(seat)), question.view.row, False)
-        written = log(seat)[seq:]
+        assert (saved.seq, saved.row, saved.repeated) == (len(log_of(seat)), question.view.row, False)
+        written = log_of(seat)[seq:]
         assert written[0].token == question.token
         assert {one.note for one in written} == {str(number)}
         assert all(one.flagged and one.seconds is not None for one in written[:1])
         assert {one.person_id for one in written} == {seat.person_id}
         after, now = counts(seat), standing.standing(seat)
         assert (now.last, now.undoable, now.redoable) == (saved, saved.seq, None)
-        following = loop.next_question(seat)
-        assert following is not None
+        following = present(loop.next_question(seat))
         if kind in stays and len(question.choices) > 2:
             assert following.view.row == question.view.row
         assert following.token != question.token
-        undone = undoing.undo(seat, saved.seq)
-        assert undone is not None
+        undone = present(undoing.undo(seat, saved.seq))
         assert (undone.kind, undone.row) == ("withdraw", saved.row)
         assert counts(seat) == before
         assert standing.standing(seat).redoable == saved.seq
-        redone = undoing.redo(seat)
-        assert redone is not None
+        redone = present(undoing.redo(seat))
         assert (redone.kind, redone.labels, redone.row) == (saved.kind, saved.labels, saved.row)
         assert counts(seat) == after
-        again = undoing.redo(seat, saved.seq)
-        assert again is not None
+        again = present(undoing.redo(seat, saved.seq))
         assert again.repeated, "what is given again is given once"
     assert undoing.redo(seat) is None
     assert len(standing.standing(seat).history) == 2 * len(world.ANSWERS)
@@ -170,9 +159,9 @@ def test_every_kind_of_answer_is_stored_undone_and_redone(world: KindWorld, seat
 def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     saved = world.answer(seat, question)
-    stored = len(log(seat))
+    stored = len(log_of(seat))
     again = world.answer(seat, question)
-    assert (again.seq, again.repeated, len(log(seat))) == (saved.seq, True, stored)
+    assert (again.seq, again.repeated, len(log_of(seat))) == (saved.seq, True, stored)
     assert counts(seat)[0] >= 1
 
 
@@ -194,10 +183,10 @@ def test_invalid_input_stores_nothing(world: KindWorld, seat: Seat, ada: Seat) -
     ):
         with pytest.raises(refused):
             loop.submit_answer(seat, token, kind, labels, note=note)
-    assert log(seat) == []
+    assert log_of(seat) == []
     assert loop.next_question(seat) is not None
     world.answer(seat, question, note="x" * 2_000)
-    assert log(seat)[0].note == "x" * 2_000
+    assert log_of(seat)[0].note == "x" * 2_000
 
 
 @IN_EVERY_FORM_ON_BOTH
@@ -256,8 +245,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     seat.settle()
     view = queue.list_queue(seat)
     assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
     assert [(int(one["place"]), one["row_id"]) for one in lines] == [(one.place, one.row_id) for one in view.rows]
@@ -311,8 +299,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
         queue.list_queue(ada)
     seen, reasons = set(), []
     for _ in range(12):
-        question = loop.next_question(ada)
-        assert question is not None
+        question = present(loop.next_question(ada))
         if question.strategy == "control":
             seen.add(question.view.row)
         reasons.append(question.why)
@@ -326,8 +313,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
 @IN_EVERY_FORM_ON_BOTH
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     against = world.answer(ada, question, world.against(question), flagged=True)
     bad = world.say(seat, "bad")
     said = world.answer(seat)
@@ -380,10 +366,10 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     saved = correct(world, seat, said.row, note="no")
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         assert world.state(learner)[said.row].tolist() != before
-    stored = len(log(seat))
+    stored = len(log_of(seat))
     what = world.correction(found)
     again = reviewing.correct(seat, said.row, found.token, what.kind, what.labels, changes=what.changes)
-    assert (again.repeated, again.seq, len(log(seat))) == (True, saved.seq, stored)
+    assert (again.repeated, again.seq, len(log_of(seat))) == (True, saved.seq, stored)
     now = reviewing.open_row(seat, said.row)
     assert now.history[-1].note == "no"
     hers = reviewing.open_row(ada, said.row)
@@ -407,7 +393,7 @@ def test_progress_and_watched_value_follow_log(world: KindWorld, seat: Seat, ada
     world.answer(ada)
     seat.settle()
     after = progress.watched(seat)
-    assert after[0] == len(log(seat)) > 0
+    assert after[0] == len(log_of(seat)) > 0
     view = progress.read_progress(seat)
     check_same(progress.read_progress(ada), view)
     assert (view.answered, view.left) == counts(seat)
@@ -445,7 +431,7 @@ def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat)
     tables = {name: file_of(seat, name) for name in files}
     assert len(set(tables.values())) == len(files)
     written = read_log(file_of(seat, "log"))
-    assert [one.entry.token for one in written] == [one.token for one in log(seat)]
+    assert [one.entry.token for one in written] == [one.token for one in log_of(seat)]
     assert {one.annotator for one in written} == {"owner"}
     with pytest.raises(ValueError, match=r"A file is one of csv, .*log. Got 'model'"):
         file_of(seat, "model")
@@ -488,8 +474,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
     wanted = RoomSettings("Look twice.", "fixed", {names[0]: "the first"})
     room.change_room(seat, wanted)
     assert room.room_of(ada) == wanted
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     lines = question.lines if hasattr(question, "lines") else question.candidates
     shown = [one.label for one in lines]
     assert shown == [name for name in names if name in shown], "the fixed order is that of the classes"
@@ -501,7 +486,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
 @IN_EVERY_FORM_ON_BOTH
 def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
-    before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
+    before, stored, names = counts(seat), len(log_of(seat)), room.class_names(seat)
     if kinds.KINDS[world.kind].CLASSES is None:
         for act in (
             lambda: classes.classes_view(seat),
@@ -511,7 +496,7 @@ def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> 
         ):
             with pytest.raises(ClassError, match="stay as its file has them"):
                 act()
-        assert (len(log(seat)), room.class_names(seat)) == (stored, names)
+        assert (len(log_of(seat)), room.class_names(seat)) == (stored, names)
         return
     version = classes.classes_view(seat).version
     assert classes.change_classes(seat, version, "add", ["zebra"]) == (*names, "zebra")
@@ -554,13 +539,13 @@ def test_simulated_answers_need_hidden_truth(world: KindWorld, seat: Seat, ada: 
     if not oracle.can_answer(seat):
         with pytest.raises(oracle.NoTruth):
             oracle.answer_for_me(seat, 1)
-        assert log(seat) == []
+        assert log_of(seat) == []
         return
     assert oracle.answer_for_me(seat, 3) == 3
-    assert {one.note for one in log(seat)} == {"simulated"}
+    assert {one.note for one in log_of(seat)} == {"simulated"}
     assert counts(seat)[0] == 3
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
-        for one in log(seat):
+        for one in log_of(seat):
             assert one.labels == (learner.classes[learner.table.truth[one.row]],)
 
 
@@ -589,8 +574,7 @@ def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> Non
         world.answer(ada)
     undoing.undo(seat)
     seat.settle()
-    open_before = loop.next_question(seat)
-    assert open_before is not None
+    open_before = present(loop.next_question(seat))
     with seat.turn() as turn:
         best = turn.best(turn.taken)
     again = open_home(seat.home.settings)
@@ -610,4 +594,4 @@ def test_restart_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> Non
         assert standing.standing(seat).last == saved
     finally:
         again.close()
-    assert count_entries(seat.home) == len(log(seat))
+    assert count_entries(seat.home) == len(log_of(seat))

@@ -11,6 +11,7 @@ import pytest
 from db import questions
 from plcore import LearnerSettings
 from plcore.loop import Place
+from tests.present import present
 from tests.workflow.world import opened, small_project, small_table, somebody
 from workflow.access import Role
 from workflow.answering import loop, undoing
@@ -55,14 +56,12 @@ def press(seat: Seat, label: str | None = None) -> int | None:
 def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
-    first = loop.next_question(ada)
-    assert first is not None
+    first = present(loop.next_question(ada))
     assert loop.ask_next(ben, first.view.row).choices == first.choices
     with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
-    again = loop.next_question(ben)
-    assert again is not None
+    again = present(loop.next_question(ben))
     assert (again.view.row, again.choices) == (first.view.row, first.choices)
     with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
@@ -99,14 +98,11 @@ def test_several_annotators_answer_to_the_end_with_valid_log(home: Home, owner: 
 def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
-    row = press(ada)
-    assert row is not None
+    row = present(press(ada))
     assert press(ben) == row
-    undone = undoing.undo(ada)
-    assert undone is not None
+    assert undoing.undo(ada) is not None
     assert loop.next_question(ada).view.row == row  # type: ignore[union-attr]
-    again = undoing.redo(ada)
-    assert again is not None
+    again = present(undoing.redo(ada))
     assert again.kind == "is"
     with opened(home, owner, project) as learner:
         assert [one.annotator for one in learner.state(row).entries] == [str(people[1]), str(people[0])]
@@ -117,8 +113,7 @@ def test_row_is_released_on_leaving_and_reserved_while_needed(
 ) -> None:
     project = shared(home, owner, people, small_project(home, owner))
     ada, ben = (Seat(home, one, project) for one in people[:2])
-    first = loop.next_question(ada)
-    assert first is not None
+    first = present(loop.next_question(ada))
     loop.leave(ada)
     assert loop.next_question(ben).view.row == first.view.row  # type: ignore[union-attr]
     assert loop.next_question(ada).view.row != first.view.row  # type: ignore[union-attr]
@@ -127,16 +122,14 @@ def test_row_is_released_on_leaving_and_reserved_while_needed(
     shown = loop.ask_next(ben, first.view.row)
     assert shown.view.row == first.view.row
     with home.database.read() as session:
-        stored = questions.get(session, project, ben.person_id)
-        assert stored is not None
+        stored = present(questions.get(session, project, ben.person_id))
         assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
 
 
 def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
     project = shared(home, owner, people, small_project(home, owner))
     ada, ben = (Seat(home, one, project) for one in people[:2])
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     loop.submit_answer(ada, question.token, "not", [question.choices[0]])
     here = Seat(home, owner, project)
     managing.change_learner(here, overlap=2, fold="majority")
@@ -153,8 +146,7 @@ def test_ruling_out_label_keeps_row_reserved(
     """Others may come between the answer and the next showing of the question, which are separate transactions."""
     project = doubled(home, owner, people, strategy="mp")
     ada, ben, cem = (Seat(home, one, project) for one in people)
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     assert len(question.choices) == 3
     row = question.view.row
     loop.ask_next(ben, row)
@@ -169,8 +161,7 @@ def test_ruling_out_label_keeps_row_reserved(
     monkeypatch.setattr(loop, "show_again", others_come_first)
     loop.submit_answer(ada, question.token, "not", question.choices[:1])
     assert refused == [row]
-    again = loop.next_question(ada)
-    assert again is not None
+    again = present(loop.next_question(ada))
     assert (again.view.row, again.choices) == (row, question.choices[1:])
     loop.submit_answer(ada, again.token, "not", again.choices[:1])
     assert refused == [row], "nothing is left to ask her"
@@ -180,8 +171,7 @@ def test_ruling_out_label_keeps_row_reserved(
 def test_review_shows_annotator_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
-    row = press(ben)
-    assert row is not None
+    row = present(press(ben))
     shown = loop.ask_next(ada, row)
     loop.submit_answer(ada, shown.token, "unsure")
     seen = reviewing.open_row(ada, row)
@@ -193,8 +183,7 @@ def test_review_shows_annotator_own_answers_only(home: Home, owner: int, people:
 def test_redo_is_refused_after_others_have_answered(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
-    row = press(ada)
-    assert row is not None
+    row = present(press(ada))
     assert press(ben) == row
     undoing.undo(ada)
     loop.leave(ada)
@@ -226,13 +215,11 @@ def disagreeing(home: Home, owner: int, people: list[int], fold: str) -> tuple[S
     project = small_project(home, owner, overlap=2, fold=fold, test_share=0.0)
     members.give_role(Seat(home, owner, project), people, Role.ANNOTATOR)
     ada, ben = (Seat(home, one, project) for one in people)
-    first = loop.next_question(ada)
-    assert first is not None
+    first = present(loop.next_question(ada))
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
     again = loop.ask_next(ben, first.view.row)
     loop.submit_answer(ben, again.token, "is", [again.choices[-1]])
-    second = loop.next_question(ada)
-    assert second is not None
+    second = present(loop.next_question(ada))
     loop.submit_answer(ada, second.token, "is", [second.choices[0]])
     return Seat(home, owner, project), first.view.row, second.view.row
 

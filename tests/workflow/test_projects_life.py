@@ -17,6 +17,7 @@ from db.copies import look_into
 from db.engine import Database, revisions
 from plcore.loop import EntryKind
 from tests.migrated import lay_database, lay_steps
+from tests.present import present
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project, small_table
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
@@ -164,8 +165,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> There:
     undoing.undo(Seat(home, owner, project))
     choices = {}
     for person in (owner, ada):
-        shown = loop.next_question(Seat(home, person, project))
-        assert shown is not None
+        shown = present(loop.next_question(Seat(home, person, project)))
         choices[person] = shown.choices
     with home.database.read() as session:
         rows = {
@@ -227,8 +227,7 @@ def test_renamed_class_is_asked_and_learner_equals_replay(home: Home, owner: int
         assert learner.classes == ("emmet", "bee", "cat")
     answer_next(home, owner, project)
     change(home, owner, project, "merge", "cat", "bee")
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     assert set(question.choices) == {"emmet", "bee"}
     change(home, owner, project, "add", "dog")
     for _ in range(3):
@@ -258,8 +257,7 @@ def test_trained_model_is_retrained_under_new_classes(home: Home, owner: int) ->
 
 
 def test_answer_shown_before_added_class_counts(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     change(home, owner, project, "add", "dog")
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert saved.labels == question.choices[:1]
@@ -267,8 +265,7 @@ def test_answer_shown_before_added_class_counts(home: Home, owner: int, project:
 
 def test_answer_with_former_class_names_counts(home: Home, owner: int, project: int) -> None:
     """A name always belongs to its class, so it means the same on an old screen."""
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     change(home, owner, project, "rename", question.choices[0], "emmet")
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert saved.labels == ("emmet",)
@@ -341,8 +338,7 @@ def test_row_decided_by_merge_needs_no_answer(home: Home, owner: int, project: i
 def test_answer_shown_before_withdrawn_merge_is_refused(home: Home, owner: int, project: int) -> None:
     """On that screen `ant` meant the bees, too."""
     change(home, owner, project, "merge", "bee", "ant")
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     classes.take_back(Seat(home, owner, project), classes.classes_view(Seat(home, owner, project)).version)
     with pytest.raises(loop.StaleQuestion, match="no longer open"):
         loop.submit_answer(Seat(home, owner, project), question.token, "is", ["ant"], shown=question.shown)

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.present import present
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.importing.test_more_rows import later, upload
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, count_entries, small_project
+from tests.workflow.world import annotator, count_entries, log, small_project
 from workflow import importing
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room, undoing
@@ -73,8 +74,7 @@ def test_question_has_groups_that_split_its_candidates(home: Home, owner: int, s
     room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
     assert ask(home, owner, project).groups == {"insect": ("ant", "bee"), "furry": ("cat",)}
     classes.change_classes(seat, 0, "rename", ["bee", "wasp"])
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     assert question.groups == {"insect": ("ant", "wasp"), "furry": ("cat",)}
 
 
@@ -91,8 +91,7 @@ def test_candidates_of_group_are_one_entry(home: Home, owner: int, seat: Seat, p
 
 def test_group_outside_candidates_is_stored_as_none_and_among(home: Home, owner: int, seat: Seat, project: int) -> None:
     classes.change_classes(seat, 0, "add", ["fox"])
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     row, given = question.view.row, ["dog", "fox"]
     saved = loop.submit_answer(seat, question.token, "none", given, note="no legs seen", shown=question.shown)
     first, second = log(home, project)[1:]
@@ -118,8 +117,7 @@ def test_group_answer_means_its_candidates(home: Home, owner: int, seat: Seat, p
     loop.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
     (entry,) = log(home, project)
     assert (entry.kind, entry.labels, entry.after) == ("among", ("bee", "cat"), ("bee", "cat"))
-    other = loop.next_question(seat)
-    assert other is not None
+    other = present(loop.next_question(seat))
     loop.submit_answer(seat, other.token, "none", ["dog", "ant"], shown=other.shown)
     assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
 
@@ -129,8 +127,7 @@ def test_group_shown_before_class_changes_keeps_its_meaning(home: Home, owner: i
     version = 0
     classes.change_classes(seat, version, "add", ["fox"])
     version = classes.classes_view(seat).version
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     classes.change_classes(seat, version, "rename", ["dog", "hound"])
     classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["fox", "hound"])
     loop.submit_answer(seat, question.token, "none", ["dog", "fox"], shown=question.shown)
@@ -177,8 +174,7 @@ def test_taxonomy_groups_are_imported_with_table(home: Home, owner: int) -> None
     here = seat.at(importing.create(seat, "birds", checked.table, upload=upload))
     assert room.room_of(here).groups == {"Corvus": ("rook", "raven"), "Parus": ("tit",)}
     assert room.groups_of(here) == {"Corvus": ("rook", "raven")}
-    question = loop.next_question(here)
-    assert question is not None
+    assert loop.next_question(here) is not None
     assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
 
 

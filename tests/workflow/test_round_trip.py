@@ -17,6 +17,7 @@ from plcore.tables.readers.tools.detections import NOTHING
 from tests.plcore.tables.media.sound.recordings import calls, noise, written
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET
 from tests.plcore.tables.zips import make_zip
+from tests.present import present
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.log.written import read_log
 from tests.workflow.world import answer_next, file_of, opened
@@ -180,8 +181,7 @@ def test_detections_table_is_exported_with_answers(home: Home, owner: int, birds
     assert {one["verified"] for one in untouched} == {""}, "a guess of the model is no verdict"
     said: dict[str, str] = {}
     for choice in (0, 1, 2):
-        question = loop.next_question(birds)
-        assert question is not None
+        question = present(loop.next_question(birds))
         assert NOTHING in question.choices
         said[question.view.row_id] = question.choices[choice]
         answer_next(home, owner, birds.project_id, choice)
@@ -194,8 +194,7 @@ def test_detections_table_is_exported_with_answers(home: Home, owner: int, birds
 
 
 def test_renamed_class_keeps_codes_of_file(birds: Seat) -> None:
-    question = loop.next_question(birds)
-    assert question is not None
+    question = present(loop.next_question(birds))
     loop.submit_answer(birds, question.token, "is", [TIT])
     classes.change_classes(birds, 0, "rename", [TIT, "Kohlmeise"])
     (right,) = (one for one in verdicts(birds) if one["verified"] == "true")

@@ -234,12 +234,6 @@ def group(seat: Seat) -> int:
         return known[0].id if known else stored_groups.add(session, "Guests", [person], datetime.now(UTC))
 
 
-def somebody_else(seat: Seat) -> int:
-    """A person of this Winnow who does not own it."""
-    with seat.home.database.read() as session:
-        return next(one.id for one in stored_people.listed(session) if not one.is_owner)
-
-
 def mark(seat: Seat, row: int) -> None:
     """Mark the row for one of its labels; if that is not possible, the error says so."""
     labels = examples.marking(seat, row).labels

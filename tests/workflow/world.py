@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import select, text
 
+from db import entries
 from db import projects as stored_projects
 from db.base import Base
 from plcore import LabelTable, LearnerSettings, Roles, read_cells
+from tests.present import present
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.exporting.as_of import AsOf
@@ -65,8 +67,7 @@ def small_project(home: Home, owner: int, name: str = "small", **settings: objec
 def somebody(home: Home, owner: int, name: str) -> int:
     """A signed-in person of this name who is a member of no project."""
     secret = team.redeem_link(home, team.make_link(Seat(home, owner), name))
-    person = browsers.person_of(home, secret)
-    assert person is not None
+    person = present(browsers.person_of(home, secret))
     return person.id
 
 
@@ -78,14 +79,22 @@ def annotator(home: Home, owner: int, name: str, role: str = "annotator") -> int
 
 
 def answer_next(home: Home, person: int, project: int, choice: int = 0) -> standing.Saved:
-    question = loop.next_question(Seat(home, person, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, person, project)))
     return loop.submit_answer(Seat(home, person, project), question.token, "is", [question.choices[choice]])
 
 
 def count_entries(home: Home) -> int:
     with home.database.read() as session:
         return int(session.execute(text("SELECT count(*) FROM entries")).scalar_one())
+
+
+def log(home: Home, project: int) -> list[entries.LogEntry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)
+
+
+def log_of(seat: Seat) -> list[entries.LogEntry]:
+    return log(seat.home, seat.project_id or 0)
 
 
 @contextmanager

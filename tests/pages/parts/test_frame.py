@@ -15,7 +15,7 @@ from pages.parts.components import Scripts, joined, scripts_in
 from pages.parts.map_chart import by_doubt, by_name, by_state, instance_map
 from pages.parts.tour import STEPS
 from tests.conftest import ROOT
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, press, words
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import demos
 from workflow.demos import Demo, making
@@ -168,12 +168,6 @@ def test_map_legend_names_label_once() -> None:
 
 
 # The tour of a demo: step by step, gone for good at one press, and nowhere else
-
-
-def press(test: AppTest, label: str) -> AppTest:
-    next(one for one in test.button if one.label == label).click().run()
-    assert not test.exception
-    return test
 
 
 def labels(test: AppTest) -> list[str]:

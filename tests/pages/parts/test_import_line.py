@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import state
 from pages.parts.components import joined, scripts_in
 from pages.parts.importing import uploads
-from tests.pages.conftest import PATIENCE, Open, words
+from tests.pages.conftest import PATIENCE, Open, press, words
 from tests.pages.file_boxes import give, take_away
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project, somebody
@@ -104,8 +104,7 @@ def test_reloaded_page_finds_file_and_its_reading(owner: int, show: Open, monkey
 
 
 def tried_again(test: AppTest) -> AppTest:
-    next(button for button in test.button if button.label == "Try again").click().run()
-    assert not test.exception
+    press(test, "Try again")
     return test
 
 
@@ -225,8 +224,7 @@ def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) ->
 def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show: Open) -> None:
     test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
     assert len(list(home.uploads_dir.iterdir())) == 1
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
     assert list(home.uploads_dir.iterdir()) == []
     test.switch_page("import_table.py").run()
     assert told(test)["file"] is None

@@ -19,9 +19,10 @@ from pages.parts.question_card import _saved
 from pages.parts.words import shortened
 from plcore.evaluation import outside_rate
 from plcore.loop import EntryKind
-from tests.pages.conftest import PATIENCE, Open, pressing, words
+from tests.pages.conftest import PATIENCE, Open, by_label, pressing, words
 from tests.pages.test_import_labels import choose, chosen
 from tests.pages.test_pages import upload
+from tests.present import present
 from tests.workflow.importing.test_predictions import PEOPLE, ROLES, table
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import small_project
@@ -57,16 +58,14 @@ def test_text_is_cut_only_if_more_follows() -> None:
     ],
 )
 def test_last_saved_entry_is_described(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
-    told = _saved(Saved(9, kind, 5, "r5", labels, rows=rows), None)
-    assert told is not None
+    told = present(_saved(Saved(9, kind, 5, "r5", labels, rows=rows), None))
     assert told["message"] == f"Saved: {words}"
 
 
 def test_every_kind_of_row_entry_has_its_own_words() -> None:
     of_no_row = {EntryKind.CLASS, EntryKind.ROWS, EntryKind.ASIDE, EntryKind.MODEL}
     for kind in set(EntryKind) - of_no_row:
-        told = _saved(Saved(9, kind, 5, "r5", ("sea",)), None)
-        assert told is not None
+        told = present(_saved(Saved(9, kind, 5, "r5", ("sea",)), None))
         assert not told["message"].endswith(f", {kind}")
 
 
@@ -262,12 +261,12 @@ def test_import_check_lists_voters_and_guessers(owner: int, show: Open) -> None:
 def test_votes_can_be_weighted_by_voter_accuracy(home: Home, owner: int, show: Open) -> None:
     data = table(40).cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
-    radio = next(one for one in test.radio if one.label == "How much a vote counts")
+    radio = by_label(test.radio, "How much a vote counts")
     assert radio.value == "counts"
     radio.set_value("dawid-skene")
     test.run()
     assert not test.exception
-    next(button for button in test.button if button.label == "Create project").click().run()
+    by_label(test.button, "Create project").click().run()
     assert not test.exception
     with home.database.read() as session:
         (made,) = stored.listed(session)

@@ -16,10 +16,9 @@ from starlette.testclient import TestClient
 from tests.plcore.tables.zips import picture
 from tests.web.api.conftest import API, program, somebody_with
 from tests.workflow.files.test_finding import kept, table_of
-from tests.workflow.four import log
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
-from tests.workflow.world import exported, exported_cells
+from tests.workflow.world import exported, exported_cells, log
 from web.api import calls, exports, reading
 from web.problems import TYPE
 from workflow import importing

@@ -15,9 +15,9 @@ import pytest
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
+from tests.present import present
 from tests.web.api.conftest import KINDS
-from tests.workflow.four import log
-from tests.workflow.world import annotator
+from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
 from workflow.people import team, tokens
@@ -42,8 +42,7 @@ def test_notebook_answers_twenty_questions(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     said = []
     for _ in range(20):
-        question = project.next_question()
-        assert question is not None
+        question = present(project.next_question())
         kind, labels = fitting(question)
         said.append(project.answer(question, kind, labels, note="by a program"))
         assert project.answer(question, kind, labels, note="by a program") == said[-1]
@@ -210,8 +209,7 @@ def test_answer_whose_reply_is_lost_is_stored_once(
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
-        question = project.next_question()
-        assert question is not None
+        question = present(project.next_question())
         flaky.calls, flaky.losses = 0, list(losses)
         saved = project.answer(question, *fitting(question))
     assert flaky.calls == len(losses) + 1

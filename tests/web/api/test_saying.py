@@ -18,9 +18,8 @@ from plcore.tables import ColumnVectors, directions_of
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.encoder_world import words_encoder
-from tests.workflow.four import log
 from tests.workflow.text_world import text_project
-from tests.workflow.world import small_project, small_table
+from tests.workflow.world import log, small_project, small_table
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api

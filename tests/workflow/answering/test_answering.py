@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from db import entries
 from plcore import AnswerError
 from tests.databases import Laying, on_both, on_sqlite
-from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
+from tests.present import present
+from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, turn, undoing
 from workflow.exporting import files
@@ -32,25 +32,21 @@ def test_refresh_shows_the_same_question(home: Home, owner: int, project: int) -
 
 @on_both
 def test_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert (saved.row, saved.labels, saved.repeated) == (question.view.row, (question.choices[0],), False)
     again = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[1]])
     assert again.repeated
     assert again.labels == saved.labels, "the second press changes nothing"
     assert count_entries(home) == 1
-    following = loop.next_question(Seat(home, owner, project))
-    assert following is not None
+    following = present(loop.next_question(Seat(home, owner, project)))
     assert following.view.row != question.view.row
 
 
 def test_entry_records_person_reason_time_and_change(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     answer_next(home, owner, project)
-    with home.database.read() as session:
-        (entry,) = entries.after(session, project, 0)
+    (entry,) = log(home, project)
     assert entry.person_id == owner
     assert entry.token == question.token
     assert entry.strategy == "apl"
@@ -66,8 +62,7 @@ def test_entry_records_person_reason_time_and_change(home: Home, owner: int, pro
 def test_impossible_answer_is_refused_before_anything_is_written(
     home: Home, owner: int, project: int, kind: str, labels: list[str]
 ) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     with pytest.raises(AnswerError):
         loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert count_entries(home) == 0
@@ -96,8 +91,7 @@ def test_undo_withdraws_and_shows_row_again(home: Home, owner: int, project: int
     assert first is not None
     assert undone is not None
     assert (undone.kind, undone.row) == ("withdraw", saved.row)
-    back = loop.next_question(Seat(home, owner, project))
-    assert back is not None
+    back = present(loop.next_question(Seat(home, owner, project)))
     assert back.view.row == saved.row
     assert back.choices == first.choices
     assert back.token != first.token, "a new showing has a new token"
@@ -117,8 +111,7 @@ def test_doubled_undo_withdraws_one_answer(home: Home, owner: int, project: int)
 
 def test_answer_from_stale_tab_is_no_withdrawal(home: Home, owner: int, project: int) -> None:
     """A skipped row shown again, its skip withdrawn, then answered from the tab that still shows it."""
-    first = loop.next_question(Seat(home, owner, project))
-    assert first is not None
+    first = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), first.token, "skip")
     again = loop.ask_next(Seat(home, owner, project), first.view.row)
     undoing.undo(Seat(home, owner, project))
@@ -128,13 +121,11 @@ def test_answer_from_stale_tab_is_no_withdrawal(home: Home, owner: int, project:
 
 def test_undo_leaves_row_with_person_who_has_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), question.token, "skip")
     hers = loop.ask_next(Seat(home, ada, project), question.view.row)
     undoing.undo(Seat(home, owner, project))
-    mine = loop.next_question(Seat(home, owner, project))
-    assert mine is not None
+    mine = present(loop.next_question(Seat(home, owner, project)))
     assert mine.view.row != hers.view.row
     assert loop.next_question(Seat(home, ada, project)) == hers
 
@@ -189,8 +180,7 @@ def test_row_left_unanswered_is_offered_again_after_two_minutes(
 def test_late_answer_to_unclaimed_row_counts(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     pass_two_minutes(monkeypatch)
     loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert count_entries(home) == 1
@@ -201,8 +191,7 @@ def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int)
     view = queue.list_queue(Seat(home, owner, project))
     chosen = view.rows[7].row
     assert loop.ask_next(Seat(home, owner, project), chosen).view.row == chosen
-    shown = loop.next_question(Seat(home, owner, project))
-    assert shown is not None
+    shown = present(loop.next_question(Seat(home, owner, project)))
     assert shown.view.row == chosen
     with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(Seat(home, ada, project), chosen)
@@ -241,8 +230,7 @@ def test_disabled_person_and_missing_project_are_refused(home: Home, owner: int,
 @on_sqlite
 def test_full_disk_is_reported_and_loses_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    assert loop.next_question(Seat(home, owner, project)) is not None
     with home.database.write() as session:  # no page more than there are: what a full disk looks like to SQLite
         pages = session.execute(text("PRAGMA page_count")).scalar_one()
         session.execute(text(f"PRAGMA max_page_count = {pages}"))

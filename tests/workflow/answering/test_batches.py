@@ -15,8 +15,9 @@ from db import questions as stored_batches
 from plcore import LearnerSettings
 from plcore.loop import Place
 from plcore.query import FEWEST
+from tests.present import present
 from tests.workflow import vector_world
-from tests.workflow.world import annotator, count_entries, opened, small_table
+from tests.workflow.world import annotator, count_entries, log_of, opened, small_table
 from workflow.access import NotAllowed
 from workflow.answering import batches, loop, undoing
 from workflow.answering.batches import NoBatch, ShownBatch
@@ -49,13 +50,6 @@ def shown(seat: Seat, size: int = batches.USUAL) -> ShownBatch:
 
 def rows_of(batch: ShownBatch) -> list[int]:
     return [tile.view.row for tile in batch.tiles]
-
-
-def log_of(seat: Seat) -> list[Any]:
-    from db import entries
-
-    with seat.home.database.read() as session:
-        return entries.after(session, seat.project_id or 0, 0)
 
 
 def open_rows(seat: Seat, label: str) -> list[int]:
@@ -393,8 +387,7 @@ def clock(seat: Seat) -> timedelta:
 def shift_clock(seat: Seat, by: timedelta) -> None:
     """Pretend that the batch was shown this long ago."""
     with seat.home.database.write() as session:
-        kept = stored_batches.get_batch(session, seat.project_id or 0, seat.person_id)
-        assert kept is not None
+        kept = present(stored_batches.get_batch(session, seat.project_id or 0, seat.person_id))
         stored_batches.put_batch(session, replace(kept, shown_at=kept.shown_at - by))
 
 
@@ -403,8 +396,7 @@ def shift_clock(seat: Seat, by: timedelta) -> None:
 
 def test_chosen_rows_are_confirmed_as_chosen_label(seat: Seat) -> None:
     rows = open_rows(seat, "bee")
-    counts = batches.labels_for(seat, rows)
-    assert counts is not None
+    counts = present(batches.labels_for(seat, rows))
     assert counts["bee"] == len(rows)
     batch = batches.choose_batch(seat, rows, "bee")
     assert set(rows_of(batch)) <= set(rows)
@@ -463,8 +455,7 @@ def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
     assert (line.kind, line.labels, line.rows, line.withdrawal) == ("is", (batch.label,), count, None)
     assert now.last is not None
     assert now.last.rows == count
-    undone = undoing.undo(seat, now.undoable)
-    assert undone is not None
+    undone = present(undoing.undo(seat, now.undoable))
     assert undone.rows == count
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         assert learner.pool.answers == 0
@@ -478,11 +469,9 @@ def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
     (line,) = after.history
     assert (line.rows, line.redoable, after.undoable) == (count, True, None)
     assert line.withdrawal is not None
-    again = undoing.redo(seat)
-    assert again is not None
+    again = present(undoing.redo(seat))
     assert (again.rows, again.repeated) == (count, False)
-    doubled = undoing.redo(seat, line.seq)
-    assert doubled is not None
+    doubled = present(undoing.redo(seat, line.seq))
     assert doubled.repeated
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         assert learner.pool.answers == count
@@ -499,8 +488,7 @@ def test_undo_of_batch_skips_answers_withdrawn_before(seat: Seat) -> None:
         turn.writer(Place(rows_of(batch)[0])).write("withdraw", token="withdraw.1", target=1)
     (line,) = standing.standing(seat).history
     assert (line.rows, line.withdrawal) == (len(batch.tiles) - 1, None)
-    undone = undoing.undo(seat, saved.seq)
-    assert undone is not None
+    undone = present(undoing.undo(seat, saved.seq))
     assert undone.rows == len(batch.tiles) - 1
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from db import entries
 from plcore import LabelTable, LearnerSettings
-from tests.workflow.world import ROLES, annotator, answer_next, count_entries, opened, small_frame, small_project
+from tests.workflow.world import ROLES, annotator, answer_next, count_entries, log, opened, small_frame, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle
 from workflow.projects import managing, progress
@@ -17,19 +16,14 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
 
-def log_of(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)
-
-
 def test_oracle_answers_with_truth_marked_as_simulated(home: Home, owner: int, project: int) -> None:
     assert oracle.answer_for_me(Seat(home, owner, project), 7) == 7
     truth = small_frame().truth
-    log = log_of(home, project)
-    assert [(e.kind, e.labels, e.note, e.person_id) for e in log] == [
-        ("is", (truth[e.row],), "simulated", owner) for e in log
+    stored = log(home, project)
+    assert [(e.kind, e.labels, e.note, e.person_id) for e in stored] == [
+        ("is", (truth[e.row],), "simulated", owner) for e in stored
     ]
-    assert len({e.row for e in log}) == 7
+    assert len({e.row for e in stored}) == 7
     assert managing.get_project(Seat(home, owner, project)).answered == 7
 
 
@@ -40,7 +34,7 @@ def test_simulated_questions_match_those_of_a_person(home: Home, owner: int, pro
     for _ in range(5):
         question = loop.next_question(Seat(home, owner, by_hand))
         loop.submit_answer(Seat(home, owner, by_hand), question.token, "is", [truth[question.view.row]])
-    assert [e.row for e in log_of(home, by_hand)] == [e.row for e in log_of(home, project)]
+    assert [e.row for e in log(home, by_hand)] == [e.row for e in log(home, project)]
 
 
 def test_oracle_stops_if_nothing_is_left(home: Home, owner: int, project: int) -> None:
@@ -73,7 +67,7 @@ def test_oracle_answers_none_with_truth_outside_candidates(home: Home, owner: in
     assert loop.next_question(Seat(home, owner, project)).view.row == row
     before = count_entries(home)
     assert oracle.answer_for_me(Seat(home, owner, project), 1) == 1
-    assert [(e.kind, e.row, e.note) for e in log_of(home, project)[before:]] == [
+    assert [(e.kind, e.row, e.note) for e in log(home, project)[before:]] == [
         ("none", row, "simulated"),
         ("is", row, "simulated"),
     ]
@@ -87,9 +81,9 @@ def test_rows_without_known_truth_stay_open(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(frame, ROLES)
     project = managing.create_project(Seat(home, owner), "half", table, LearnerSettings(n_neighbors=4))
     answered = oracle.answer_for_me(Seat(home, owner, project), 10_000)
-    log = log_of(home, project)
-    assert answered == len(log) > 0
-    assert {(e.kind, e.note, e.row % 2) for e in log} == {("is", "simulated", 1)}
+    stored = log(home, project)
+    assert answered == len(stored) > 0
+    assert {(e.kind, e.note, e.row % 2) for e in stored} == {("is", "simulated", 1)}
     with opened(home, owner, project) as learner:
         open_rows = [row for row in range(60) if learner.pool.is_open(row)]
     assert open_rows
@@ -142,7 +136,7 @@ def test_oracle_leaves_reserved_row_alone(home: Home, owner: int) -> None:
         hers = next(int(row) for row in learner.ranking()[0] if row % 2 == 1)
     loop.ask_next(Seat(home, ada, project), hers)
     assert oracle.answer_for_me(Seat(home, owner, project), 10_000) > 0
-    assert hers not in {e.row for e in log_of(home, project)}
+    assert hers not in {e.row for e in log(home, project)}
     assert loop.next_question(Seat(home, ada, project)).view.row == hers
 
 
@@ -163,6 +157,6 @@ def test_controls_with_known_truth_are_answered_among_unknown_rows(home: Home, o
         known = {row for row in learner.pool.control_left().tolist() if row % 2 == 1}
     assert known
     oracle.answer_for_me(Seat(home, owner, project), 10_000)
-    answered = {e.row: e.strategy for e in log_of(home, project)}
+    answered = {e.row: e.strategy for e in log(home, project)}
     assert known <= answered.keys()
     assert {answered[row] for row in known} == {"control"}

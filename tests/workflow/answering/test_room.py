@@ -18,6 +18,7 @@ from db.questions import OpenQuestion
 from plcore import AnswerError
 from plcore.arrays.words import forbidden_in_name
 from tests.clocks import ahead
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.access import NotAllowed, NotFound
@@ -80,8 +81,7 @@ def test_invalid_stored_settings_are_refused(stored: dict[str, Any]) -> None:
 
 def test_descriptions_belong_to_their_candidates(home: Home, owner: int, project: int) -> None:
     room.change_room(Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs"}))
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     said = {one.label: one.description for one in question.candidates}
     assert said == {label: "six legs" if label == "ant" else "" for label in question.choices}
 
@@ -109,16 +109,14 @@ def test_candidates_are_ordered_by_probability_or_class(home: Home, owner: int, 
 def test_order_of_choices_stays_while_question_is_open(home: Home, owner: int, project: int) -> None:
     """Others answer and the shares change; the displayed order stays, and the next showing has a new one."""
     ada = annotator(home, owner, "Ada")
-    shown = loop.next_question(Seat(home, owner, project))
-    assert shown is not None
+    shown = present(loop.next_question(Seat(home, owner, project)))
     order = [one.label for one in shown.candidates]
     out_of_order = 0
     while (hers := loop.next_question(Seat(home, ada, project))) is not None:
         # Votes for the label that stands last before the owner.
         label = order[-1] if order[-1] in hers.choices else hers.choices[0]
         loop.submit_answer(Seat(home, ada, project), hers.token, "is", [label])
-        again = loop.next_question(Seat(home, owner, project))
-        assert again is not None
+        again = present(loop.next_question(Seat(home, owner, project)))
         assert again.token == shown.token
         assert [one.label for one in again.candidates] == order
         shares = [one.probability for one in again.candidates]

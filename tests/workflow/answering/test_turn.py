@@ -12,8 +12,9 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
 from tests.databases import on_both
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator
+from tests.workflow.world import annotator, log_of
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given, Saved
 from workflow.answering.history import overlaps, place_of, question_token, second_token
@@ -86,8 +87,7 @@ def test_revision_of_place_matches_database(world: KindWorld, seat: Seat) -> Non
 
     check()
     for who, kind in zip((seat, ada, seat), world.ANSWERS, strict=False):
-        question = loop.next_question(who)
-        assert question is not None
+        question = present(loop.next_question(who))
         touched.add(world.say(who, kind, question).row)
         check()
     undoing.undo(seat)
@@ -137,11 +137,9 @@ def test_closed_place_is_explained(world: KindWorld, seat: Seat) -> None:
 
 
 def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorld, seat: Seat) -> None:
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     with seat.turn() as turn:
-        open_now = turn.open_now()
-        assert open_now is not None
+        open_now = present(turn.open_now())
         first, every = turn.facts(open_now, Given("skip", note="why", flagged=True))
     assert (first["token"], first["revision"]) == (question.token, 0)
     assert first["seconds"] >= 0
@@ -156,16 +154,10 @@ def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorl
 # Entries about one place in one transaction: each says how the place stood before and after it
 
 
-def log(seat: Seat) -> list[entries.LogEntry]:
-    with seat.reading() as reading:
-        return entries.after(reading.session, reading.project.id, 0)
-
-
 def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
-        open_now = turn.open_now()
-        assert open_now is not None
+        open_now = present(turn.open_now())
         place = place_of(open_now)
         writer = turn.writer(place)
         assert isinstance(writer, EntryWriter)
@@ -181,7 +173,7 @@ def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
         back = turn.writer(place).write("withdraw", token="c", target=second.seq)
         assert (back.before, back.after) == (second.after, second.before)
         assert (back.target_seq, back.revision) == (second.seq, 2)
-    assert [(one.kind, one.row, one.label, one.note) for one in log(seat)] == [
+    assert [(one.kind, one.row, one.label, one.note) for one in log_of(seat)] == [
         ("skip", place.row, place.label, "first"),
         ("bad", place.row, place.label, None),
         ("withdraw", place.row, place.label, None),
@@ -192,8 +184,7 @@ def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:
 
 
 def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -> None:
-    question = loop.next_question(seat)
-    assert question is not None
+    assert loop.next_question(seat) is not None
     with seat.turn() as turn:
         writer = turn.writer(place_of(turn.open_now()))
         for kind, labels in (("is" if world.kind == "one_label" else "yes", ("zebra",)), ("shout", ())):
@@ -208,4 +199,4 @@ def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -
         writer.write("withdraw", token="b", target=skipped.seq)
         with pytest.raises(AnswerError, match="does not stand any more"):
             writer.write("withdraw", token="c", target=skipped.seq)
-    assert [one.kind for one in log(seat)] == ["skip", "withdraw"]
+    assert [one.kind for one in log_of(seat)] == ["skip", "withdraw"]

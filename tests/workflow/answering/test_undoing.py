@@ -7,8 +7,9 @@ import pytest
 from db import entries
 from plcore import LabelTable, LearnerSettings
 from tests.databases import on_both
-from tests.workflow.four import ask, four_class_project, left, log
-from tests.workflow.world import ROLES, annotator, answer_next, count_entries, opened, small_frame
+from tests.present import present
+from tests.workflow.four import ask, four_class_project, left
+from tests.workflow.world import ROLES, annotator, answer_next, count_entries, log, opened, small_frame
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given
 from workflow.answering.history import REACH
@@ -35,8 +36,7 @@ def test_redo_stores_answer_with_original_facts(home: Home, owner: int, project:
     question = ask(home, owner, project)
     loop.submit_answer(Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True)
     undoing.undo(Seat(home, owner, project))
-    again = undoing.redo(Seat(home, owner, project))
-    assert again is not None
+    again = present(undoing.redo(Seat(home, owner, project)))
     assert (again.kind, again.labels, again.repeated) == ("among", ("ant", "cat"), False)
     first, _, third = log(home, project)
     for part in ("kind", "row", "labels", "note", "flagged", "strategy", "score", "predicted", "before", "after"):
@@ -66,8 +66,7 @@ def test_doubled_undo_of_earlier_answer_withdraws_only_it(home: Home, owner: int
     assert kinds(home, project) == ["is", "is", "withdraw"]
     assert len(left(home, owner, project, first.row)) > 1
     assert len(left(home, owner, project, second.row)) == 1
-    shown = loop.next_question(Seat(home, owner, project))
-    assert shown is not None
+    shown = present(loop.next_question(Seat(home, owner, project)))
     assert shown.view.row == first.row, "the row is before them again"
 
 
@@ -159,8 +158,7 @@ def test_undo_and_redo_are_limited_to_own_answers(home: Home, owner: int, projec
     saved = answer_next(home, owner, project)
     with pytest.raises(loop.StaleQuestion, match="not one of yours"):
         undoing.undo(Seat(home, ada, project), seq=saved.seq)
-    undone = undoing.undo(Seat(home, owner, project))
-    assert undone is not None
+    undone = present(undoing.undo(Seat(home, owner, project)))
     for seq in (saved.seq, undone.seq, 99):
         with pytest.raises(loop.StaleQuestion, match="not one of yours"):
             undoing.redo(Seat(home, ada, project), seq=seq)
@@ -257,8 +255,7 @@ def test_redo_after_rename_uses_new_class_name(home: Home, owner: int, project: 
     loop.submit_answer(Seat(home, owner, project), question.token, kind, [label])
     undoing.undo(Seat(home, owner, project))
     change_classes(Seat(home, owner, project), 0, "rename", [label, "emu"])
-    again = undoing.redo(Seat(home, owner, project))
-    assert again is not None
+    again = present(undoing.redo(Seat(home, owner, project)))
     assert again.labels == ("emu",)
     assert left(home, owner, project, question.view.row) == ("emu",)
 

@@ -16,6 +16,7 @@ from db import events
 from db.engine import DatabaseBusyError
 from db.events import EventFilter
 from tests.clocks import stopped
+from tests.present import present
 from tests.workflow.backups.drill import settings_of
 from tests.workflow.world import annotator, full_disk
 from workflow.access import NotAllowed, NotFound
@@ -90,15 +91,13 @@ def test_failed_work_is_retried_after_an_hour_and_reported_until_then(daily: Set
 def test_request_twice_is_done_once(daily: Settings) -> None:
     folder = daily.backups_dir
     keeping.ask(folder, 1)
-    first = keeping.work(folder)
-    assert first is not None
+    first = present(keeping.work(folder))
     assert (first.state, first.person_id) == (keeping.WAITING, 1)
     keeping.ask(folder, 2)
     assert keeping.work(folder) == first
     keeping.note_work(folder, keeping.running(first))
     keeping.ask(folder, 2)
-    begun = keeping.work(folder)
-    assert begun is not None
+    begun = present(keeping.work(folder))
     assert (begun.state, begun.person_id) == (keeping.RUNNING, 1)
     keeping.note_work(folder, replace(begun, state=keeping.DONE))
     assert not keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
@@ -206,8 +205,7 @@ def test_unreadable_notes_are_ignored(daily: Settings) -> None:
 
 def test_full_disk_keeps_previous_note(daily: Settings) -> None:
     keeping.ask(daily.backups_dir, 1)
-    before = keeping.work(daily.backups_dir)
-    assert before is not None
+    before = present(keeping.work(daily.backups_dir))
     with full_disk(), pytest.raises(OSError, match="File too large"):
         keeping.note_work(daily.backups_dir, replace(before, state=keeping.DONE))
     assert keeping.work(daily.backups_dir) == before
@@ -221,8 +219,7 @@ def test_owner_requests_backup_and_stages_restore(home: Home, owner: int, projec
     view = owners.overview(seat)
     assert (view.kept, view.work, view.worried, view.staged) == ((), None, None, None)
     owners.back_up_now(seat)
-    work = owners.overview(seat).work
-    assert work is not None
+    work = present(owners.overview(seat).work)
     assert (work.state, work.person_id) == (keeping.WAITING, owner)
     BackupWorker(home, "one").back_up()
     (made,) = owners.overview(seat).kept
@@ -294,8 +291,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
     )
     assert all("no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
     assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
-    said = keeping.work(backup_worker_daily.backups_dir)
-    assert said is not None
+    said = present(keeping.work(backup_worker_daily.backups_dir))
     assert said.state == keeping.DONE
     worker.look()
     assert made_in(backup_worker_daily)[0] == new, "once"
@@ -346,8 +342,7 @@ def test_two_backups_within_a_second_have_two_names(home: Home, project: int, mo
     for count in (1, 2):
         keeping.ask(home.backups_dir, 1)
         BackupWorker(home, "one").look()
-        said = keeping.work(home.backups_dir)
-        assert said is not None
+        said = present(keeping.work(home.backups_dir))
         assert (said.state, said.fault) == (keeping.DONE, "")
         assert len(made_in(home)) == count
     assert all(one.is_good for one in keeping.kept(home.backups_dir))
@@ -399,8 +394,7 @@ def test_failed_backup_is_explained_and_waits(backup_worker_daily: Home, monkeyp
     monkeypatch.setattr("workflow.backups.archive._add", fails)
     worker = BackupWorker(backup_worker_daily, "one")
     worker.look()
-    said = keeping.work(backup_worker_daily.backups_dir)
-    assert said is not None
+    said = present(keeping.work(backup_worker_daily.backups_dir))
     assert (said.state, "Fix: make room" in said.fault) == (keeping.FAILED, True)
     assert not anything_to_do(backup_worker_daily)
 
@@ -436,8 +430,7 @@ def test_unexpected_backup_error_does_not_stop_training(
     monkeypatch.setattr(making, "named_files", raising(KeyError("x")))
     monkeypatch.setattr(Worker, "look", look)
     BackupWorker(backup_worker_daily, "one").look()
-    said = keeping.work(backup_worker_daily.backups_dir)
-    assert said is not None
+    said = present(keeping.work(backup_worker_daily.backups_dir))
     assert (said.state, "KeyError: 'x'" in said.fault) == (keeping.FAILED, True)
     assert "Traceback" in caplog.text
     assert not anything_to_do(backup_worker_daily), "it waits, as after any other failure"

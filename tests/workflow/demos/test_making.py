@@ -17,6 +17,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 from plcore import LabelTable, LearnerSettings, TableError
+from tests.present import present
 from tests.workflow.world import annotator, small_project
 from workflow import demos, importing
 from workflow.access import NotAllowed, Role
@@ -71,8 +72,7 @@ def test_demo_imports_without_doubts(made: tuple[Demo, Seat, list[float]]) -> No
 @pytest.mark.slow
 def test_demo_question_can_be_answered_by_hidden_truth(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     assert len(question.choices) > 1
     assert oracle.can_answer(seat)
     kept = room.room_of(seat)
@@ -149,15 +149,13 @@ def test_detector_scores_become_weights(owner_seat: Seat) -> None:
     assert table.candidate_weights is not None
     assert table.roles.sound_features
     assert len(table.classes) == len(demos.CALLS.room.descriptions)
-    question = loop.next_question(owner_seat.at(making.make(owner_seat, demos.CALLS)))
-    assert question is not None
+    question = present(loop.next_question(owner_seat.at(making.make(owner_seat, demos.CALLS))))
     assert question.view.audio
 
 
 @pytest.mark.slow
 def test_demo_votes_reveal_guessing_voter(owner_seat: Seat) -> None:
-    found = reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS))))
-    assert found is not None
+    found = present(reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS)))))
     accuracy = {one.name: one.accuracy for one in found.voters}
     assert set(accuracy) == {"Ada", "Ben", "Cleo", "Dan", "Eve", "Finn"}
     assert min(accuracy, key=accuracy.__getitem__) == "Finn"
@@ -310,8 +308,7 @@ def digits_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     """The owner at the demo; the tests do not change it."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path_factory.mktemp("home"))}))
     owner = team.ensure_owner(home).id
-    project = digits.ensure_demo(home)
-    assert project is not None
+    project = present(digits.ensure_demo(home))
     yield Seat(home, owner, project)
     home.close()
 
@@ -341,8 +338,7 @@ def test_demo_needs_owner(tmp_path: Path) -> None:
 
 
 def test_first_question_shows_digit_image(digits_made: Seat) -> None:
-    question = loop.next_question(digits_made)
-    assert question is not None
+    question = present(loop.next_question(digits_made))
     assert len(question.choices) > 1
     assert set(question.choices) <= set(digits.LABELS)
     assert oracle.can_answer(digits_made)

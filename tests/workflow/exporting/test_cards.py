@@ -19,14 +19,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import entries
-from db.entries import LogEntry
 from tests.workflow.alike_world import alike_project
 from tests.workflow.encoder_world import asked
 from tests.workflow.exporting.cards import FACTS, facts_of
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.text_world import text_project
-from tests.workflow.world import annotator, answer_next, small_project
+from tests.workflow.world import annotator, answer_next, log_of, small_project
 from workflow.access import Right
 from workflow.answering import batches, oracle, undoing
 from workflow.exporting.card_facts import CardFacts, without_names
@@ -48,11 +46,6 @@ def facts(seat: Seat, *, named: bool = False) -> CardFacts:
         session = opened.session
         names = names_of(session) if named else without_names(session, opened.project_id)
         return facts_of(opened, names)
-
-
-def log_of(seat: Seat) -> list[LogEntry]:
-    with seat.reading() as reading:
-        return entries.after(reading.session, reading.project.id, 0)
 
 
 def test_card_lists_people_by_name_or_number(world: KindWorld, seat: Seat, ada: Seat) -> None:

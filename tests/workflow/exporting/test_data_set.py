@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from db import entries
 from plcore import read_cells
 from tests.hugging_face import datasets
 from tests.workflow.exporting.cards import facts_of
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, file_of
+from tests.workflow.world import annotator, file_of, log_of
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import loop
 from workflow.exporting import files, for_programs
@@ -302,8 +301,7 @@ def test_figures_match_progress(world: KindWorld, seat: Seat) -> None:
 def test_log_since_returns_later_entries(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for who in (seat, ada, seat):
         world.answer(who)
-    with seat.home.database.read() as session:
-        stored = entries.after(session, seat.project_id or 0, 0)
+    stored = log_of(seat)
     whole = for_programs.log_since(seat, 0, 1_000)
     assert [(one["seq"], one["row"], one["token"]) for one in whole.items] == [
         (one.seq, one.row, one.token) for one in stored

@@ -16,6 +16,7 @@ from db.models import PersonRow
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import read_cells
 from plcore.tables.readers.recognise import read_table
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, full_disk, opened, small_frame
 from workflow.access import NotAllowed, NotFound
@@ -93,8 +94,7 @@ def test_exported_files_are_read_back_with_same_rows(seat: Seat, tmp_path: Path,
 
 def test_every_answer_is_logged_with_person_time_and_seconds(home: Home, owner: int, seat: Seat) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     loop.submit_answer(ada, question.token, "among", question.choices)
     with home.database.read() as session:
         log = entries.after(session, seat.project_id or 0, 0)
@@ -187,8 +187,7 @@ def test_spreadsheet_exports_neutralise_formulas(home: Home, owner: int) -> None
     frame.loc[0, "id"], frame.loc[1, "id"], frame.loc[0, "x"] = "=1+1", '@"a", b', -1.5
     seat = Seat(home, owner)
     seat = seat.at(managing.create_project(seat, "s", LabelTable.from_frame(frame, ROLES), LearnerSettings()))
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     loop.submit_answer(seat, question.token, "is", [question.choices[0]], note="-1 or\n=2, as said")
 
     def written(file: str, **more: bool) -> list[dict[str, str]]:

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from db import entries
 from plcore.loop import ClassError
 from tests.databases import Laying
 from tests.workflow.importing.test_more_rows import add
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.test_kinds_acts import ACTS, CALM, REFUSALS, Play, played
 from tests.workflow.test_projects_life import change
-from tests.workflow.world import annotator, answer_next, file_of, opened, small_frame, small_project
+from tests.workflow.world import annotator, answer_next, file_of, log, opened, small_frame, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.exporting import files as exporting
@@ -259,15 +258,14 @@ def test_time_means_latest_entry_until_then(home: Home, owner: int, project: int
         made = reading.project.created_at
     for _ in range(3):
         answer_next(home, owner, project)
-    with home.database.read() as session:
-        log = entries.after(session, project, 0)
+    written = log(home, project)
     assert found(seat, made).seq == 0
-    for one in log:
-        last = max(other.seq for other in log if other.at <= one.at)
+    for one in written:
+        last = max(other.seq for other in written if other.at <= one.at)
         assert found(seat, one.at).seq == last
         assert found(seat, one.at - timedelta(microseconds=1)).seq < one.seq
     assert found(seat, 0).moment == made
-    assert found(seat, 2).moment == log[1].at
+    assert found(seat, 2).moment == written[1].at
 
 
 def test_time_selects_settings_at_that_time(home: Home, owner: int, project: int) -> None:

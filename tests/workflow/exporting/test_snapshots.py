@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from db import entries
 from db.entries import LogEntry
 from plcore.tables.readers.tools.votes import LONG_VOTES
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, file_of
+from tests.workflow.world import annotator, answer_next, file_of, log
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.backups import one_project
@@ -133,16 +132,15 @@ def test_log_hash_identifies_people_by_order(home: Home, owner: int, project: in
     for person in (ada, owner):
         answer_next(home, person, project)
     aside.set_aside(Seat(home, owner, project), ada)
-    with home.database.read() as session:
-        log = entries.after(session, project, 0)
+    written = log(home, project)
     other = {ada: 71, owner: 5}
     renumbered = [
         replace(one, person_id=other[one.person_id], token="x", labels=("71",) if one.kind == "aside" else one.labels)
-        for one in log
+        for one in written
     ]
-    assert hash_of_log(renumbered, "t") == hash_of_log(log, "t")
-    assert hash_of_log(log[::-1], "t") != hash_of_log(log, "t") != hash_of_log(log, "u")
-    assert hash_of_log([replace(log[0], person_id=owner), *log[1:]], "t") != hash_of_log(log, "t")
+    assert hash_of_log(renumbered, "t") == hash_of_log(written, "t")
+    assert hash_of_log(written[::-1], "t") != hash_of_log(written, "t") != hash_of_log(written, "u")
+    assert hash_of_log([replace(written[0], person_id=owner), *written[1:]], "t") != hash_of_log(written, "t")
 
 
 PRESS: dict[str, Any] = {

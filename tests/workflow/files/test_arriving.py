@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.clocks import Clock
 from tests.workflow.backups.drill import reopened, settings_of
 from tests.workflow.files.test_finding import upload
-from tests.workflow.files.test_prepared import Clock
 from tests.workflow.world import opened, small_table
 from workflow.files import arriving, stored
 from workflow.files.arriving import (
@@ -40,11 +40,6 @@ from workflow.server.settings import Settings
 
 ROOM = Room(file=100, person=150, all=220)
 ADA, BOB, EVE = 1, 2, 3
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 import pytest
 
+from tests.clocks import Clock
+from tests.present import present
 from tests.workflow.world import full_disk
 from workflow.files.prepared import (
     AT_ONCE,
@@ -32,20 +34,6 @@ from workflow.files.stored import make_folder, whole_file
 
 OWNER = Whose(1, 7)
 Tell = Callable[[int], None]
-
-
-class Clock:
-    """A clock that stands still until it is advanced."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -98,8 +86,7 @@ def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> No
     files.wait(key)
     assert only(files) == PreparedFile(key, "birds.csv", READY, 3, 3, 5, size=6)
     assert not only(files).unfinished
-    found = files.fetch(OWNER, key)
-    assert found is not None
+    found = present(files.fetch(OWNER, key))
     path, name = found
     assert (path.read_bytes(), name, path.parent) == (b"ababab", "birds.csv", tmp_path / "exports")
     assert path.parent.stat().st_mode & 0o777 == 0o700, "no one else of this machine looks in"
@@ -171,8 +158,7 @@ def test_files_of_two_people_are_written_in_parallel(files: PreparedFiles, tmp_p
     for key in keys:
         files.wait(key)
     for whose, key in zip((OWNER, other), keys, strict=True):
-        found = files.fetch(whose, key)
-        assert found is not None
+        found = present(files.fetch(whose, key))
         assert found[0].read_bytes() == b"123"
 
 

@@ -19,6 +19,7 @@ from plcore.tables.encoders import Description, ModelInputs, taken
 from plcore.tables.encoders import encoding as encoders_encoding
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
 from tests.plcore.tables.zips import picture
+from tests.present import present
 from tests.workflow.encoder_world import latest, words_encoder
 from tests.workflow.sounds import tone
 from tests.workflow.text_world import text_project
@@ -201,8 +202,7 @@ def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> 
     now, task = datetime.now(UTC), encoding_worker.TASK
 
     def running() -> tuple[bool, str | None]:
-        found = encoding_requests.encoders(encoding_requests_seat).running
-        assert found is not None
+        found = present(encoding_requests.encoders(encoding_requests_seat).running)
         return found.begun, found.fault
 
     with encoding_requests_seat.home.database.write() as session:
@@ -227,8 +227,7 @@ def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> 
             session, latest(encoding_requests_seat).project_id, "one", now, "It was killed.", leases.MOST_DEATHS, task
         )
     assert running() == (False, "It was killed.")
-    found = encoding_requests.encoders(encoding_requests_seat).running
-    assert found is not None
+    found = present(encoding_requests.encoders(encoding_requests_seat).running)
     assert (found.done, found.total) == (3, 9)
 
 
@@ -240,8 +239,7 @@ def test_last_outcome_is_reported_with_stored_vectors(
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
         with encoding_requests_seat.home.database.write() as session:
-            one = trained.ENCODINGS.latest(session, encoding_requests_seat.project_id or 0)
-            assert one is not None
+            one = present(trained.ENCODINGS.latest(session, encoding_requests_seat.project_id or 0))
             if end == "done":
                 trained.end_done(session, one.id, at, ["2 rows have nothing to encode."])
             else:

@@ -22,6 +22,7 @@ from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
 from tests.plcore.tables.zips import picture
+from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import KNOWN, VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.models.test_comparing import latest as latest_comparison
@@ -117,8 +118,7 @@ def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorke
     worker.look()
     assert latest(seat).notes == ["1 row has nothing to encode: 't5'."]
     assert np.flatnonzero(table_of(seat).encoded[0].missing).tolist() == [5]
-    found = encoding_requests.encoders(seat).stored
-    assert found is not None
+    found = present(encoding_requests.encoders(seat).stored)
     assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
@@ -129,8 +129,7 @@ def test_progress_is_reported_and_training_continues(
     told = []
 
     def look(_done: int, _total: int) -> None:
-        running = encoding_requests.encoders(seat).running
-        assert running is not None
+        running = present(encoding_requests.encoders(seat).running)
         told.append((running.begun, running.done, running.total, newest_version(seat.home, other)))
         if running.done == 0:
             answer_next(seat.home, seat.person_id, other)
@@ -269,8 +268,7 @@ def test_missing_onnx_runtime_is_reported_with_fix(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     worker.look()
     assert latest(seat).state == trained.FAILED
-    failed = encoding_requests.encoders(seat).failed
-    assert failed is not None
+    failed = present(encoding_requests.encoders(seat).failed)
     assert "Fix: pip install 'plcore[onnx]'" in failed
 
 
@@ -427,8 +425,7 @@ def test_encoding_that_kills_workers_is_suspended(seat: Seat, worker: EncodingWo
         if taken.deaths == leases.MOST_DEATHS - 1:
             break
     worker.look()
-    running = encoding_requests.encoders(seat).running
-    assert running is not None
+    running = present(encoding_requests.encoders(seat).running)
     assert (running.begun, running.fault) == (False, encoding_worker.KILLED)
     assert stored(seat) == []
     encoding_requests.cancel(seat)
@@ -511,8 +508,7 @@ def test_added_rows_use_mean_until_encoded(seat: Seat, worker: EncodingWorker, s
     assert np.flatnonzero(table_of(seat).encoded[0].missing).tolist() == [60, 61]
     with seat.learner() as opened:
         assert opened.learner.table.n_rows == 62
-    running = encoding_requests.encoders(seat).running
-    assert running is not None
+    running = present(encoding_requests.encoders(seat).running)
     assert running.encoder == "New rows"
     encoding_requests.cancel(seat)
     worker.look()

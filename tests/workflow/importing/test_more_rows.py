@@ -17,9 +17,8 @@ from plcore import LearnerSettings
 from plcore.loop import classes as class_maps
 from plcore.tables import ColumnVectors, directions_of
 from tests.workflow import vector_world, world
-from tests.workflow.four import log
 from tests.workflow.vector_world import vector_frame, vector_project
-from tests.workflow.world import ROLES, annotator, answer_next, counts_agreed, opened, small_frame, small_project
+from tests.workflow.world import ROLES, annotator, answer_next, counts_agreed, log, opened, small_frame, small_project
 from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.importing import LabelTable, TableError, Upload, more_rows, predictions, read_upload

@@ -15,10 +15,11 @@ from db import entries
 from plcore import LabelTable, LearnerSettings, Roles, TableError, read_cells, suggest_roles
 from plcore.crowd import krippendorff_alpha
 from plcore.tables import with_scores
-from tests.workflow.four import four_class_project, log
+from tests.present import present
+from tests.workflow.four import four_class_project
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, small_frame
+from tests.workflow.world import annotator, log, small_frame
 from workflow import importing
 from workflow.access import NotAllowed
 from workflow.answering import loop
@@ -47,8 +48,7 @@ def there(home: Home, owner: int) -> Seat:
 
 def weights(seat: Seat) -> np.ndarray:
     with seat.learner() as opened:
-        found = opened.learner.table.candidate_weights
-        assert found is not None
+        found = present(opened.learner.table.candidate_weights)
         return np.array(found)
 
 
@@ -77,8 +77,7 @@ def test_scores_become_weights_and_one_log_entry(there: Seat) -> None:
 
 def test_review_counts_scored_rows_only(there: Seat) -> None:
     add_predictions(there, SENT, "net", "k1")
-    found = reviewing.scores(there, 0.1)
-    assert found is not None
+    found = present(reviewing.scores(there, 0.1))
     assert found.highest == 0.7
     assert found.total.seen.scored == 4, "ant and bee of row 1, cat and dog of r0"
 
@@ -257,8 +256,7 @@ def table(rows: int = 200, seed: int = 0) -> LabelTable:
 
 def test_only_guessing_voter_is_reported() -> None:
     steps: list[float] = []
-    found = reliability(table(), steps.append)
-    assert found is not None
+    found = present(reliability(table(), steps.append))
     by_name = {one.name: one for one in found.voters}
     assert [one.name for one in found.voters if one.warning] == ["Eve"]
     assert "Random guessing would give" in by_name["Eve"].warning
@@ -283,8 +281,7 @@ def test_alpha_matches_library() -> None:
 def test_agreement_is_share_of_equal_answers() -> None:
     cells = pd.DataFrame({"Ann": ["a", "a", "b"], "Bob": ["a", "b", ""], "Cy": ["b", "", ""]}, dtype="str")
     roles = Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",))
-    found = reliability(LabelTable.from_cells(cells.assign(w="1"), roles))
-    assert found is not None
+    found = present(reliability(LabelTable.from_cells(cells.assign(w="1"), roles)))
     assert {one.name: one.agreement for one in found.voters} == {
         "Ann": pytest.approx(1 / 3),  # with Bob on the first row, not with Cy there, nor with Bob on the second
         "Bob": pytest.approx(1 / 3),
@@ -297,8 +294,7 @@ def test_agreement_is_share_of_equal_answers() -> None:
 
 def test_voter_without_shared_rows_has_no_agreement() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b", ""], "Bob": ["", "", "b"], "w": ["1", "2", "3"]}, dtype="str")
-    found = reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",))))
-    assert found is not None
+    found = present(reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",)))))
     assert all(math.isnan(one.agreement) and one.warning == "" for one in found.voters)
 
 
@@ -310,18 +306,15 @@ def test_single_voter_has_no_reliability() -> None:
 
 def test_many_votes_are_sampled_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "MOST_VOTES", 300)
-    found = reliability(table(seed=1))
-    assert found is not None
+    found = present(reliability(table(seed=1)))
     assert (found.share, found.n_votes) == (0.5, 600)
-    again = reliability(table(seed=1))
-    assert again is not None
+    again = present(reliability(table(seed=1)))
     assert [one.accuracy for one in again.voters] == [one.accuracy for one in found.voters]
 
 
 def test_oversized_voter_model_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.crowd.dawid_skene.MOST_CELLS", 10)
-    found = reliability(table(40))
-    assert found is not None
+    found = present(reliability(table(40)))
     assert all(math.isnan(one.accuracy) and not one.warning for one in found.voters)
     assert not math.isnan(found.voters[0].agreement)
 
@@ -330,8 +323,7 @@ def test_voter_figures_are_for_reviewers_only(home: Home, owner: int) -> None:
     made = table(40)
     project = importing.create(Seat(home, owner), "voted", made)
     seat = Seat(home, owner).at(project)
-    found = earlier_votes(seat)
-    assert found is not None
+    found = present(earlier_votes(seat))
     assert found == reliability(made)
     assert earlier_votes(Seat(home, annotator(home, owner, "Rita", "reviewer")).at(project)) is not None
     with pytest.raises(NotAllowed):
@@ -343,8 +335,7 @@ def test_question_names_voters_to_reviewers_only(home: Home, owner: int) -> None
     project = importing.create(Seat(home, owner), "voted", made)
     people = {owner: True, annotator(home, owner, "Rita", "reviewer"): True, annotator(home, owner, "Ada"): False}
     for person, may_see in people.items():
-        asked = loop.next_question(Seat(home, person, project))
-        assert asked is not None
+        asked = present(loop.next_question(Seat(home, person, project)))
         row = asked.view.row
         for one in asked.candidates:
             said = tuple(name for name in PEOPLE if made.cells[name][row] == one.label)

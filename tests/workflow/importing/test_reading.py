@@ -28,6 +28,7 @@ from tests.disks import small_disk
 from tests.plcore.tables.media.sound.recordings import tone, written
 from tests.plcore.tables.right_readings import path_of
 from tests.plcore.tables.zips import make_zip, picture
+from tests.present import present
 from tests.workflow import vector_world
 from tests.workflow.files.test_finding import FILES, ZIP
 from workflow.files import limited
@@ -73,8 +74,7 @@ def test_doubts_about_the_whole_file_stop_its_import() -> None:
 
 def test_unpacked_files_are_deleted_with_upload() -> None:
     upload = read_upload(READING_ZIP)
-    folder = upload.folder
-    assert folder is not None
+    folder = present(upload.folder)
     assert folder.is_dir()
     assert not (folder / "file").exists(), "the upload itself is not kept twice"
     cells = upload.cells
@@ -166,8 +166,7 @@ def test_folder_of_parquet_parts_is_one_table(tmp_path: Path) -> None:
 def test_zip_files_are_unpacked_and_kept_as_long_as_table() -> None:
     upload = read_upload(READING_ZIP)
     assert upload.reading.files is None
-    table = check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(check(upload, upload.suggest_roles()).table)
     assert isinstance(table.media.files, KeptFiles)
     (name,) = table.media.kept_names()
     del upload
@@ -184,8 +183,7 @@ def test_files_of_folder_stay_in_place(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,labels,p\n1,a|b,x.png\n2,b,x.png\n")
     (tmp_path / "x.png").write_bytes(picture())
     upload = read_paths(tmp_path)
-    table = check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(check(upload, upload.suggest_roles()).table)
     assert isinstance(table.media.files, KeptFiles)
     assert list(table.media.files.paths.values()) == [tmp_path / "x.png"]
 
@@ -195,15 +193,13 @@ def test_files_of_folder_stay_in_place(tmp_path: Path) -> None:
 
 def table_of(data: bytes) -> LabelTable:
     upload = read_upload(data)
-    table = check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(check(upload, upload.suggest_roles()).table)
     return table
 
 
 def test_first_look_orders_choices_by_weight() -> None:
     table = table_of(b"id,labels,w\nx,owl:1,3\ny,wren:0.2|robin:0.6|tit:0.2,4\nz,owl:1,5\n")
-    look = first_look(table)
-    assert look is not None
+    look = present(first_look(table))
     assert (look.view.row_id, look.view.features) == ("y", (("w", "4"),))
     assert look.choices == (("robin", "0.6"), ("tit", "0.2"), ("wren", "0.2"))
     assert look.hidden == 0
@@ -211,15 +207,13 @@ def test_first_look_orders_choices_by_weight() -> None:
 
 def test_equal_weights_are_hidden_and_many_labels_counted() -> None:
     names = "|".join(f"n{k:02}" for k in range(SHOWN + 3))
-    look = first_look(table_of(f"labels,w\n{names},1\nn00,2\n".encode()))
-    assert look is not None
+    look = present(first_look(table_of(f"labels,w\n{names},1\nn00,2\n".encode())))
     assert look.choices == tuple((f"n{k:02}", "") for k in range(SHOWN))
     assert look.hidden == 3
 
 
 def test_first_look_at_label_vectors_shows_open_labels() -> None:
-    look = first_look(table_of(b"w,ant,bee,cat\n10,1,0,1\n20,,1,\n30,1,1,0\n"))
-    assert look is not None
+    look = present(first_look(table_of(b"w,ant,bee,cat\n10,1,0,1\n20,,1,\n30,1,1,0\n")))
     assert (look.view.row, look.choices) == (1, (("ant", ""), ("cat", "")))
 
 
@@ -233,8 +227,7 @@ def test_first_look_draws_segment_of_recording() -> None:
     looks = []
     for start in (0, 3):
         csv = f"candidates,file,start,end\nwren|robin,a.wav,{start},{start + 1}\n".encode()
-        look = first_look(table_of(make_zip({"t.csv": csv, "a.wav": sound})))
-        assert look is not None
+        look = present(first_look(table_of(make_zip({"t.csv": csv, "a.wav": sound}))))
         assert look.view.audio is None
         looks.append(str(look.view.image))
     assert all(image.startswith("data:image/png;base64,") for image in looks)
@@ -246,8 +239,7 @@ def test_first_look_draws_segment_of_recording() -> None:
 
 def test_first_look_shows_images_but_no_recordings() -> None:
     table = table_of(ZIP)
-    look = first_look(table)
-    assert look is not None
+    look = present(first_look(table))
     assert look.view.image is not None
     kind, _, data = look.view.image.partition(",")
     assert kind == "data:image/png;base64"

@@ -17,6 +17,7 @@ import pytest
 from plcore import LearnerSettings, Roles, TableError
 from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
+from tests.present import present
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
 from workflow import importing
@@ -109,8 +110,7 @@ def test_same_file_is_recognised_with_other_roles(home: Home, owner: int) -> Non
     data, seat = b"id,labels,w,v\n1,a|b,3,4\n2,b,4,5\n3,a,4,6\n", Seat(home, owner)
     upload = importing.read_upload(data, "birds.csv")
     assert made_before(seat, upload) == []
-    table = importing.check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(importing.check(upload, upload.suggest_roles()).table)
     project = importing.create(seat, "birds", table, LearnerSettings(n_neighbors=2), upload=upload)
     (doubt,) = made_before(seat, importing.read_upload(data, "other.csv"))
     made = managing.get_project(seat.at(project)).created_at
@@ -132,8 +132,7 @@ def test_project_with_open_questions_has_no_doubts(world: KindWorld) -> None:
 
 def test_taken_name_keeps_upload_for_retry(home: Home, owner: int) -> None:
     upload = importing.read_upload(ZIP)
-    table = importing.check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(importing.check(upload, upload.suggest_roles()).table)
     seat = Seat(home, owner)
     settings = LearnerSettings(n_neighbors=3)
     first = importing.create(seat, "one", WORLDS[0].table())
@@ -332,8 +331,7 @@ def test_reading_file_of_another_person_is_refused(home: Home, owner: int) -> No
 
 def children() -> list[int]:
     """The processes forked by the helper."""
-    helper = asking._helper._process
-    assert helper is not None
+    helper = present(asking._helper._process)
     tasks = Path(f"/proc/{helper.pid}/task").glob("*/children")
     return [int(number) for path in tasks for number in path.read_text().split()]
 

@@ -12,6 +12,7 @@ import pytest
 
 from db import projects as stored
 from plcore.loop import StopRules
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.sounds import tone
 from tests.workflow.vector_world import vector_project
@@ -38,8 +39,7 @@ def forget(home: Home) -> None:
 
 def put_away(home: Home, project: int) -> None:
     home.shelf.settle(project)  # one whose model is being fitted stays
-    slot = home.shelf.peek(project)
-    assert slot is not None
+    slot = present(home.shelf.peek(project))
     assert slot.put_away()
 
 
@@ -69,8 +69,7 @@ def test_glance_survives_restart_without_learner(world: KindWorld, seat: Seat) -
     put_away(home, number)
     forget(home)
     assert progress.at_a_glance(seat) == before
-    slot = home.shelf.peek(number)
-    assert slot is not None
+    slot = present(home.shelf.peek(number))
     assert slot.learner is None, "looking at the list opens nothing"
 
 
@@ -90,8 +89,7 @@ def test_changed_model_settings_are_shown_at_once(home: Home, owner: int) -> Non
     seen = []
     for neighbours in (4, 30, 1, 15):
         managing.change_learner(seat, n_neighbors=neighbours)
-        accuracy = progress.read_progress(seat).accuracy
-        assert accuracy is not None
+        accuracy = present(progress.read_progress(seat).accuracy)
         seat.settle()
         assert progress.at_a_glance(seat)[number].curve[-1] == round(accuracy, 4)
         seen.append(accuracy)
@@ -130,14 +128,12 @@ def test_pace_is_known_if_time_to_goal_is(home: Home, owner: int, monkeypatch: p
 def test_glance_does_not_wait_for_busy_learner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
-    asked = loop.next_question(seat)
-    assert asked is not None
+    asked = present(loop.next_question(seat))
     loop.submit_answer(seat, asked.token, "is", asked.choices[:1])
     there, go = threading.Event(), threading.Event()
 
     def hold() -> None:
-        slot = home.shelf.peek(seat.project_id or 0)
-        assert slot is not None
+        slot = present(home.shelf.peek(seat.project_id or 0))
         with slot.lock:
             there.set()
             go.wait()

@@ -15,6 +15,7 @@ from db import projects as stored_projects
 from db.engine import DatabaseUnavailableError
 from plcore import ActiveLearner, Entry, LearnerSettings
 from tests.databases import on_postgres, on_sqlite
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.pressing import press as pressing_press
 from tests.workflow.vector_world import vector_project
@@ -81,8 +82,7 @@ def test_entry_needs_durable_transaction(home: Home, owner: int, project: int) -
 def test_learner_forgets_entries_of_failed_turn(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError
@@ -156,8 +156,7 @@ def give_up(seat: Seat) -> None:
 
 def height_of(home: Home, project: int) -> int:
     """Seq of the last entry that the learner in memory has applied."""
-    learner = home.shelf.opened()[project].learner
-    assert learner is not None
+    learner = present(home.shelf.opened()[project].learner)
     return learner.seq
 
 
@@ -248,13 +247,11 @@ def change(home: Home, owner: int, project: int, **more: object) -> entries.LogE
 
 def test_model_entry_records_change_and_time(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
-    made = change(home, owner, project, model="automatic", adopted="clpl")
-    assert made is not None
+    made = present(change(home, owner, project, model="automatic", adopted="clpl"))
     assert (made.seq, made.kind, made.row, made.labels) == (2, "model", entries.NO_ROW, ("clpl", "automatic"))
     assert (made.before, made.after, made.note, made.score) == (("plknn",), ("clpl",), "so", 0.5)
     answer_next(home, owner, project)
-    again = change(home, owner, project, model="clpl")
-    assert again is not None
+    again = present(change(home, owner, project, model="clpl"))
     assert (again.labels, again.revision) == (("clpl",), 1)
     with home.database.read() as session:
         first, second = read_adoptions(session, projects.get(session, project))

@@ -20,7 +20,7 @@ from plcore.loop import ClassChange, class_changes
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.log.logs import IDS, an_entry, logs, texts
 from tests.workflow.log.written import read_log, read_log_lines
-from tests.workflow.world import annotator, answer_next, file_of
+from tests.workflow.world import annotator, answer_next, file_of, log
 from workflow.answering import undoing
 from workflow.kinds import KINDS
 from workflow.log.columns import COLUMNS, LATER, LogError, LogLine, write_log
@@ -399,11 +399,10 @@ def test_exported_log_contains_class_changes(home: Home, owner: int, project: in
     undoing.undo(Seat(home, ada, project))
     classes.change_classes(Seat(home, owner, project), 0, "add", ["d|e"])
     data = file_of(Seat(home, owner, project), "log")
-    with home.database.read() as session:
-        log = entries.after(session, project, 0)
+    written = log(home, project)
     names = {"owner": owner, "Ada": ada}
     back = [dataclasses.replace(line.entry, person_id=names[line.annotator]) for line in read_log(data, project)]
-    assert back == log
+    assert back == written
     assert class_changes(map(learner_entry, back)) == (ClassChange(4, "add", ("d|e",)),)
 
 

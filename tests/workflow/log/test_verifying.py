@@ -12,9 +12,10 @@ import pytest
 from sqlalchemy import text
 
 from db import entries, people
+from tests.present import present
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, file_of, small_frame, small_project
+from tests.workflow.world import annotator, answer_next, file_of, log_of, small_frame, small_project
 from workflow import importing
 from workflow.access import NotAllowed, Right
 from workflow.answering import loop, undoing
@@ -114,8 +115,7 @@ def test_log_with_changed_classes_and_models_is_valid(home: Home, owner: int, tm
     seat = Seat(home, owner, four_class_project(home, owner))
 
     def say(kind: str, *labels: str) -> None:
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         loop.submit_answer(seat, question.token, kind, labels, shown=question.shown)
 
     say("not", "ant")
@@ -132,10 +132,9 @@ def test_log_with_changed_classes_and_models_is_valid(home: Home, owner: int, tm
     say("is", "red ant")
     managing.change_learner(seat, model="plknn")
     found, file = verify_project(seat, *[tmp_path / "log.jsonl"] * bool(write(seat, tmp_path / "log.jsonl")))
-    with home.database.read() as session:
-        log = entries.after(session, seat.project_id or 0, 0)
-    assert found.entries == file.entries == len(log)
-    assert {one.kind for one in log} >= {"not", "is", "among", "none", "class", "model", "withdraw"}
+    written = log_of(seat)
+    assert found.entries == file.entries == len(written)
+    assert {one.kind for one in written} >= {"not", "is", "among", "none", "class", "model", "withdraw"}
 
 
 def grown(seat: Seat, tmp_path: Path) -> None:
@@ -191,8 +190,7 @@ def told(home: Home, owner: int) -> Seat:
     project = four_class_project(home, owner)
     for kind, labels in (("is", ["bee"]), ("not", ["ant"])):
         loop.submit_answer(Seat(home, owner, project), ask(home, owner, project).token, kind, labels)
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), question.token, "skip")
     return Seat(home, owner, project)
 

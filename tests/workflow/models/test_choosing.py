@@ -14,6 +14,7 @@ from plcore.evaluation import exact_interval
 from plcore.loop import MODEL_ENTRIES, Entry
 from plcore.loop.one_label import OneLabelPool, Trainer, Version
 from tests.plcore.loop.fake_table import blobs
+from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.log.written import read_log
@@ -103,8 +104,7 @@ def test_model_change_is_no_answer(choosing_seat: Seat, findings: Findings) -> N
     home, owner, project = choosing_seat.home, choosing_seat.person_id, choosing_seat.project_id or 0
     first = answer_next(home, owner, project)
     choosing.adopt(choosing_seat, "clpl")
-    undone = undoing.undo(choosing_seat)
-    assert undone is not None
+    undone = present(undoing.undo(choosing_seat))
     assert undone.row == first.row, "undo takes the answer back, not the model"
     assert undoing.undo(choosing_seat) is None
     log = read_log(file_of(choosing_seat, "log"))
@@ -256,8 +256,7 @@ def test_watched_value_changes_with_comparison_or_settings(home: Home, owner: in
     seen = [showing.watched(seat)]
     choosing.compare_now(seat)
     seen.append(showing.watched(seat))
-    waiting = showing.running_now(seat)
-    assert waiting is not None
+    waiting = present(showing.running_now(seat))
     assert (waiting.begun, waiting.total, waiting.fault) == (False, 0, None)
     choosing.cancel(seat)
     seen.append(showing.watched(seat))
@@ -311,11 +310,9 @@ def test_version_file_round_trips(tmp_path: Path, versions: list[Version]) -> No
     assert version.footing is not None
     write_version(path, version)
     np.testing.assert_array_equal(np.load(path), version.scores)
-    effects = read_effects(path)
-    assert effects is not None
+    effects = present(read_effects(path))
     np.testing.assert_array_equal(effects, version.footing.effects)
-    read = read_footing(path, None)
-    assert read is not None
+    read = present(read_footing(path, None))
     name, footing = read
     assert (path.parent / name).exists()
     np.testing.assert_array_equal(footing.labels, version.footing.labels)
@@ -327,14 +324,11 @@ def test_shared_state_of_versions_is_stored_once(tmp_path: Path, versions: list[
     for version in versions[:2]:
         write_version(tmp_path / f"{version.number}.npy", version)
     assert len(list(tmp_path.glob("rounds-*.npz"))) == 1
-    known = read_footing(tmp_path / "0.npy", None)
-    assert known is not None
-    again = read_footing(tmp_path / "1.npy", known)
-    assert again is not None
+    known = present(read_footing(tmp_path / "0.npy", None))
+    again = present(read_footing(tmp_path / "1.npy", known))
     assert again[1].rounds is known[1].rounds
     write_version(tmp_path / "2.npy", versions[2])
-    other = read_footing(tmp_path / "2.npy", known)
-    assert other is not None
+    other = present(read_footing(tmp_path / "2.npy", known))
     assert other[0] != known[0]
     assert other[1].rounds is not known[1].rounds
     assert len(list(tmp_path.glob("rounds-*.npz"))) == 2

@@ -22,6 +22,7 @@ from plcore.blocks import Inline, RunnerError
 from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
 from tests.browser.loaded import run
+from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
@@ -402,8 +403,7 @@ def test_progress_is_reported_and_training_continues(
     told = []
 
     def look(done: int, _total: int, _name: str) -> None:
-        running = showing.running_now(Seat(home, owner, project))
-        assert running is not None
+        running = present(showing.running_now(Seat(home, owner, project)))
         told.append((running.begun, running.done, running.total, running.fitting, newest_version(home, other)))
         if done == 0:
             answer_next(home, owner, other)
@@ -474,13 +474,11 @@ def test_comparison_is_suspended_after_two_killed_workers(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     killed(home)
-    running = showing.running_now(Seat(home, owner, project))
-    assert running is not None
+    running = present(showing.running_now(Seat(home, owner, project)))
     assert (running.begun, running.fault) == (False, None), "one death may be anything: it waits for another worker"
     killed(home)
     worker.look()
-    running = showing.running_now(Seat(home, owner, project))
-    assert running is not None
+    running = present(showing.running_now(Seat(home, owner, project)))
     assert not running.begun
     assert (running.fault or "").startswith("The comparison was ended from outside twice")
     choosing.cancel(Seat(home, owner, project))
@@ -511,8 +509,7 @@ def on_cluster(home: Home) -> ComparingWorker:
 
 def told_of(home: Home, owner: int, project: int) -> str:
     """Page text of a comparison that no worker runs now."""
-    now = showing.running_now(Seat(home, owner, project))
-    assert now is not None
+    now = present(showing.running_now(Seat(home, owner, project)))
     assert not now.begun
     assert now.fault is not None
     return now.fault
@@ -607,8 +604,7 @@ def test_block_comparison_equals_worker_comparison(home: Home, project: int, mon
     here = comparing.make_comparer(home, project)[0].compare()
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()
-    report = latest(home, project).report
-    assert report is not None
+    report = present(latest(home, project).report)
     found = ModelComparison.from_json(report)
 
     def timeless(one: ModelComparison) -> ModelComparison:

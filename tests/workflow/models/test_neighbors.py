@@ -9,15 +9,15 @@ import signal
 import numpy as np
 import pytest
 
-from db import entries
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.arrays import ShareProgress
 from plcore.loop.one_label import OneLabelPool, find_pool_graph
 from plcore.neighbors import Graph
 from tests.browser.loaded import run
+from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.text_world import text_project, text_table
-from tests.workflow.world import answer_next, file_of, opened
+from tests.workflow.world import answer_next, file_of, log_of, opened
 from workflow.answering import batches, loop
 from workflow.answering.batches import NoBatch
 from workflow.kinds.one_label import build
@@ -101,12 +101,10 @@ def test_questions_are_random_until_neighbours_are_found(
         np.testing.assert_array_equal(waiting.pool.control_rows, whole.pool.control_rows)
         np.testing.assert_array_equal(waiting.test_rows, whole.test_rows)
     answer(seat, 6)
-    with seat.home.database.read() as session:
-        log = entries.after(session, seat.project_id, 0)
-    assert {one.strategy for one in log} == {"random", "control"}
-    assert {one.model_version for one in log} == {0}
-    shown = loop.next_question(seat)
-    assert shown is not None
+    written = log_of(seat)
+    assert {one.strategy for one in written} == {"random", "control"}
+    assert {one.model_version for one in written} == {0}
+    shown = present(loop.next_question(seat))
     assert shown.why == "This row was drawn at random while neighbours are being found."
     assert not standing.standing(seat).has_proof
     view = progress.read_progress(seat)
@@ -154,8 +152,7 @@ def test_killed_neighbour_search_is_continued_by_next_worker(
 ) -> None:
     answer(seat, 3)
     assert run(environment, KILLED) == -signal.SIGKILL
-    found = read_finding(seat)
-    assert found is not None
+    found = present(read_finding(seat))
     assert found.fault == ""
     worker.find_neighbors()
     assert read_finding(seat) is not None, "the lease of the dead is not over"
@@ -181,8 +178,7 @@ def test_failed_neighbour_search_is_reported_and_retried(
     with monkeypatch.context() as patch:
         patch.setattr(build, "find_pool_graph", fail)
         worker.find_neighbors()
-    found = read_finding(seat)
-    assert found is not None
+    found = present(read_finding(seat))
     assert found.fault == "no such features"
     assert read_finding(Seat(home, owner, other)) is None
     worker._next_finding = 0.0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from db import trained
 from db.trained import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
 from plcore.loop.one_label import RandomOrderFound, RandomOrderRuns
+from tests.present import present
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
@@ -78,12 +79,10 @@ def test_estimate_is_stored_for_all_answers(home: Home, owner: int, project: int
     seen = progress.watched(Seat(home, owner, project))
     worker.look()
     assert progress.watched(Seat(home, owner, project)) != seen, "the page has something new to draw"
-    report = latest(home, project).report
-    assert report is not None
+    report = present(latest(home, project).report)
     found = RandomOrderFound.from_json(report["found"])
     assert (found.how, found.measured, found.given) == ("truth", 30, LEAST_ANSWERS)
-    random = view(home, owner, project).proof.random
-    assert random is not None
+    random = present(view(home, owner, project).proof.random)
     assert random.by_truth
     assert random.at == LEAST_ANSWERS
     assert random.answers[-1] >= LEAST_ANSWERS
@@ -175,10 +174,9 @@ def test_failed_work_is_not_shown_as_running(home: Home, owner: int, project: in
     long_ago = datetime.now(UTC) - timedelta(minutes=1)
     for number in range(2):  # as workers leave it that are killed
         with home.database.write() as session:
-            taken = trained.take_lease(
-                session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK
+            present(
+                trained.take_lease(session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK)
             )
-            assert taken is not None
             trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
         proof = view(home, owner, project).proof
         assert (proof.running, proof.missing) == (True, ""), "it waits for another worker"

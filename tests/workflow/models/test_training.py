@@ -27,6 +27,7 @@ from plcore.loop.one_label import Trainer
 from tests.clocks import ahead
 from tests.conftest import ROOT
 from tests.databases import on_sqlite
+from tests.present import present
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, answer_next, exported, opened, small_frame, small_project
@@ -88,16 +89,14 @@ def test_one_answer_is_learned_after_a_while(
 def test_question_names_its_model_version(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
-    before = loop.next_question(Seat(home, owner, training_project))
-    assert before is not None
+    before = present(loop.next_question(Seat(home, owner, training_project)))
     assert before.model_version == 0
     train_due(home, worker)
     for _ in range(3):
         answer_next(home, owner, training_project)
     train_due(home, worker)
     loop.get_ready(Seat(home, owner, training_project))  # as the page does once a question is drawn
-    after = loop.next_question(Seat(home, owner, training_project))
-    assert after is not None
+    after = present(loop.next_question(Seat(home, owner, training_project)))
     assert after.model_version == 3
     assert after.strategy == "margin"
 

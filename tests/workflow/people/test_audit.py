@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from tests.conftest import ROOT
+from tests.present import present
 from tests.workflow import vector_world
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.world import annotator, opened, small_project
@@ -220,8 +221,7 @@ MAKERS = [small_project, doubled, vectors, vectors_by_row]
 
 def press(seat: Seat, which: int = 0) -> None:
     """Answer the current question, whatever the kind of project."""
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     if hasattr(question, "choices"):
         labels = [question.choices[which % len(question.choices)]]
         loop.submit_answer(seat, question.token, "is", labels)
@@ -323,8 +323,7 @@ def test_excluding_person_closes_open_questions(home: Home, chief: Seat) -> None
     project = small_project(home, chief.person_id)
     ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
     press(ben)
-    question = loop.next_question(ada)
-    assert question is not None
+    question = present(loop.next_question(ada))
     set_aside(chief.at(project), ben.person_id)
     with pytest.raises(StaleQuestion):
         loop.submit_answer(ada, question.token, "is", [question.choices[0]])

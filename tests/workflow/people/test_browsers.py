@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from db import people as sign_ins
 from db.engine import DatabaseUnavailableError
 from db.people import SignedIn
+from tests.present import present
 from tests.workflow.people.conftest import Opener, add_person, whats
 from tests.workflow.people.test_team import wait
 from tests.workflow.world import unwritable
@@ -34,8 +35,7 @@ def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
     """Id and secret of a browser signed in as this person."""
     with seat.everywhere.writing(Right.SEE) as mine:
         secret = browsers.open_browser(mine.session, seat.person_id, "link", visit)
-    found = browsers.signed_in(seat.home, secret)
-    assert found is not None
+    found = present(browsers.signed_in(seat.home, secret))
     return found.id, secret
 
 
@@ -179,8 +179,7 @@ def test_unknown_secret_is_not_cached(home: Home, chief: Seat, asked: list[str])
 
 def test_cached_sign_in_expires_without_commit(home: Home, chief: Seat) -> None:
     _, secret = open_one(chief)
-    found = browsers.signed_in(home, secret)
-    assert found is not None
+    found = present(browsers.signed_in(home, secret))
     known, moment = KnownBrowsers(), timedelta(microseconds=1)
     assert known.find(home.database, secret_hash(secret), found.expires_at - moment) == found
     assert known.find(home.database, secret_hash(secret), found.expires_at) is None
@@ -238,14 +237,12 @@ def claims(email: str = "ada@example.org", sub: str = "1", **more: Any) -> dict[
 
 
 def by_openid(home: Home, **values: Any) -> int:
-    person = browsers.person_of(home, elsewhere.sign_in_by_openid(home, claims(**values)))
-    assert person is not None
+    person = present(browsers.person_of(home, elsewhere.sign_in_by_openid(home, claims(**values))))
     return person.id
 
 
 def by_proxy(home: Home, user: str) -> int:
-    found = browsers.signed_in(home, elsewhere.sign_in_by_proxy(home, user))
-    assert found is not None
+    found = present(browsers.signed_in(home, elsewhere.sign_in_by_proxy(home, user)))
     assert found.how == "proxy"
     assert elsewhere.person_by_proxy(home, user) == found.person.id
     return found.person.id

@@ -11,6 +11,7 @@ from db import answers
 from db.entries import LogEntry
 from plcore import AnswerError
 from plcore.crowd import LEAST_ROWS, cohen_kappa, gwet_ac1, krippendorff_alpha
+from tests.present import present
 from tests.workflow.people.test_figures import ADA, BEN, CEM, crowd, said, vote
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, count_entries, opened, small_project
@@ -78,8 +79,7 @@ def test_disputes_are_sorted_by_disagreement_times_doubt(chief: Seat) -> None:
     for one in lines:
         # ant next to ant or bee: Jaccard 1/2, one holds the other: 2/3
         assert one.disagreement == pytest.approx(1 - 2 / 3 / 2 if rows.index(one.row) % 2 else 1.0)
-        dispute = disputes.open_dispute(seat, one.row)
-        assert dispute is not None
+        dispute = present(disputes.open_dispute(seat, one.row))
         first, second = sorted(dispute.shares.values(), reverse=True)[:2]
         assert one.doubt == pytest.approx(1 - (first - second))
         assert one.worst == pytest.approx(one.disagreement * one.doubt)
@@ -92,8 +92,7 @@ def test_dispute_without_model_has_no_shares(chief: Seat) -> None:
     say(ben, row, "is", "bee")
     (line,) = disputes.list_disputes(seat).lines
     assert (line.doubt, line.worst) == (None, 1.0)
-    dispute = disputes.open_dispute(seat, row)
-    assert dispute is not None
+    dispute = present(disputes.open_dispute(seat, row))
     assert (dispute.shares, dispute.why_not) == ({}, disputes.NO_MODEL)
 
 
@@ -104,8 +103,7 @@ def test_opened_dispute_lists_opinions(chief: Seat) -> None:
     say(ada, row, "is", first, note="The stripes.")
     say(ben, row, "bad")
     disputes.discuss(seat, row, "  Who took this picture?  ")
-    dispute = disputes.open_dispute(seat, row)
-    assert dispute is not None
+    dispute = present(disputes.open_dispute(seat, row))
     assert [(one.person, one.labels, one.note) for one in dispute.opinions] == [
         ("Ada", (first,), "The stripes."),
         ("Ben", (), None),
@@ -131,8 +129,7 @@ def test_dispute_hides_model_shares_of_blind_checks(chief: Seat) -> None:
     assert row is not None
     question = loop.ask_next(ben, row, drawn=True)
     loop.submit_answer(ben, question.token, "is", question.choices[-1:])
-    dispute = disputes.open_dispute(seat, row)
-    assert dispute is not None
+    dispute = present(disputes.open_dispute(seat, row))
     assert (dispute.shares, dispute.why_not) == ({}, disputes.BLIND_CHECK)
     assert next(one for one in disputes.list_disputes(seat).lines if one.row == row).doubt is None
 
@@ -174,8 +171,7 @@ def dispute(chief: Seat) -> tuple[Seat, Seat, Seat, int]:
 
 
 def token_of(seat: Seat, row: int) -> str:
-    found = disputes.open_dispute(seat, row)
-    assert found is not None
+    found = present(disputes.open_dispute(seat, row))
     return found.token
 
 
@@ -253,8 +249,7 @@ def test_verdict_can_be_undone_and_redone(dispute: tuple[Seat, Seat, Seat, int])
     assert undoing.undo(seat, saved.seq) is not None
     assert candidates(seat, row) == before
     assert disputes.count_open(seat) == 1
-    again = undoing.redo(seat, saved.seq)
-    assert again is not None
+    again = present(undoing.redo(seat, saved.seq))
     assert (again.kind, candidates(seat, row)) == ("verdict", ("cat",))
     verify_project(seat)
 
@@ -286,8 +281,7 @@ def test_notes_are_read_in_order_they_were_written(dispute: tuple[Seat, Seat, Se
     eve = member(seat, "Eve", "reviewer")
     disputes.discuss(seat, row, "Who took it?")
     disputes.discuss(eve, row, "I did.")
-    found = disputes.open_dispute(seat, row)
-    assert found is not None
+    found = present(disputes.open_dispute(seat, row))
     assert [(one.person, one.text) for one in found.notes] == [("owner", "Who took it?"), ("Eve", "I did.")]
     with pytest.raises(AnswerError, match="empty"):
         disputes.discuss(seat, row, "  ")

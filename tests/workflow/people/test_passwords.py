@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from db import people
 from tests.hashing import CHEAP, REAL
+from tests.present import present
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_browsers import open_one
 from tests.workflow.world import unwritable
@@ -53,8 +54,7 @@ def stored(seat: Seat) -> str | None:
 def test_password_signs_in(home: Home, bob: Seat) -> None:
     assert passwords.has_password(bob)
     for name in ("Bob", "  bob ", "BOB"):
-        signed_in = browsers.signed_in(home, passwords.sign_in_by_password(home, name, GOOD, HERE))
-        assert signed_in is not None
+        signed_in = present(browsers.signed_in(home, passwords.sign_in_by_password(home, name, GOOD, HERE)))
         assert (signed_in.person.id, signed_in.how) == (bob.person_id, "password")
     assert {(one.address, one.browser) for one in browsers.my_browsers(bob)} == {("192.0.2.7", "Firefox on Linux")}
 
@@ -148,11 +148,10 @@ def test_password_equal_to_name_is_refused(chief: Seat) -> None:
 
 def test_changing_password_needs_old_one_and_signs_others_out(home: Home, bob: Seat) -> None:
     here, there = (passwords.sign_in_by_password(home, "Bob", GOOD) for _ in range(2))
-    this = browsers.signed_in(home, here)
-    assert this is not None
-    for present in ("", "wrong", "four plain words"):
+    this = present(browsers.signed_in(home, here))
+    for said in ("", "wrong", "four plain words"):
         with pytest.raises(passwords.PasswordError, match="present password is wrong"):
-            passwords.set_password(bob, "another plain one", present, this.id)
+            passwords.set_password(bob, "another plain one", said, this.id)
     assert browsers.person_of(home, there)
     passwords.set_password(bob, "another plain one", GOOD, this.id)
     assert browsers.person_of(home, here)
@@ -223,8 +222,7 @@ def works(home: Home, secret: str) -> bool:
 def test_token_identifies_its_person(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "  the bird \n survey ")
-    found = tokens.user_of(home, secret)
-    assert found is not None
+    found = present(tokens.user_of(home, secret))
     assert (found.person.name, found.person.id) == ("Ada", ada.person_id)
     (mine,) = tokens.my_tokens(ada)
     assert (mine.purpose, mine.id, mine.last_used_at) == ("the bird survey", found.id, None)
@@ -390,8 +388,7 @@ def test_changing_external_name_ends_tokens(home: Home, chief: Seat) -> None:
 
 def test_full_disk_refuses_new_token_and_keeps_old_ones(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
-    found = tokens.user_of(home, secret)
-    assert found is not None
+    found = present(tokens.user_of(home, secret))
     with unwritable(home):
         with pytest.raises(NotSaved):
             tokens.make_token(chief, "another")

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workflow.four import four_class_project, log
+from tests.present import present
+from tests.workflow.four import four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, small_project
+from tests.workflow.world import annotator, log, small_project
 from workflow import kinds
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
@@ -60,8 +61,7 @@ def truth(seat: Seat) -> dict[int, str]:
 
 
 def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged:
-    now = qualification.now(person)
-    assert now is not None
+    now = present(qualification.now(person))
     assert now.token is not None
     assert now.view is not None
     label = known[now.view.row]
@@ -96,16 +96,14 @@ def test_unqualified_person_cannot_ask_or_answer(qualifying_seat: Seat, qualifyi
 def test_passed_qualification_admits_and_is_not_logged(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(3, 0.6))
     known, before = truth(qualifying_seat), log(qualifying_seat.home, qualifying_seat.project_id or 0)
-    now = qualification.now(qualifying_ada)
-    assert now is not None
+    now = present(qualification.now(qualifying_ada))
     assert (now.rows, now.needed, now.token, now.view, now.tried) == (3, 2, None, None, 0)
     qualification.begin(qualifying_ada)
     first = answer(qualifying_ada, known, right=False)
     assert (first.right, first.over, first.n_right, first.number) == (False, False, 0, 1)
     assert (first.label, first.note) == (known[first.view.row], f"note {first.view.row}")
     qualification.begin(qualifying_ada)
-    again = qualification.now(qualifying_ada)
-    assert again is not None
+    again = present(qualification.now(qualifying_ada))
     assert (again.number, again.right) == (2, 0), "what is under way stays"
     assert answer(qualifying_ada, known).right
     with pytest.raises(NotQualified):
@@ -127,8 +125,7 @@ def test_second_attempt_has_other_rows(qualifying_seat: Seat, qualifying_ada: Se
         rows = [answer(qualifying_ada, known, right=False).view.row for _ in range(2)]
         assert len(set(rows)) == 2
         seen.append(set(rows))
-        now = qualification.now(qualifying_ada)
-        assert now is not None
+        now = present(qualification.now(qualifying_ada))
         assert (now.token, now.tried, now.right) == (None, attempt + 1, 0)
     assert not seen[0] & seen[1]
     assert not (seen[2] & seen[0] and seen[2] & seen[1]), "of five rows one is new, then come the oldest"
@@ -142,16 +139,14 @@ def test_qualification_answer_counts_once(qualifying_seat: Seat, qualifying_ada:
     with pytest.raises(StaleQuestion, match="no longer asked"):
         qualification.judge(qualifying_ada, "qualification.1.1", "ant")
     qualification.begin(qualifying_ada)
-    now = qualification.now(qualifying_ada)
-    assert now is not None
+    now = present(qualification.now(qualifying_ada))
     assert now.token is not None
     with pytest.raises(AnswerError, match="An answer is one of"):
         qualification.judge(qualifying_ada, now.token, "no such class")
     qualification.judge(qualifying_ada, now.token, now.choices[0])
     with pytest.raises(StaleQuestion):
         qualification.judge(qualifying_ada, now.token, now.choices[0])
-    then = qualification.now(qualifying_ada)
-    assert then is not None
+    then = present(qualification.now(qualifying_ada))
     assert then.number == 2
 
 
@@ -160,8 +155,7 @@ def test_qualification_choices_match_question(qualifying_seat: Seat, qualifying_
     known = truth(qualifying_seat)
     qualification.begin(qualifying_ada)
     for _ in range(ROWS):
-        now = qualification.now(qualifying_ada)
-        assert now is not None
+        now = present(qualification.now(qualifying_ada))
         assert now.view is not None
         with qualifying_seat.learner() as opened:
             original = opened.learner.state(now.view.row).original
@@ -173,15 +167,13 @@ def test_qualification_choices_match_question(qualifying_seat: Seat, qualifying_
 def test_unmarked_row_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     qualification.begin(qualifying_ada)
-    now = qualification.now(qualifying_ada)
-    assert now is not None
+    now = present(qualification.now(qualifying_ada))
     assert now.view is not None
     assert now.token is not None
     examples.unmark(qualifying_seat, now.view.row)
     with pytest.raises(StaleQuestion):
         qualification.judge(qualifying_ada, now.token, now.choices[0])
-    anew = qualification.now(qualifying_ada)
-    assert anew is not None
+    anew = present(qualification.now(qualifying_ada))
     assert anew.token is None
     qualification.begin(qualifying_ada)
     known = truth(qualifying_seat)
@@ -213,8 +205,7 @@ def test_qualifying_row_needs_valid_answer(qualifying_seat: Seat, qualifying_ada
     opened = reviewing.open_row(qualifying_seat, row)
     reviewing.correct(qualifying_seat, row, opened.token, "bad")
     assert row not in truth(qualifying_seat)
-    now = qualification.now(qualifying_ada)
-    assert now is not None
+    now = present(qualification.now(qualifying_ada))
     assert (now.rows, now.needed) == (ROWS - 1, 2)
 
 
@@ -305,8 +296,7 @@ def test_owner_sees_qualification_and_lets_people_in(world: KindWorld, seat: Sea
     assert state() == ("has not begun", False)
     qualification.begin(ada)
     assert state() == ("answers row 1 of 1, attempt 1", False)
-    now = qualification.now(ada)
-    assert now is not None
+    now = present(qualification.now(ada))
     assert now.token is not None
     wrong = next(one for one in now.choices if one != examples.marking(seat, marked).label)
     qualification.judge(ada, now.token, wrong)

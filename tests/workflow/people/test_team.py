@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from db import people as stored_people
 from db import questions
 from tests.databases import on_sqlite
+from tests.present import present
 from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.answering import loop
@@ -49,8 +50,7 @@ def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
 def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
     owner = team.ensure_owner(home)
     sign_in = team.redeem_link(home, team.make_link(Seat(home, owner.id), name))
-    person = browsers.person_of(home, sign_in)
-    assert person is not None
+    person = present(browsers.person_of(home, sign_in))
     return person.id, sign_in
 
 
@@ -127,8 +127,7 @@ def test_using_one_link_expires_the_others(home: Home) -> None:
 def test_new_link_is_made_for_existing_person(home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     bob, _ = sign_in_as_annotator(home)
-    again = browsers.person_of(home, team.redeem_link(home, team.make_link_for(owner, bob)))
-    assert again is not None
+    again = present(browsers.person_of(home, team.redeem_link(home, team.make_link_for(owner, bob))))
     assert again.id == bob
     with pytest.raises(NotFound, match="no person 99"):
         team.make_link_for(owner, 99)
@@ -168,8 +167,7 @@ def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) ->
     _, second = sign_in_as_annotator(home)
     browsers.sign_out(home, first)
     assert browsers.person_of(home, first) is None
-    found = browsers.person_of(home, second)
-    assert found is not None
+    found = present(browsers.person_of(home, second))
     assert found.id == bob
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.person_of(home, second) is None

@@ -8,6 +8,7 @@ from db import answers, entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
 from plcore.loop import ClassChange, ClassMap, map_labels
+from tests.present import present
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room
@@ -141,15 +142,13 @@ def test_press_from_before_change_was_withdrawn_is_refused_though_row_was_asked_
     """Two tabs: in the older one "ant" also means bees; the newer one was loaded since."""
     merged = classes.change_classes(Seat(home, owner, project), 0, "merge", ["bee", "ant"])
     assert merged == ("ant", "cat")
-    older = loop.next_question(Seat(home, owner, project))
-    assert older is not None
+    older = present(loop.next_question(Seat(home, owner, project)))
     with home.database.read() as session:
         asked = questions.get(session, project, owner)
     assert asked is not None
     opened = reviewing.open_row(Seat(home, owner, project), asked.row)
     classes.take_back(Seat(home, owner, project), class_map(home, project).seq)
-    newer = loop.next_question(Seat(home, owner, project))
-    assert newer is not None
+    newer = present(loop.next_question(Seat(home, owner, project)))
     n_stored = managing.get_project(Seat(home, owner, project)).answered
     with pytest.raises(loop.StaleQuestion):
         loop.submit_answer(Seat(home, owner, project), older.token, "is", ("ant",))
@@ -197,8 +196,7 @@ def test_learner_follows_and_restart_gives_the_same(home: Home, owner: int, proj
 
 
 def test_ruled_out_and_none_survive_merge(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), question.token, "not", question.choices[:1])
     row, out = question.view.row, question.choices[0]
     into = question.choices[1]
@@ -225,8 +223,7 @@ def test_export_has_names_current_and_cells_at_that_time(home: Home, owner: int,
 
 def test_added_class_can_be_given_if_none_is_right(home: Home, owner: int, project: int) -> None:
     classes.change_classes(Seat(home, owner, project), 0, "add", ["dodo"])
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     assert "dodo" not in question.choices
     loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dodo"])
     with opened(home, owner, project) as learner:

@@ -16,9 +16,10 @@ from db import projects as stored
 from plcore.evaluation import RandomOrderLine, Reach
 from plcore.loop import ROWS, StopRules, judge
 from plcore.loop.one_label import TRUTH, RandomOrderFound
+from tests.present import present
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.kinds.one_label.test_progress import answer_truly
-from tests.workflow.world import small_project
+from tests.workflow.world import log_of, small_project
 from workflow.access import Role
 from workflow.answering import loop, turn
 from workflow.kinds import KINDS
@@ -216,12 +217,10 @@ def test_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:
 
 def test_answer_is_counted_and_dated_as_log_has_it(world: KindWorld, seat: Seat) -> None:
     before = summary_of(seat.home, seat.project_id)
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     given = world.true(question)
     loop.submit_answer(seat, question.token, given.kind, given.labels)
-    with seat.home.database.read() as session:
-        (*_, last) = entries.after(session, seat.project_id, 0)
+    (*_, last) = log_of(seat)
     view = summary_of(seat.home, seat.project_id)
     assert view.last_answer == last.at
     assert view.answered > before.answered
@@ -269,8 +268,7 @@ def test_answers_to_goal_are_counted_from_now(*, fixed: bool) -> None:
     assert far is not None
     assert near.low <= 91 <= near.high
     assert 0 <= near.low <= near.value < far.value
-    there = answers_to(0.7, now)
-    assert there is not None
+    there = present(answers_to(0.7, now))
     assert there.value == 0.0
     assert answers_to(0.82, measured(rising(10), fixed=fixed)) is None
 
@@ -310,8 +308,7 @@ def test_without_goal_and_estimate_nothing_is_claimed(home: Home, owner: int) ->
 def test_goal_is_owner_s_and_figure_page_s(home: Home, owner: int) -> None:
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 5)
-    accuracy = view(home, owner, project).accuracy
-    assert accuracy is not None
+    accuracy = present(view(home, owner, project).accuracy)
     for goal, reached in ((round(accuracy - 0.01, 3), True), (round(min(accuracy + 0.005, 0.999), 3), False)):
         progress.change_stop_rules(Seat(home, owner, project), dataclasses.replace(StopRules(), goal=goal))
         proof = view(home, owner, project).proof

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop import ClassChange, ClassMap
 from plcore.tables import TableError, read_table
+from tests.present import present
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame, small_project
 from workflow import importing
 from workflow.access import NotAllowed
@@ -84,15 +85,13 @@ def test_answers_are_counted_if_several_people_answer_a_row(home: Home, owner: i
 
 
 def test_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner: int) -> None:
-    made = digits.ensure_demo(home)
-    assert made is not None
+    made = present(digits.ensure_demo(home))
     assert digits.ensure_demo(home) is None
     view = progress.read_progress(Seat(home, owner, made))
     assert view.n_test == 599
     assert view.accuracy is not None
     assert 0.3 < view.accuracy < 0.7
-    question = loop.next_question(Seat(home, owner, made))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, made)))
     assert question.view.image is not None
     assert question.view.image.startswith("data:image/png;base64,")
 

@@ -12,6 +12,7 @@ from sklearn.manifold import trustworthiness
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.disks import no_room_for_arrays
+from tests.present import present
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import ROLES, annotator, answer_next, opened, small_frame, small_project
@@ -49,14 +50,11 @@ def test_every_row_has_a_state(home: Home, owner: int, project: int) -> None:
     single = (~small_frame()["candidates"].str.contains("|", regex=False)).to_numpy()
     wanted = np.where(test, "held out", np.where(single, "given", "open"))
     assert before == wanted.tolist()
-    first = loop.next_question(Seat(home, owner, project))
-    assert first is not None
+    first = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), first.token, "is", [first.choices[0]])
-    second = loop.next_question(Seat(home, owner, project))
-    assert second is not None
+    second = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), second.token, "bad", [])
-    third = loop.next_question(Seat(home, owner, project))
-    assert third is not None
+    third = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), third.token, "unsure", [])
     now = states(home, owner, project)
     assert (now[first.view.row], now[second.view.row], now[third.view.row]) == ("answered", "bad", "open")
@@ -74,11 +72,9 @@ def test_map_of_label_vectors_has_states_and_known_labels(home: Home, owner: int
     assert before == np.where(test, "held out", np.where(holes, "open", "given")).tolist()
     known = [tuple(label for label, cell in zip(LABELS, line, strict=True) if cell == 1) for line in cells.tolist()]
     assert shown.labels == tuple(known)
-    first = loop.next_question(Seat(home, owner, project))
-    assert first is not None
+    first = present(loop.next_question(Seat(home, owner, project)))
     answer_truly(home, owner, project, first)
-    second = loop.next_question(Seat(home, owner, project))
-    assert second is not None
+    second = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), second.token, "bad")
     now = maps.instance_map(Seat(home, owner, project))
     states_now = [STATES[number] for number in now.states]

@@ -24,6 +24,7 @@ from plcore.tables.media.cells import Media
 from tests.conftest import ROOT
 from tests.plcore.tables.media.test_pictures import table_of as several_pictures
 from tests.plcore.tables.zips import picture
+from tests.present import present
 from tests.workflow.files.test_finding import ZIP
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
@@ -110,8 +111,7 @@ def test_neither_truth_nor_labels_are_shown(world: KindWorld) -> None:
 
 def test_zip_files_are_shown_by_address() -> None:
     upload = importing.read_upload(ZIP)
-    table = importing.check(upload, upload.suggest_roles()).table
-    assert table is not None
+    table = present(importing.check(upload, upload.suggest_roles()).table)
     assert table.media.images is not None
     shown = row_view(table, 0)
     assert shown.image == f"files/{table.media.images[0]}"
@@ -274,16 +274,14 @@ def test_score_shares_are_counted_by_label_above_threshold(home: Home, owner: in
     say(seat, 1, "robin")
     say(seat, 2, "robin")
     say(seat, 5, "wren")
-    view = reviewing.scores(seat, 0.7)
-    assert view is not None
+    view = present(reviewing.scores(seat, 0.7))
     assert [line.label for line in view.lines] == ["wren", "robin", "tit"]
     assert view.highest == 0.9
     seen = {line.label: (line.seen.scored, line.seen.looked_at, line.seen.right) for line in view.lines}
     assert seen == {"wren": (8, 3, 2), "robin": (4, 1, 1), "tit": (4, 0, 0)}
     assert (view.total.seen.scored, view.total.seen.looked_at, view.total.seen.right) == (16, 4, 3)
     assert view.total.drawn.looked_at == 0
-    bins = reviewing.scores(seat, 0.7, "wren")
-    assert bins is not None
+    bins = present(reviewing.scores(seat, 0.7, "wren"))
     assert [(one.looked_at, one.right) for one in bins.bins if one.looked_at] == [(1, 0), (1, 0), (2, 2)]
     assert len(bins.bins) == BINS
     assert bins.edges[-1] == 0.9
@@ -295,8 +293,7 @@ def test_score_review_skips_bad_rows_and_counts_rejected_ones(home: Home, owner:
     seat = Seat(home, owner, detections(home, owner))
     say(seat, 0, kind="bad")
     say(seat, 1, "wren", kind="not")
-    view = reviewing.scores(seat, 0.7)
-    assert view is not None
+    view = present(reviewing.scores(seat, 0.7))
     assert (view.total.seen.looked_at, view.total.seen.right) == (1, 0)
 
 

@@ -9,21 +9,12 @@ from queue import SimpleQueue
 
 import pytest
 
+from tests.clocks import Clock
 from workflow.server.jobs import UNATTENDED, Job, JobEnded, KeptJobs
 
 PATIENCE = 3600
 """Seconds after which a test that hangs has failed."""
 ANN, BOB = 1, 2
-
-
-class Clock:
-    """Stands still until it is set forward."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Work:
@@ -55,11 +46,6 @@ class Work:
 
     def hears(self) -> str:
         return self.heard.get(timeout=PATIENCE)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

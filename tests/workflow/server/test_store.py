@@ -17,6 +17,7 @@ from db.identity import Note
 from db.opened_file import DamagedPagesError
 from tests.clocks import stopped
 from tests.disks import filled, read_only, small_disk
+from tests.present import present
 from tests.workflow.world import answer_next, small_project
 from workflow.people import team
 from workflow.projects import managing
@@ -257,15 +258,13 @@ def test_full_disk_at_first_start_is_reported(tmp_path: Path) -> None:
 def test_note_is_written_with_every_changing_commit(used: Path) -> None:
     home = open_home(settings(used))
     note = store.note_of(settings(used))
-    before = note.read()
-    assert before is not None
+    before = present(note.read())
     team.list_people(Seat(home, 1))
     with home.database.write():
         pass
     assert note.read() == before
     answer_next(home, 1, 1)
-    after = note.read()
-    assert after is not None
+    after = present(note.read())
     assert after == home.database.identity()
     assert after.height > before.height
     assert note.path.stat().st_mode & 0o077 == 0
@@ -288,8 +287,7 @@ def test_new_databases_have_different_ids(tmp_path: Path) -> None:
     for name in "ab":
         made = Database(f"sqlite:///{tmp_path / name}")
         made.migrate()
-        found = made.identity()
-        assert found is not None
+        found = present(made.identity())
         ids.add(found.id)
         made.close()
     assert len(ids) == 2

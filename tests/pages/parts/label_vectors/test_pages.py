@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.label_vectors import progress
 from pages.parts.label_vectors.card import predicts
 from plcore.loop.stopping import StopRules
-from tests.pages.conftest import Open, history, listed, listed_problems, open_in_list, sent_to, words
-from tests.pages.test_owner_pages import box, button
+from tests.pages.conftest import Open, by_label, history, listed, listed_problems, open_in_list, press, sent_to, words
 from tests.pages.test_pages import upload
+from tests.present import present
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
@@ -36,8 +36,7 @@ def csv_of(**changes: str) -> bytes:
 
 
 def create(test: AppTest) -> None:
-    next(button for button in test.button if button.label == "Create project").click().run()
-    assert not test.exception
+    press(test, "Create project")
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
@@ -46,8 +45,7 @@ def test_annotate_draws_question(home: Home, owner: int, show: Open, question: s
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
     assert not test.error
-    asked = loop.next_question(Seat(home, owner, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, project)))
     assert (asked.label is None) == (question == "instance")
 
 
@@ -119,10 +117,9 @@ def test_stop_rules_count_labels(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     test = show(owner, "progress.py", project=str(project))
     assert "empty labels are known or sure" in words(test)
-    next(box for box in test.toggle if box.label == "Budget").set_value(True)
-    next(box for box in test.number_input if box.label == "Labels answered in all").set_value(2)
-    next(button for button in test.button if button.label == "Save").click().run()
-    assert not test.exception
+    by_label(test.toggle, "Budget").set_value(True)
+    by_label(test.number_input, "Labels answered in all").set_value(2)
+    press(test, "Save")
     assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None, budget=2)
     for _ in range(2):
         answer_truly(home, owner, project)
@@ -136,11 +133,10 @@ def test_stop_rules_are_saved_after_retraining(
     project = vector_project(home, owner, question="cell")
     test = show(owner, "progress.py", project=str(project))
     home.shelf.settle(project)
-    next(box for box in test.toggle if box.label == "Budget").set_value(True)
+    by_label(test.toggle, "Budget").set_value(True)
     seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins again
     monkeypatch.setattr(progress, "watched", lambda *_: next(seen, (0, 1, None)))
-    next(button for button in test.button if button.label == "Save").click().run()
-    assert not test.exception
+    press(test, "Save")
     assert next(seen, None) is None
     assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
@@ -208,8 +204,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
     assert "stay as the file has them" in words(test)
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     assert question.label is None
 
 
@@ -304,7 +299,7 @@ SAVE = "Save correction"
 
 
 def named(test: AppTest, label: str):
-    return box(test.multiselect, label)
+    return by_label(test.multiselect, label)
 
 
 def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: Open) -> None:
@@ -317,12 +312,12 @@ def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: O
     test = show(owner, "review_page.py", project=str(project))
     assert list(listed(test).Answer) == [f"no to {labels[1]}", f"yes to {labels[0]}"]
     assert "2 answers" in words(test)
-    box(test.selectbox, "Answer").set_value("yes").run()
+    by_label(test.selectbox, "Answer").set_value("yes").run()
     assert list(listed(test).Answer) == [f"yes to {labels[0]}"]
-    box(test.selectbox, "Label").set_value(labels[1]).run()
+    by_label(test.selectbox, "Label").set_value(labels[1]).run()
     assert "No answer matches" in words(test)
-    box(test.selectbox, "Label").set_value(None).run()
-    assert box(test.selectbox, "Label").proto.placeholder == "Any label", "and not 'Choose an option'"
+    by_label(test.selectbox, "Label").set_value(None).run()
+    assert by_label(test.selectbox, "Label").proto.placeholder == "Any label", "and not 'Choose an option'"
     open_in_list(test, project, row)
     assert [one["title"] for one in sent_to(test, "winnow_row_drawer")] == [f"Row r{row}"]
     standing = test.dataframe[-1].value.set_index("Label")
@@ -332,9 +327,8 @@ def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: O
     assert set(named(test, "Is unknown again").options) == set(labels[:2])
     named(test, "Is right").set_value([labels[1], labels[2]])
     named(test, "Is unknown again").set_value([labels[0]])
-    box(test.text_input, "Note (optional)").set_value("seen again")
-    button(test, SAVE).click().run()
-    assert not test.exception
+    by_label(test.text_input, "Note (optional)").set_value("seen again")
+    press(test, SAVE)
     assert not test.error
     now = stands(home, owner, project, row)
     assert [now[label] for label in labels[:3]] == [-1, 1, 1]
@@ -359,12 +353,12 @@ def test_label_chosen_as_right_and_wrong_is_refused(home: Home, owner: int, show
     open_in_list(test, project, row)
     named(test, "Is right").set_value([labels[1]])
     named(test, "Is wrong").set_value([labels[1]])
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert f"{labels[1]} is in two boxes" in words(test)
     assert named(test, "Is right").value == [labels[1]]
     assert stands(home, owner, project, row)[labels[1]] == -1
     named(test, "Is wrong").set_value([])
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert not test.error
     assert stands(home, owner, project, row)[labels[1]] == 1
 
@@ -378,11 +372,11 @@ def test_correction_of_row_changed_meanwhile_is_refused(home: Home, owner: int, 
     open_in_list(test, project, row)
     named(test, "Is wrong").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert "have changed since you opened it" in words(test)
     assert stands(home, owner, project, row)[labels[0]] == 1
     named(test, "Is wrong").set_value([labels[0]])
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert not test.error
     assert stands(home, owner, project, row)[labels[0]] == 0
 
@@ -392,13 +386,13 @@ def test_bad_item_is_excluded_and_restored(home: Home, owner: int, show: Open) -
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "Correct answer").set_value("bad").run()
+    by_label(test.radio, "Correct answer").set_value("bad").run()
     assert not test.multiselect
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert find(home, owner, project) == [(row, "bad", ())]
     assert "Bad item, excluded." in words(test)
     assert "the current ones in your name: it brings the row back." in words(test)
-    button(test, SAVE).click().run()
+    press(test, SAVE)
     assert not reviewing.open_row(Seat(home, owner, project), row).out
     assert "Bad item, excluded." not in words(test)
 
@@ -423,11 +417,11 @@ def test_map_counts_rows_by_state(home: Home, owner: int, show: Open, question: 
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "map_page.py", project=str(project))
-    box(test.radio, "Colour by").set_value("State").run()
+    by_label(test.radio, "Colour by").set_value("State").run()
     assert len(test.get("plotly_chart")) == 1
     assert "Open rows have labels left to ask" in words(test)
     other = show(owner, "map_page.py", project=str(small_project(home, owner)))
-    box(other.radio, "Colour by").set_value("State").run()
+    by_label(other.radio, "Colour by").set_value("State").run()
     assert "have one label" in words(other)
 
 

@@ -174,12 +174,14 @@ def test_ending_helper_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_idle_helper_ends_and_next_job_starts_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_PROGRAM", asking._PROGRAM.replace("main()", "main(idle=0)"))
     asking._helper.end()
-    for _ in range(2):
+    with monkeypatch.context() as patch:
+        patch.setattr(asking, "_PROGRAM", asking._PROGRAM.replace("main()", "main(idle=0)"))
         assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
-        assert helper().wait() == 0
-    asking._helper.end()
+    before = helper()
+    assert before.wait() == 0
+    assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+    assert helper().pid != before.pid
 
 
 @pytest.mark.slow
@@ -204,13 +206,12 @@ PARENT = """
 import sys, threading
 sys.path[0] = {root!r}
 from pathlib import Path
-from workflow.files.limited import Bounds, ask, asking
+from workflow.files.limited import Bounds, ask, asking, start
+start()
+print(asking._helper._process.pid, flush=True)
 folder = Path({folder!r})
 given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
 threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
-while asking._helper._process is None:
-    pass
-print(asking._helper._process.pid, flush=True)
 """
 
 
@@ -221,13 +222,14 @@ def test_helpers_end_with_killed_parent(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         number = int(parent.stdout.readline())
-        while not (children := children_of(number)):
-            pass
-        gone = [os.pidfd_open(one) for one in (number, *children)]
+        held = os.open(tmp_path / "nobody.csv", os.O_WRONLY)  # waits until the child has it open
+        (child,) = children_of(number)
+        gone = [os.pidfd_open(one) for one in (number, child)]
         parent.kill()
     for one in gone:
         select.select([one], [], [])
         os.close(one)
+    os.close(held)
 
 
 class Left(BaseException):

@@ -16,8 +16,9 @@ from db import entries, questions
 from plcore.loop.label_vectors.model import Refreshed
 from plcore.multilabel import RefreshJob
 from tests.clocks import ahead
+from tests.present import present
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import annotator, count_entries, opened, small_project
+from tests.workflow.world import annotator, count_entries, log, opened, small_project
 from workflow.answering import loop, turn, undoing
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.showing import ShownQuestion
@@ -27,19 +28,13 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
 
-def log(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)
-
-
 def cells(home: Home, owner: int, project: int) -> np.ndarray:
     with opened(home, owner, project) as learner:
         return learner.cells
 
 
 def shown(home: Home, person: int, project: int) -> ShownVector:
-    question = loop.next_question(Seat(home, person, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, person, project)))
     return question
 
 
@@ -494,8 +489,7 @@ def test_failed_fit_is_reported_once_and_waits_for_changes(
 def test_changed_settings_abandon_running_fit(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
     assert loop.next_question(Seat(home, owner, project)) is not None
-    earlier = home.shelf.slot(project).training
-    assert earlier is not None
+    earlier = present(home.shelf.slot(project).training)
     managing.change_learner(Seat(home, owner, project), refresh_every=7)
     assert loop.next_question(Seat(home, owner, project)) is not None
     assert home.shelf.slot(project).training is not earlier
@@ -519,8 +513,7 @@ def test_queue_of_labels_in_turn_begins_with_next_question(home: Home, owner: in
         pass  # the first fit begins
     home.shelf.settle(project)
     for _ in range(8):
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
         with opened(home, owner, project) as learner:
             rows, columns, _ = learner.ranking()
             assert (int(rows[0]), learner.classes[int(columns[0])]) == (question.view.row, question.label)

@@ -11,6 +11,7 @@ import pytest
 from plcore import LabelTable, read_cells, suggest_roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
+from tests.present import present
 from tests.workflow.log.written import read_log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
 from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
@@ -33,8 +34,7 @@ def answered(home: Home, owner: int) -> int:
     """A project with some answered cells, a bad row and a skipped one."""
     project = vector_project(home, owner, question="cell", control_share=0.1)
     for number in range(14):
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
         if number in (3, 7):
             kind = "bad" if number == 3 else "skip"
             loop.submit_answer(Seat(home, owner, project), question.token, kind)
@@ -188,8 +188,7 @@ def test_emotions_are_answered_and_exported(home: Home, owner: int) -> None:
     for number in range(45):
         if number == 40:
             managing.change_learner(Seat(home, owner, project), question="instance")
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
         row = question.view.row
         right = [label for label, value in zip(labels, truth[row], strict=True) if value]
         if question.label is None:

@@ -15,6 +15,7 @@ from plcore import LabelTable
 from plcore.loop.label_vectors import export
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.loop.stopping import StopRules
+from tests.present import present
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, counts_agreed, exported, exported_cells, opened
 from workflow.answering import loop, undoing
@@ -205,8 +206,7 @@ def test_labels_of_bad_row_are_neither_answered_nor_open(home: Home, owner: int)
     project = vector_project(home, owner, question="cell")
     _, left = counts_agreed(home, owner, project)
     answer_truly(home, owner, project)
-    asked = loop.next_question(Seat(home, owner, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, project)))
     with opened(home, owner, project) as learner:
         out = int(learner.pool.open[asked.view.row].sum())
     loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
@@ -305,8 +305,7 @@ def test_budget_counts_labels_before_first_model(home: Home, owner: int, questio
     while given < 6:
         assert verdicts(home, owner, project)["budget"] == (False, f"{given} of 6 labels are answered.")
         assert standing.standing(Seat(home, owner, project)).stop == ""
-        asked = loop.next_question(Seat(home, owner, project))
-        assert asked is not None
+        asked = present(loop.next_question(Seat(home, owner, project)))
         given += 1 if asked.label is not None else sum(line.cell < 0 for line in asked.lines)
         answer_truly(home, owner, project, asked)
     words = f"{given} of 6 labels are answered."
@@ -343,8 +342,7 @@ def test_flat_rule_uses_held_out_rows(home: Home, owner: int) -> None:
 
 def say_yes(home: Home, owner: int, project: int) -> None:
     """Answer yes to everything: only the curve matters here."""
-    asked = loop.next_question(Seat(home, owner, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
 
 

@@ -7,6 +7,7 @@ import pytest
 from db import answers
 from plcore.loop import Place
 from plcore.loop.label_vectors.learner import frequencies
+from tests.present import present
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import opened, somebody
 from workflow.access import Right, Role
@@ -87,12 +88,10 @@ def test_several_annotators_answer_to_the_end_with_valid_log(
 
 def test_annotators_do_not_see_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
-    first = answer(ada, frozenset(LABELS))
-    assert first is not None
+    first = present(answer(ada, frozenset(LABELS)))
     row = first.view.row
     assert queue.list_queue(mine).begun == 1
-    begun = loop.next_question(ben)
-    assert begun is not None
+    begun = present(loop.next_question(ben))
     assert begun.view.row == row
     assert cells(begun) == cells(first)
     assert begun.predicted is None
@@ -115,20 +114,16 @@ def test_annotators_do_not_see_answers_of_others(home: Home, owner: int, people:
 
 def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, mine = shared(home, owner, people, question="cell", overlap=2, fold="majority")
-    first = answer(ada)
-    assert first is not None
-    again = answer(ben)
-    assert again is not None
+    first = present(answer(ada))
+    again = present(answer(ben))
     assert (again.view.row, again.label) == (first.view.row, first.label)
     assert undoing.undo(ada) is not None
-    back = loop.next_question(ada)
-    assert back is not None
+    back = present(loop.next_question(ada))
     assert (back.view.row, back.label, cells(back)) == (first.view.row, first.label, cells(first))
     assert undoing.redo(ada) is not None
     undoing.undo(ada)
     loop.leave(ada)
-    third = answer(cem)
-    assert third is not None
+    third = present(answer(cem))
     assert (third.view.row, third.label) == (first.view.row, first.label)
     assert undoing.redo(ada) is None, "two others have answered it meanwhile"
     assert verify_project(mine)[0].entries == 6
@@ -136,8 +131,7 @@ def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: l
 
 def test_label_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
-    first = loop.next_question(ada)
-    assert first is not None
+    first = present(loop.next_question(ada))
     place = first.view.row, first.label
     assert loop.ask_next(ben, *place).label == first.label
     with pytest.raises(loop.AnswerError, match="before someone else"):
@@ -150,8 +144,7 @@ def test_label_is_shown_to_required_number_of_people(home: Home, owner: int, peo
 
 def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2, fold="majority")
-    first = answer(ada, frozenset(LABELS))
-    assert first is not None
+    first = present(answer(ada, frozenset(LABELS)))
     answer(ben, frozenset(LABELS))
     row = first.view.row
     asked = [label for label, cell in cells(first).items() if cell < 0]
@@ -187,8 +180,7 @@ def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list
 
 def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="cell")
-    first = answer(ada)
-    assert first is not None
+    first = present(answer(ada))
     managing.change_learner(mine, overlap=2, fold="majority")
     assert managing.learner_settings(mine)["own_since"] == 1
     shown = loop.ask_next(ben, first.view.row, first.label)
@@ -229,8 +221,7 @@ def test_whole_row_answer_gives_one_vote_for_each_label(home: Home, owner: int) 
     seat = Seat(home, owner, project)
     rows = set()
     for _ in range(4):
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         rows.add(question.view.row)
         answer_truly(home, owner, project, question)
     votes = read(home, owner, project)

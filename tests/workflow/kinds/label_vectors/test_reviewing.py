@@ -18,6 +18,7 @@ from plcore import AnswerError, Entry, LabelTable, Roles
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import LabelVectorSettings
+from tests.present import present
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
 from tests.workflow.log import written
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
@@ -53,8 +54,7 @@ def rows(home: Home, owner: int) -> int:
 
 def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
     """Answer the next question about one label in this way; returns its place."""
-    asked = loop.next_question(Seat(home, person, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, person, project)))
     assert asked.label is not None
     loop.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
     return asked.view.row, asked.label
@@ -105,8 +105,7 @@ def next_of_a_model(home: Home, owner: int, project: int) -> ShownVector:
     """The next question, once there is a model with a prediction for it."""
     loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
-    asked = loop.next_question(Seat(home, owner, project))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, project)))
     assert asked.predicted is not None
     return asked
 
@@ -178,8 +177,7 @@ def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, o
         loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         for turn in range(8):
-            asked = loop.next_question(Seat(home, owner, project))
-            assert asked is not None
+            asked = present(loop.next_question(Seat(home, owner, project)))
             assert asked.predicted is not None
             unknown = [line.label for line in asked.lines if line.cell < 0]
             if asked.label is not None:
@@ -497,8 +495,7 @@ def test_invalid_correction_is_refused(home: Home, owner: int, one: int, kind: s
 
 def test_correction_without_labels_repeats_answer(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
-    asked = loop.next_question(Seat(home, ada, rows))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, ada, rows)))
     answer_truly(home, ada, rows, asked)
     row = asked.view.row
     before = stands(home, owner, rows, row)
@@ -579,12 +576,10 @@ def test_correction_closes_open_question_about_row(home: Home, owner: int, one: 
     with pytest.raises(StaleQuestion):
         loop.submit_answer(Seat(home, owner, one), open_now.token, "no")
     assert stands(home, owner, one, row)[labels[1]] == 1
-    asked = loop.next_question(Seat(home, owner, one))
-    assert asked is not None
+    asked = present(loop.next_question(Seat(home, owner, one)))
     correct(home, owner, one, row, {labels[2]: 0})
     if asked.view.row != row:
-        still = loop.next_question(Seat(home, owner, one))
-        assert still is not None
+        still = present(loop.next_question(Seat(home, owner, one)))
         assert still.token == asked.token, "a question about another row stays"
 
 

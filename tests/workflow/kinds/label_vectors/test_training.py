@@ -11,6 +11,7 @@ from db import trained
 from plcore import Entry, LabelTable
 from plcore.loop.label_vectors import PREDICTOR_ENTRIES, LabelVectorSettings, RefreshJob
 from plcore.loop.label_vectors.learner import LabelVectorLearner
+from tests.present import present
 from tests.workflow.vector_world import (
     LABELS,
     ROLES,
@@ -194,8 +195,7 @@ def test_labels_at_keeps_order_of_entry() -> None:
 def test_answered_and_open_rows_list_right_labels(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     said = answer_truly(home, owner, seat.project_id)
-    bad = loop.next_question(seat)
-    assert bad is not None
+    bad = present(loop.next_question(seat))
     loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
@@ -216,8 +216,7 @@ def test_answered_and_open_rows_list_right_labels(home: Home, owner: int) -> Non
 
 def test_map_names_row_by_known_label_else_by_prediction(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
-    bad = loop.next_question(seat)
-    assert bad is not None
+    bad = present(loop.next_question(seat))
     loop.submit_answer(seat, bad.token, "bad")
     seat.settle()
     with seat.learner() as opened:

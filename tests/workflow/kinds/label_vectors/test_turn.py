@@ -12,6 +12,7 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES
+from tests.present import present
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import annotator, count_entries, opened
 from workflow.access import NotAllowed
@@ -46,8 +47,7 @@ def test_every_label_of_row_has_its_own_tokens(turn_seat: Seat) -> None:
 
 
 def test_entry_changes_named_labels(turn_seat: Seat) -> None:
-    question = loop.next_question(turn_seat)
-    assert question is not None
+    question = present(loop.next_question(turn_seat))
     label = question.label
     with turn_seat.turn() as turn:
         writer = turn.writer(Place(question.view.row, label))
@@ -66,16 +66,14 @@ def test_answer_stands_until_next_answer_about_label(turn_seat: Seat) -> None:
 
     def stands() -> bool:
         with turn_seat.learner() as opened:
-            entry = entries.get(opened.session, opened.project_id, saved.seq)
-            assert entry is not None
+            entry = present(entries.get(opened.session, opened.project_id, saved.seq))
             assert opened.person_id == entry.person_id
             return opened.kind.make_turn(opened).stands_as_before(saved.row, (entry,))
 
     assert not stands()
     undoing.undo(turn_seat)
     assert stands()
-    question = loop.next_question(turn_seat)
-    assert question is not None
+    question = present(loop.next_question(turn_seat))
     loop.submit_answer(turn_seat, question.token, "bad")
     assert not stands(), "the row is out"
 
@@ -98,8 +96,7 @@ def test_answer_that_does_not_fit_question_is_refused(
     home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
 ) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
-    asked = loop.next_question(seat)
-    assert asked is not None
+    asked = present(loop.next_question(seat))
     with pytest.raises(AnswerError):
         loop.submit_answer(seat, asked.token, kind, labels)
     assert count_entries(home) == 0
@@ -107,8 +104,7 @@ def test_answer_that_does_not_fit_question_is_refused(
 
 def test_answer_with_other_shown_stamp_is_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
-    asked = loop.next_question(seat)
-    assert asked is not None
+    asked = present(loop.next_question(seat))
     cells = {one.label: one.cell for one in asked.lines}
     assert asked.shown == vector_stamp(tuple(cells[label] for label in LABELS))
     with pytest.raises(StaleQuestion, match="have changed since it was shown"):
@@ -119,11 +115,9 @@ def test_answer_with_other_shown_stamp_is_refused(home: Home, owner: int) -> Non
 
 def test_last_entry_represents_press(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
-    asked = loop.next_question(seat)
-    assert asked is not None
+    asked = present(loop.next_question(seat))
     with seat.turn() as turn:
-        open_now = turn.open_now()
-        assert open_now is not None
+        open_now = present(turn.open_now())
         stored = answer(turn, open_now, loop.Given("labels", LABELS))
     assert stored.kind == "yes"
     assert stored.token == asked.token, "nothing was said to be wrong: one entry"

@@ -13,10 +13,11 @@ from db import entries
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, LearnerSettings
 from plcore.loop.one_label import Trainer
 from plcore.query import FEWEST, speaks_for
+from tests.present import present
 from tests.workflow.answering.test_answering import pass_two_minutes
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.text_world import TOPICS, text_frame, text_project
-from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project, small_table
+from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project, small_table
 from workflow.answering import loop, undoing
 from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.kinds.one_label import settings, showing
@@ -108,14 +109,12 @@ def test_none_if_every_class_is_candidate_is_refused(home: Home, owner: int) -> 
 def test_row_stays_on_screen_after_ruling_out_label(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(Seat(home, owner, answering_project), question.token, "not", ["bee"])
-    stays = loop.next_question(Seat(home, owner, answering_project))
-    assert stays is not None
+    stays = present(loop.next_question(Seat(home, owner, answering_project)))
     assert stays.view.row == question.view.row
     assert stays.choices == ("ant", "cat")
     assert stays.token != question.token
     loop.submit_answer(Seat(home, owner, answering_project), stays.token, "not", ["cat"])
-    moved_on = loop.next_question(Seat(home, owner, answering_project))
-    assert moved_on is not None
+    moved_on = present(loop.next_question(Seat(home, owner, answering_project)))
     assert moved_on.view.row != question.view.row
     assert left(home, owner, answering_project, question.view.row) == ("ant",)
 
@@ -124,8 +123,7 @@ def test_entry_records_form_of_its_question(home: Home, owner: int, answering_pr
     seat = Seat(home, owner, answering_project)
     question = ask(home, owner, answering_project)
     loop.submit_answer(seat, question.token, "not", ["bee"])
-    stays = loop.next_question(seat)
-    assert stays is not None
+    stays = present(loop.next_question(seat))
     saved = loop.submit_answer(seat, stays.token, "is", ["ant"])
     undoing.undo(seat, seq=saved.seq)
     undoing.redo(seat)
@@ -195,8 +193,7 @@ def test_tab_that_still_shows_old_candidates_is_refused(
     pass_two_minutes(monkeypatch)
     hers = loop.ask_next(Seat(home, ada, answering_project), old.view.row)
     loop.submit_answer(Seat(home, ada, answering_project), hers.token, "among", ["ant", "bee"])
-    new = loop.next_question(Seat(home, owner, answering_project))
-    assert new is not None
+    new = present(loop.next_question(Seat(home, owner, answering_project)))
     assert (new.token, new.choices) == (old.token, ("ant", "bee"))
     with pytest.raises(loop.StaleQuestion, match="have changed"):
         loop.submit_answer(Seat(home, owner, answering_project), old.token, "none", shown=old.shown)

@@ -13,6 +13,7 @@ import pytest
 from db import answers
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.text.arrow import to_csv_bytes
+from tests.present import present
 from tests.workflow.four import four_class_project
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
@@ -116,8 +117,7 @@ def test_exported_answers_use_current_class_names(home: Home, owner: int) -> Non
     seat = Seat(home, owner, project)
 
     def say(kind: str, *labels: str) -> None:
-        question = loop.next_question(seat)
-        assert question is not None
+        question = present(loop.next_question(seat))
         loop.submit_answer(seat, question.token, kind, labels, shown=question.shown)
 
     say("not", "cat")
@@ -192,11 +192,9 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
 
 def test_person_has_one_vote_for_each_row_without_bad_items(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    first = loop.next_question(seat)
-    assert first is not None
+    first = present(loop.next_question(seat))
     loop.submit_answer(seat, first.token, "is", [first.choices[0]])
-    second = loop.next_question(seat)
-    assert second is not None
+    second = present(loop.next_question(seat))
     loop.submit_answer(seat, second.token, "bad")
     (vote,) = read(home, owner, project)
     assert (vote.row, vote.label, vote.person_id) == (first.view.row, None, owner)
@@ -212,8 +210,7 @@ def test_person_has_one_vote_for_each_row_without_bad_items(home: Home, owner: i
 
 def test_rejected_label_votes_for_remaining_candidates(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     loop.submit_answer(seat, question.token, "not", [question.choices[0]])
     (vote,) = read(home, owner, project)
     assert vote.names == set(question.choices[1:])

@@ -12,8 +12,9 @@ import pytest
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop.base import CONTROL
 from plcore.query import SecondsModel, SecondsPrior
-from tests.workflow.four import four_class_project, log
-from tests.workflow.world import annotator, opened, small_frame
+from tests.present import present
+from tests.workflow.four import four_class_project
+from tests.workflow.world import annotator, log, opened, small_frame
 from workflow.answering import loop, room, undoing
 from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.answering.room import RoomSettings
@@ -57,8 +58,7 @@ def put(seat: Seat, settings: RoomSettings, token: str, n_first: int | None = No
 
 
 def show(seat: Seat) -> ShownQuestion:
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     return question
 
 
@@ -171,8 +171,7 @@ def test_blind_check_is_completed_in_any_form(home: Home, owner: int, monkeypatc
 def asked_now(seat: Seat) -> AskedAs:
     """The stored form of the question on this person's screen."""
     with seat.turn() as turn:
-        question = turn.open_now()
-        assert question is not None
+        question = present(turn.open_now())
         return AskedAs.from_json(question.asked)
 
 
@@ -207,8 +206,7 @@ def test_yes_no_answers_update_candidates(home: Home, owner: int) -> None:
     assert second.asked["choices"] in (1, 3)
     undoing.undo(seat, seq=second.seq)
     assert show(seat).view.row == question.view.row
-    redone = undoing.redo(seat)
-    assert redone is not None
+    assert undoing.redo(seat) is not None
     assert log(home, seat.project_id)[-1].asked == second.asked
     assert verify_project(seat)[0].entries == len(log(home, seat.project_id))  # replay is live
     question = show(seat)
@@ -323,8 +321,7 @@ def test_yes_no_question_logs_hidden_shortlist(seat: Seat, monkeypatch: pytest.M
 
 def test_question_costs_are_estimated_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = yes_no_project(home, owner)
-    assumed = room.forms_of(seat)
-    assert assumed is not None
+    assumed = present(room.forms_of(seat))
     assert (assumed.answers, assumed.timed) == (0, 0)
     assert assumed.yes_no / assumed.which == pytest.approx(0.55)
     fast = forms.answers.TimedAnswer
@@ -336,8 +333,7 @@ def test_question_costs_are_estimated_from_log(home: Home, owner: int, monkeypat
     ]
     monkeypatch.setattr(forms.answers, "timed", lambda *_args, **_more: spent)
     monkeypatch.setattr(forms, "ANEW_AFTER", 0)
-    learnt = room.forms_of(seat)
-    assert learnt is not None
+    learnt = present(room.forms_of(seat))
     assert learnt.timed == 120
     assert learnt.which > 2 * learnt.yes_no
     with opened(home, owner, seat.project_id) as learner:

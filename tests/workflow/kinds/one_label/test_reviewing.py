@@ -12,7 +12,8 @@ from db.entries import NewEntry
 from db.models import EntryRow
 from plcore import AnswerError
 from plcore.loop.one_label import ANSWERS
-from tests.workflow.world import annotator, answer_next, count_entries, exported, opened
+from tests.present import present
+from tests.workflow.world import annotator, answer_next, count_entries, exported, log, opened
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
 from workflow.answering.turn import StaleQuestion
@@ -24,8 +25,7 @@ from workflow.server.home import Home
 
 def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:
     """Answer the next question in this way; returns its row."""
-    question = loop.next_question(Seat(home, person, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, person, project)))
     labels = more.pop(
         "labels", question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else ()
     )
@@ -35,11 +35,6 @@ def answer_with(home: Home, person: int, project: int, kind: str, **more: object
 
 def rows_found(home: Home, person: int, project: int, **search: object) -> list[int]:
     return [one.row for one in reviewing.find(Seat(home, person, project), Search(**search)).rows]  # type: ignore[arg-type]
-
-
-def log_of(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)
 
 
 def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int, project: int) -> None:
@@ -99,14 +94,14 @@ def correct(home: Home, person: int, project: int, row: int, kind: str, labels: 
 def test_correction_adds_entry_and_updates_learner(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, ada, project)
-    before = log_of(home, project)
+    before = log(home, project)
     with opened(home, owner, project) as learner:
         other = next(name for name in learner.state(saved.row).original if name != saved.labels[0])
     made = correct(home, owner, project, saved.row, "is", (other,), note=" wrong ", flagged=True)
-    log = log_of(home, project)
-    assert log[:1] == before, "nothing of the past changes"
-    assert (made.labels, made.repeated, len(log)) == ((other,), False, 2)
-    new = log[1]
+    written = log(home, project)
+    assert written[:1] == before, "nothing of the past changes"
+    assert (made.labels, made.repeated, len(written)) == ((other,), False, 2)
+    new = written[1]
     assert (new.kind, new.person_id, new.note, new.flagged, new.strategy) == ("is", owner, "wrong", True, "review")
     assert new.before == saved.labels
     assert new.after == (other,)
@@ -121,12 +116,10 @@ def test_correction_adds_entry_and_updates_learner(home: Home, owner: int, proje
 
 
 def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: int, project: int) -> None:
-    question = loop.next_question(Seat(home, owner, project))
-    assert question is not None
+    question = present(loop.next_question(Seat(home, owner, project)))
     while len(question.choices) != 2:
         loop.submit_answer(Seat(home, owner, project), question.token, "skip")
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     row = question.view.row
     (outside,) = {"ant", "bee", "cat"} - set(question.choices)
@@ -135,8 +128,8 @@ def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: i
         made = reviewing.correct(Seat(home, owner, project), row, token, "is", (outside,))
         assert made.labels == (outside,)
     assert made.repeated
-    log = [entry for entry in log_of(home, project) if entry.kind != "skip"]
-    assert [(one.kind, one.after) for one in log[1:]] == [
+    written = [entry for entry in log(home, project) if entry.kind != "skip"]
+    assert [(one.kind, one.after) for one in written[1:]] == [
         ("none", tuple(name for name in ("ant", "bee", "cat") if name != question.choices[0])),
         ("is", (outside,)),
     ]
@@ -206,17 +199,15 @@ def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, project: int
 
 def test_correction_closes_open_question(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
-    labeling_now = loop.next_question(Seat(home, owner, project))
-    assert labeling_now is not None
+    labeling_now = present(loop.next_question(Seat(home, owner, project)))
     correct(home, owner, project, row, "bad")
-    still = loop.next_question(Seat(home, owner, project))
-    assert still is not None
+    still = present(loop.next_question(Seat(home, owner, project)))
     assert still.token == labeling_now.token, "a question about another row stays"
 
 
 def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, project: int) -> None:
     rows = [answer_with(home, owner, project, "is") for _ in range(12)]
-    told = {entry.row: entry for entry in log_of(home, project)}
+    told = {entry.row: entry for entry in log(home, project)}
     expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]
     assert any(told[row].predicted is not None for row in rows), "the model says something of most rows"
     assert rows_found(home, owner, project, disagrees=True) == expected

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from db import entries
 from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings, Roles
 from plcore.evaluation import checks_needed
 from plcore.loop.one_label import Trainer
 from tests.workflow.shortlisted import answer_rows, checks_left, long_sets, shortlist_project, want
-from tests.workflow.world import annotator, opened
+from tests.workflow.world import annotator, log, opened
 from workflow.answering import loop, room, undoing
 from workflow.answering.asked import AskedAs
 from workflow.answering.room_settings import miss_of
@@ -26,11 +25,6 @@ from workflow.server.home import Home, open_home
 def figures(learner: ActiveLearner[LabelTable]) -> tuple[list[float], list[float]]:
     found = thresholds_of(learner, 0.9)
     return found.cuts.tolist(), found.thresholds.tolist()
-
-
-def log(home: Home, project: int) -> list[entries.LogEntry]:
-    with home.database.read() as session:
-        return entries.after(session, project, 0)
 
 
 def last_asked(home: Home, project: int) -> AskedAs:

@@ -14,6 +14,7 @@ from plcore.arrays import array_files
 from plcore.evaluation import wilson_interval
 from plcore.loop import ClassChange, ClassError
 from tests.disks import no_room_for_arrays
+from tests.present import present
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import (
@@ -196,11 +197,9 @@ def test_held_out_rows_accept_no_entries() -> None:
 def test_open_and_answered_rows_list_their_labels(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     loop.submit_answer(seat, question.token, "not", question.choices[:1], shown=question.shown)
-    bad = loop.next_question(seat)
-    assert bad is not None
+    bad = present(loop.next_question(seat))
     loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
@@ -217,8 +216,7 @@ def test_open_and_answered_rows_list_their_labels(home: Home, owner: int, projec
 def test_map_names_row_like_its_question(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
-    bad = loop.next_question(seat)
-    assert bad is not None
+    bad = present(loop.next_question(seat))
     loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
@@ -310,8 +308,7 @@ def test_stored_table_gives_same_learner_with_or_without_graph(home: Home) -> No
     table_hash = home.store_table(table())
     assert build.kept_graph(home, table_hash, BUILD_SETTINGS) is None
     build.CACHE(home, table_hash, first)
-    kept = build.kept_graph(home, table_hash, BUILD_SETTINGS)
-    assert kept is not None
+    assert build.kept_graph(home, table_hash, BUILD_SETTINGS) is not None
     assert build.kept_graph(home, table_hash, LearnerSettings(n_neighbors=5)) is None
     for _ in range(2):
         again = build.build_learner(home, table_hash, BUILD_SETTINGS)
@@ -393,8 +390,7 @@ def test_blind_checks_are_measured_by_agreement_too(home: Home, owner: int) -> N
     seat = Seat(home, owner, small_project(home, owner, control_share=0.4, test_share=0.0))
     for _ in range(20):
         answer_next(home, owner, seat.project_id or 0)
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     loop.submit_answer(seat, question.token, "bad")
     found, pool = described(seat)
     assert found["set_aside"] == 1

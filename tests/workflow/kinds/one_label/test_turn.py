@@ -13,9 +13,10 @@ from db import entries
 from plcore import AnswerError, LabelTable, LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Place
 from plcore.query import STRATEGIES, STRATEGY_ENTRIES
-from tests.workflow.four import ask, four_class_project, left, log
+from tests.present import present
+from tests.workflow.four import ask, four_class_project, left
 from tests.workflow.text_world import text_frame, text_project
-from tests.workflow.world import ROLES, annotator, answer_next, file_of, opened, small_frame, small_project
+from tests.workflow.world import ROLES, annotator, answer_next, file_of, log, opened, small_frame, small_project
 from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.answering.asked import stamp
@@ -68,8 +69,7 @@ def test_token_depends_on_class_version(home: Home, owner: int, project: int) ->
 
 def test_writer_returns_remaining_candidates(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     with seat.turn() as turn:
         writer = turn.writer(Place(question.view.row))
         assert isinstance(writer, OneLabelWriter)
@@ -89,16 +89,14 @@ def test_answer_stands_until_next_answer_about_row(home: Home, owner: int, proje
 
     def stands() -> bool:
         with seat.learner() as opened:
-            entry = entries.get(opened.session, project, saved.seq)
-            assert entry is not None
+            entry = present(entries.get(opened.session, project, saved.seq))
             assert opened.person_id == entry.person_id
             return opened.kind.make_turn(opened).stands_as_before(saved.row, (entry,))
 
     assert not stands(), "it is answered"
     undoing.undo(seat)
     assert stands()
-    question = loop.next_question(seat)
-    assert question is not None
+    question = present(loop.next_question(seat))
     loop.submit_answer(seat, question.token, "not", question.choices[-1:], shown=question.shown)
     assert not stands()
 
@@ -122,8 +120,7 @@ def test_telling_columns_separate_two_likeliest_classes(home: Home, owner: int, 
     """In the small table ants are far out on x, bees on y: cats, at neither, differ from each in only one column."""
     found: dict[frozenset[str], set[str]] = {}
     for _ in range(12):
-        shown = loop.next_question(Seat(home, owner, project))
-        assert shown is not None
+        shown = present(loop.next_question(Seat(home, owner, project)))
         assert isinstance(shown.telling, Telling)
         best = sorted(shown.candidates, key=lambda one: -one.probability)[:2]
         if best[0].probability > best[1].probability:
@@ -140,8 +137,7 @@ def test_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None
     seat = Seat(home, owner, small_project(home, owner, control_share=0.5, strategy="random"))
     strategies, whys = set(), set()
     for _ in range(12):
-        shown = loop.next_question(seat)
-        assert shown is not None
+        shown = present(loop.next_question(seat))
         strategies.add(shown.strategy)
         whys.add(shown.why.split(".")[0])
         answer_next(home, owner, seat.project_id)
@@ -200,8 +196,7 @@ def test_first_of_queue_is_asked_next(home: Home, owner: int, name: str) -> None
     for _ in range(6):
         view = queue.list_queue(Seat(home, owner, project))
         assert view.strategy == name
-        question = loop.next_question(Seat(home, owner, project))
-        assert question is not None
+        question = present(loop.next_question(Seat(home, owner, project)))
         assert view.rows[0].row == question.view.row
         assert view.rows[0].candidates == question.choices
         assert [one.score for one in view.rows] == sorted((one.score for one in view.rows), reverse=True)
@@ -278,8 +273,7 @@ def test_change_of_strategy_reaches_every_process(home: Home, owner: int, projec
         assert queue.list_queue(Seat(other, owner, project)).strategy == "automatic"
         managing.change_learner(Seat(home, owner, project), strategy="mp")
         assert queue.list_queue(Seat(other, owner, project)).strategy == "mp"
-        question = loop.next_question(Seat(other, owner, project))
-        assert question is not None
+        assert loop.next_question(Seat(other, owner, project)) is not None
         answer_next(other, owner, project)
         log = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
         assert [line["strategy"] for line in log] == ["mp"]

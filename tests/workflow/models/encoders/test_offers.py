@@ -11,6 +11,7 @@ from db import trained
 from plcore.tables.encoders import EncoderError
 from tests.fake_hub import FakeHub
 from tests.plcore.tables.encoders.small_catalogue import WORDS, file_of, words_entry
+from tests.present import present
 from tests.workflow.encoder_world import latest, stored
 from tests.workflow.models.encoders.conftest import Known
 from tests.workflow.text_world import text_frame, text_project, text_table
@@ -63,8 +64,7 @@ def test_offers_match_columns_and_list_available_first(seat: Seat, known: Known)
 def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
     assert offers.offers(seat)[0].host == hub.address.removeprefix("http://")
     offers.ask(seat, "words")
-    running = encoding_requests.encoders(seat).running
-    assert running is not None
+    running = present(encoding_requests.encoders(seat).running)
     assert (running.encoder, running.downloading) == ("words", True)
     EncodingWorker(seat.home, "one").look()
     assert (latest(seat).state, latest(seat).fault) == (trained.DONE, None)
@@ -101,8 +101,7 @@ def test_failed_download_is_explained(seat: Seat, hub: FakeHub) -> None:
     hub.files = {name: data[:-1] + b"!" for name, data in hub.files.items()}
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
-    failed = encoding_requests.encoders(seat).failed
-    assert failed is not None
+    failed = present(encoding_requests.encoders(seat).failed)
     assert "what arrived is not what Winnow's authors tested; nothing was kept" in failed
     assert list(seat.home.encoders_dir.iterdir()) == []
     hub.files = dict.fromkeys(hub.files, WORDS)
@@ -215,8 +214,7 @@ def test_estimated_time_uses_measured_speed(
     assert latest(seat).state == trained.DONE
     assert told[-1] == 2, "12 rows are left when 48 are told of"
     assert {one.entry.key: one.minutes for one in offers.offers(seat)} == {"words": 10, "small": 1, "smaller": 1}
-    slow = offers.slow_encoding(seat, "words")
-    assert slow is not None
+    slow = present(offers.slow_encoding(seat, "words"))
     assert slow.faster is not None
     assert (slow.times, slow.faster.entry.key) == (5_000, "small")
     assert offers.slow_encoding(seat, "small") is None
