@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Cells, Row, json_text, read_each, rows_reading
+from plcore.tables.readers.candidate_rows import At, Cells, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -389,7 +389,7 @@ BIRDNET_PI = TableTool(
 BIRDNET_GO = RecordTool(
     "BirdNET-Go detections",
     (Fields({"speciesCode": object, "scientificName": object, "commonName": object, "confidence": object}),),
-    lambda records, called: _read_go(flat_cells(read_each(records, lambda record, _row: record)), called),
+    lambda records, called: _read_go(flat_cells(read_each(records, At.object)), called),
 )
 """Detections as its API returns them."""
 

@@ -21,18 +21,14 @@ from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_na
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
 from plcore.tables.media.images import listed_images
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_number,
-    an_object,
     json_text,
     read_each,
-    refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
@@ -108,7 +104,7 @@ def _read(pictures: Records, name: str) -> TableReading:
     found = read_each(pictures, _scored)
     labels = _labels(taxon for scores in found for taxon in scores)
     rows = [
-        _row(an_object(one, place + 1, None), scores, labels, place)
+        _row(At(one).object(), scores, labels, place)
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
     reading = rows_reading(
@@ -150,41 +146,35 @@ def _pictures(records: Records) -> Records:
     return records
 
 
-def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
+def _scored(record: At) -> dict[Taxon, float]:
     """Return the classes of a picture with their scores; also the ensemble's own class, unless it is a rank above one
     of them."""
-    a_name(record.get(PATH), row, PATH, "a path")
+    record[PATH].name("a path")
     found: dict[Taxon, float] = {}
-    if (given := record.get("classifications")) is not None:
-        inside = an_object(given, row, "classifications")
-        classes = a_list(inside.get("classes"), row, "classifications.classes")
-        scores = a_list(inside.get("scores"), row, "classifications.scores")
-        if len(classes) != len(scores):
-            message = f"expected a score for each class ({len(classes)}), got {len(scores)}."
-            raise refuse(row, "classifications.scores", message, "Write one number for each class.")
-        for place, (text, score) in enumerate(zip(classes, scores, strict=True)):
-            taxon = _taxon(text, row, f"classifications.classes[{place}]")
-            number = a_number(score, row, f"classifications.scores[{place}]", "a score")
-            if taxon is not None:
-                found[taxon] = max(number, found.get(taxon, 0.0))
-    if record.get("prediction") is not None:
-        taxon = _taxon(record["prediction"], row, "prediction")
-        score = record.get("prediction_score")
-        number = 1.0 if score is None else a_number(score, row, "prediction_score", "a score")
+
+    def add(taxon: Taxon | None, score: float) -> None:
+        if taxon is not None:
+            found[taxon] = max(score, found.get(taxon, 0.0))
+
+    given = record["classifications"]
+    if given.value is not None:
+        classes = given["classes"].items()
+        for text, score in zip(classes, given["scores"].items_for(classes, "a score", "class"), strict=True):
+            add(_taxon(text), score.number("a score"))
+    if (said := record["prediction"]).value is not None:
+        taxon, score = _taxon(said), record["prediction_score"].number_or(1.0, "a score")
         if taxon is not None and not any(taxon.holds(other) for other in found):
-            found[taxon] = max(number, found.get(taxon, 0.0))
+            add(taxon, score)
     return found
 
 
-def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
+def _taxon(said: At) -> Taxon | None:
     """Return a class; None if it means that nothing is known."""
-    parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
+    parts = [part.strip() for part in said.name("a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
-        message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(value))}."
-        raise refuse(row, where, message, "Write the class as SpeciesNet does.")
-    if parts[6] == _UNKNOWN:
-        return None
-    return Taxon(tuple(parts[1:5]), parts[5], parts[6])
+        message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(said.value))}."
+        raise said.refuse(message, "Write the class as SpeciesNet does.")
+    return None if parts[6] == _UNKNOWN else Taxon(tuple(parts[1:5]), parts[5], parts[6])
 
 
 def _labels(taxa: Iterable[Taxon]) -> dict[Taxon, str]:
@@ -227,7 +217,7 @@ def _said(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Tax
     """Return SpeciesNet's final prediction: the classes it stands for, which are those below it if it is a rank; and
     its name."""
     text = record.get("prediction")
-    said = max(scores, key=scores.__getitem__, default=None) if text is None else _taxon(text, None, "prediction")
+    said = max(scores, key=scores.__getitem__, default=None) if text is None else _taxon(At(text))
     if said is None:
         return [], ""
     return [label for taxon, label in labels.items() if taxon == said or said.holds(taxon)], said.scientific

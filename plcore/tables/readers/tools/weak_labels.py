@@ -14,15 +14,13 @@ from plcore.arrays.types import AnyArray, IntArray
 from plcore.arrays.words import counted, either, listed
 from plcore.tables.problems import check_size
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
     agreed,
-    an_object,
     cell_value,
     read_each,
     refuse,
@@ -222,7 +220,7 @@ def partial_votes(
         raise refuse(row + 1, "votes", message, "Correct the vote or add the set.")
     voters = _names(functions, range(len(label_sets)), len(label_sets))
     allowed = [
-        [tuple(dict.fromkeys(a_name(label, None, f"the sets of {voters[place]}") for label in one)) for one in sets]
+        [tuple(dict.fromkeys(At(label, None, f"the sets of {voters[place]}").name() for label in one)) for one in sets]
         for place, sets in enumerate(label_sets)
     ]
     cells = _rows_of(columns, len(numbers))
@@ -300,7 +298,7 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     """Check the names; numbers as text if there are none."""
     if names is None:
         return tuple(map(str, numbers))
-    found = tuple(a_name(name, None, "names") for name in names)
+    found = tuple(At(name, None, "names").name() for name in names)
     if len(set(found)) < len(found):
         raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
     if count is not None and len(found) != count:
@@ -466,24 +464,19 @@ def _records(records: Records) -> Records:
     """Return the records; also those of a file that is one object with a record under each number."""
     if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
         inside = records[0]
-        if inside and all(isinstance(one, dict) and "weak_labels" in one for one in inside.values()):
-            return [{"id": number, **an_object(one, None, None)} for number, one in inside.items()]
+        objects = {number: one for number, one in inside.items() if isinstance(one, dict) and "weak_labels" in one}
+        if inside and len(objects) == len(inside):
+            return [{"id": number, **one} for number, one in objects.items()]
     return records
 
 
-def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
+def _item(record: At) -> tuple[list[int], int, Cells]:
     """Return the votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
-    votes = [
-        _vote(vote, row, f"weak_labels[{n}]")
-        for n, vote in enumerate(a_list(record.get("weak_labels"), row, "weak_labels"))
-    ]
-    truth = ABSTAIN if record.get("label") is None else _vote(record["label"], row, "label")
-    data = {} if record.get("data") is None else an_object(record["data"], row, "data")
+    votes = [_vote(vote) for vote in record["weak_labels"].items()]
+    truth = ABSTAIN if record["label"].value is None else _vote(record["label"])
+    own = {name: value for name, value in record.object().items() if name not in ("label", "weak_labels", "data")}
     cells: Cells = {}
-    for name, value in {
-        **{k: v for k, v in record.items() if k not in ("label", "weak_labels", "data")},
-        **data,
-    }.items():
+    for name, value in (own | {name: one.value for name, one in record["data"].fields()}).items():
         if isinstance(value, list) and value and all(type(one) in (int, float) for one in value):
             cells |= {f"{name} {number}": one for number, one in enumerate(value, start=1)}
         else:
@@ -491,11 +484,12 @@ def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
     return votes, truth, cells
 
 
-def _vote(value: Json, row: int, where: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < 1_000_000:
+def _vote(given: At) -> int:
+    value = given.value
+    if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < _MOST_CLASSES:
         return value
     message = f"expected a class number, -1 where there is none, got {shown(value)}."
-    raise refuse(row, where, message, "Write a whole number.")
+    raise given.refuse(message, "Write a whole number.")
 
 
 def _are_functions(cells: pd.DataFrame) -> bool:
@@ -534,18 +528,15 @@ _NAMES_FILE = "label.json"
 def _read_splits(files: Mapping[str, Records], name: str) -> TableReading:
     """Read the rows of all splits, with a column for the split; the names of the classes come from `label.json`. Raises
     TableError."""
-    called = files.get(_NAMES_FILE, [])
-    named = an_object(called[0], None, _NAMES_FILE) if called else {}
-    classes = [a_name(named.get(str(number)), None, f"{_NAMES_FILE}[{number}]") for number in range(len(named))]
+    named = At(next(iter(files.get(_NAMES_FILE, [])), {}), None, _NAMES_FILE)
+    classes = [named[str(number)].name() for number in range(len(named.object()))]
     records: list[Json] = []
     for file, inside in files.items():
         split = file.rpartition(".")[0]
-        for place, one in enumerate(_records(inside)):
-            record = an_object(one, place + 1, file)
-            number = record.get("id", place)
-            where: JsonObject = {"id": f"{split}/{number}", "split": split}
-            if file != _NAMES_FILE:
-                records.append({**record, **where})
+        for place, one in enumerate(_records(inside) if file != _NAMES_FILE else ()):
+            record = At(one, place + 1, file).object()
+            where: JsonObject = {"id": f"{split}/{record.get('id', place)}", "split": split}
+            records.append({**record, **where})
     return read_wrench(records, name, classes or None)
 
 
