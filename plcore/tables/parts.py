@@ -18,7 +18,7 @@ from plcore.arrays.types import AnyArray
 from plcore.arrays.words import counted, listed, quoted
 from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, whole_part, write_names
 from plcore.blocks.runner import Runner
-from plcore.tables.problems import Problem, TableError
+from plcore.tables.problems import TableError, refusal
 
 FEATURES = ("X", "features", "embeddings", "vectors")
 SETS = ("S", "candidates", "partial", "partial_labels")
@@ -31,7 +31,7 @@ _FIX = (
 
 def refused(message: str, fix: str, row: int | None = None, column: str | None = None) -> TableError:
     """Return a TableError for one problem. row : from 0, over all files"""
-    return TableError(Problem(None if row is None else row + 1, None, column, message, fix))
+    return refusal(message, fix, row=None if row is None else row + 1, column=column)
 
 
 @dataclass(frozen=True)

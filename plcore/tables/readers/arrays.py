@@ -19,8 +19,8 @@ from plcore.arrays import read_head
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS, ZIP_STARTS
-from plcore.tables.problems import TableError, check_size, fits_as_cells
-from plcore.tables.readers.reading import TableReading, json_candidates, refusal, text_table
+from plcore.tables.problems import TableError, check_size, fits_as_cells, refusal
+from plcore.tables.readers.reading import TableReading, json_candidates, text_table
 from plcore.tables.readers.tools.weak_labels import ABSTAIN, is_votes, read_votes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
@@ -13,8 +13,8 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted, shortened
 from plcore.tables.columns import LARGEST
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
-from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, refusal, table_error
+from plcore.tables.readers.reading import TableReading, cells_of, json_candidates
 from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggested_labels import scores_of_classes
@@ -30,11 +30,6 @@ Cells = dict[str, object]
 """A row's values in the source, by column."""
 Records = Sequence[Json]
 """The objects of a JSON or JSONL file, in order and unchecked; a file with a single object has one."""
-
-
-def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
-    """Return the error for one value."""
-    return TableError(Problem(row, None, where, message, fix))
 
 
 def shown(value: object) -> str:
@@ -59,7 +54,7 @@ class At:
 
     def refuse(self, message: str, fix: str) -> TableError:
         """Return the error for this value."""
-        return refuse(self.row, self.where, message, fix)
+        return refusal(message, fix, row=self.row, column=self.where)
 
     def __getitem__(self, name: str) -> At:
         """Return a field of this object."""
@@ -101,7 +96,7 @@ class At:
         message = f"expected a list, got {shown(self.value)}."
         raise self.refuse(message, "Write [...] here, or leave the field out.")
 
-    def items_for(self, others: Sequence[object], what: str, of: str) -> list[At]:
+    def items_for(self, others: Sized, what: str, of: str) -> list[At]:
         """Return the items of a list with one for each of the others. what, of : an item, and one of the others"""
         found = self.items()
         if len(found) != len(others):

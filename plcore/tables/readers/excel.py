@@ -15,9 +15,9 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS
-from plcore.tables.problems import TableError
+from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
-from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
+from plcore.tables.readers.reading import TableReading, cell_text, column_text, text_table
 from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 

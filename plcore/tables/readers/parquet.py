@@ -21,9 +21,9 @@ from plcore.arrays.words import quoted
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MediaError
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import Problem, TableError, check_size, table_error
+from plcore.tables.problems import Problem, TableError, check_size, refusal, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
-from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, refusal, text_table
+from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, text_table
 from plcore.tables.roles.cell_types import with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
@@ -193,7 +193,7 @@ class ColumnReader:
                 continue
             if len(data) > MAX_FILE_MB * _MB:
                 message = f"the file has more than {MAX_FILE_MB} MB."
-                raise TableError(Problem(row + 1, None, name, message, "Make it smaller."))
+                raise refusal(message, "Make it smaller.", row=row + 1, column=name)
             called = file_name(data, path, name, row + 1)
             if self.files.get(called, data) != data:  # another file with the same name
                 called = f"{hashlib.sha256(data).hexdigest()[:12]}_{called}"

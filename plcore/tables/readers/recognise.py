@@ -28,7 +28,7 @@ from plcore.tables.media.file_tree import (
     too_many_tables,
 )
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import TableError
+from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.arrays import holds_votes, votes_of
 from plcore.tables.readers.joining import (
     SOURCE_FILE,
@@ -40,7 +40,7 @@ from plcore.tables.readers.joining import (
     vectors_of_table,
     with_vectors,
 )
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.records import records_in
 from plcore.tables.readers.registry import NPY, NPZ, byte_format, joined, lacks_rows, read_together, shaped, text_format
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said

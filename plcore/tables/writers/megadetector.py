@@ -9,7 +9,8 @@ from typing import BinaryIO
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Json, JsonObject, json_in, json_text, objects_in, refuse, shown
+from plcore.tables.problems import refusal
+from plcore.tables.readers.candidate_rows import Json, JsonObject, json_in, json_text, objects_in, shown
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, WHOLE_FILE, read_original
 from plcore.tables.readers.tools.megadetector import (
     BLANKS,
@@ -128,7 +129,7 @@ def _stored_object(text: str, column: str) -> JsonObject:
     if isinstance(found := json_in(text), dict):
         return found
     message = f"expected a part of MegaDetector's file as JSON, got {shown(text)}."
-    raise refuse(None, column, message, "Import the file as MegaDetector wrote it, and export that project.")
+    raise refusal(message, "Import the file as MegaDetector wrote it, and export that project.", column=column)
 
 
 def _texts(value: Json) -> dict[str, str]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed
-from plcore.tables.problems import check_size
+from plcore.tables.problems import check_size, refusal
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
-from plcore.tables.readers.reading import TableReading, refusal, text_table
+from plcore.tables.readers.reading import TableReading, text_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.writers.disambiguated import (
     OWN_TRUTH,

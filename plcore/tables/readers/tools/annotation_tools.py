@@ -12,6 +12,7 @@ from dataclasses import replace
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     At,
     Cells,
@@ -24,7 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, refusing, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusing, texts_of
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of

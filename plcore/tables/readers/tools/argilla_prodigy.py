@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plcore.arrays.words import counted, listed
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
@@ -30,7 +31,7 @@ from plcore.tables.readers.candidate_rows import (
     unlike_note,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
     Disambiguated,

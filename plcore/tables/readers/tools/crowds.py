@@ -16,6 +16,7 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import Json, JsonObject
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
@@ -25,7 +26,6 @@ from plcore.tables.readers.reading import (
     first_named,
     names,
     plain_name,
-    refusal,
     refusing,
     texts_of,
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from plcore.arrays.words import counted, listed
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     At,
@@ -25,7 +26,7 @@ from plcore.tables.readers.candidate_rows import (
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in, refusal
+from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS, TableError
+from plcore.tables.problems import MAX_PROBLEMS, TableError, refusal
 from plcore.tables.readers.candidate_rows import (
     At,
     Cells,
@@ -25,7 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, number_in, refusal
+from plcore.tables.readers.reading import TableReading, number_in
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
 

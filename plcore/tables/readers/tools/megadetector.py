@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from plcore.arrays.words import counted
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     At,
     Cells,
@@ -30,7 +31,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, refusal, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, texts_of
 from plcore.tables.readers.tools.detections import (
     BOX_SIDES,
     BOXES,

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import At, Cells, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
@@ -23,7 +24,6 @@ from plcore.tables.readers.reading import (
     moment_in,
     names,
     numbers_of,
-    refusal,
     refusing,
     texts_of,
 )

@@ -15,6 +15,7 @@ import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
@@ -36,7 +37,6 @@ from plcore.tables.readers.reading import (
     names,
     number_in,
     plain_name,
-    refusal,
     texts_of,
 )
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT

@@ -16,11 +16,11 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import TableReading, moment_in, number_in, refusal
+from plcore.tables.readers.reading import TableReading, moment_in, number_in
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.roles.sample import key_of

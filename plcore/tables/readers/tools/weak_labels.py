@@ -12,7 +12,7 @@ import pandas as pd
 
 from plcore.arrays.types import AnyArray, IntArray
 from plcore.arrays.words import counted, either, listed
-from plcore.tables.problems import check_size
+from plcore.tables.problems import check_size, refusal
 from plcore.tables.readers.candidate_rows import (
     At,
     Cells,
@@ -23,13 +23,12 @@ from plcore.tables.readers.candidate_rows import (
     agreed,
     cell_value,
     read_each,
-    refuse,
     rows_reading,
     shown,
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 
 ABSTAIN = -1
 _NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
@@ -157,7 +156,7 @@ def _annotator_vectors(
         row, *place = map(int, np.argwhere(wrong)[0])
         message = f"expected 1, 0 or NaN for each label, got {shown(labels[(row, *place)].item())} at {[row, *place]}."
         fix = "Write 1 where an annotator says that the label is right, 0 if not, NaN if the annotator was not asked."
-        raise refuse(row + 1, "labels_multiannotator", message, fix)
+        raise refusal(message, fix, row=row + 1, column="labels_multiannotator")
     names = _names(classes, range(n_labels))
     if len(names) != n_labels:
         raise refusal(
@@ -217,7 +216,7 @@ def partial_votes(
     if len(over):
         row, place = map(int, over[0])
         message = f"function {place} votes for set {numbers[row, place]}, but has {sizes[place]}."
-        raise refuse(row + 1, "votes", message, "Correct the vote or add the set.")
+        raise refusal(message, "Correct the vote or add the set.", row=row + 1, column="votes")
     voters = _names(functions, range(len(label_sets)), len(label_sets))
     allowed = [
         [tuple(dict.fromkeys(At(label, None, f"the sets of {voters[place]}").name() for label in one)) for one in sets]
@@ -265,7 +264,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
         place = tuple(map(int, np.argwhere(wrong)[0]))
         message = f"{shown(floats[place].item())} in column {place[-1] + 1} is no class number."
         fix = f"Write whole numbers from {least} on."
-        raise refuse(place[0] + 1, what, message, fix)
+        raise refusal(message, fix, row=place[0] + 1, column=what)
     return np.where(missing, ABSTAIN, np.nan_to_num(floats, posinf=0, neginf=0)).astype(np.int64)
 
 
@@ -290,7 +289,9 @@ def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntA
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
         message = f"the class number {numbers[place]} in column {place[-1] + 1} is beyond the {len(classes)} classes "
-        raise refuse(place[0] + 1, what, message + f"{listed(list(classes), 3)}.", "Name every class, or correct it.")
+        raise refusal(
+            message + f"{listed(list(classes), 3)}.", "Name every class, or correct it.", row=place[0] + 1, column=what
+        )
     return shifted
 
 
@@ -342,7 +343,7 @@ def _probabilities(
         fix += " If each label is right or not by itself, give labels_multiannotator as (rows, annotators, labels)."
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise refuse(row + 1, "pred_probs", f"the numbers of the row {what}", fix)
+        raise refusal(f"the numbers of the row {what}", fix, row=row + 1, column="pred_probs")
     return floats, said
 
 
@@ -350,12 +351,8 @@ def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> lis
     """Return the cells of each row; columns of another length are refused."""
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
-            raise refuse(
-                None,
-                name,
-                f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}.",
-                "Give one for each row.",
-            )
+            message = f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}."
+            raise refusal(message, "Give one for each row.", column=name)
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
 
@@ -452,7 +449,7 @@ def read_wrench(records: Records, name: str, classes: Names = None) -> TableRead
     if len(lengths) > 1:
         row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
         message = f"expected {counted(len(votes[0]), 'vote')} as in the first row, got {len(votes[row - 1])}."
-        raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
+        raise refusal(message, "Write a vote for each function, -1 where it abstains.", row=row, column="weak_labels")
     names = dict.fromkeys(name for _, _, cells in found for name in cells)
     columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
     truth = np.array([truth for _, truth, _ in found], dtype=np.int64)
@@ -510,7 +507,7 @@ def _read_matrix(cells: pd.DataFrame, called: str) -> TableReading:
         if bool(wrong.any()):
             row = int(np.flatnonzero(wrong)[0])
             message = f"expected a class number, -1 for none, got {shown(cells[name].iloc[row])}."
-            raise refuse(row + 1, name, message, "Write a whole number.")
+            raise refusal(message, "Write a whole number.", row=row + 1, column=name)
     if not names:
         raise refusal("No column is called lf_...", "Call the columns of the functions lf_ and a name.")
     votes = np.column_stack([cells[name].str.strip().astype(np.int64) for name in names])
