@@ -30,7 +30,7 @@ from plcore.tables.roles.cells import (
 )
 from plcore.tables.roles.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.roles.roles import Roles, label_in_name
-from plcore.tables.roles.sample import NO_WORDS, YES_WORDS
+from plcore.tables.roles.sample import NO_WORDS, NOT_ASKED_WORDS, YES_WORDS
 from plcore.tables.text.arrow import stripped
 
 
@@ -75,30 +75,8 @@ MAX_COLUMNS = 4096  # for labels with a column each, and label vectors: these ar
 MAX_WEIGHTS = 100_000_000  # weights of all rows and classes: 0.8 GB, and as much again during the cut
 YES = pa.array(["1", "1.0", "x", "✓", "✔", *YES_WORDS], pa.large_string())
 NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
-NOT_ASKED = pa.array(
-    [
-        "",
-        "nan",
-        "na",
-        "n/a",
-        "#n/a",
-        "<na>",
-        "none",
-        "null",
-        "?",
-        "-",
-        "unknown",
-        "unsure",
-        "uncertain",
-        "unclear",
-        "not mentioned",
-        "not asked",
-        "not sure",
-        "-1",
-        "-1.0",
-    ],
-    pa.large_string(),
-)
+_NOTHING = ("", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "-1", "-1.0")
+NOT_ASKED = pa.array([*_NOTHING, *NOT_ASKED_WORDS], pa.large_string())
 """Cell values of 0/1 columns, in lower case, for yes, no and not asked."""
 
 

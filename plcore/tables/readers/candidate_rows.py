@@ -73,8 +73,8 @@ class At:
 
     def first(self, names: Sequence[str]) -> At:
         """Return the first of these fields that is not null; else the first."""
-        fields = [self[name] for name in names]
-        return next((one for one in fields if one.value is not None), fields[0])
+        known = self.value if isinstance(self.value, dict) else {}
+        return self[next((name for name in names if known.get(name) is not None), names[0])]
 
     def object(self) -> JsonObject:
         if isinstance(self.value, dict) and all(isinstance(name, str) for name in self.value):

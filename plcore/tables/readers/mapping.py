@@ -122,15 +122,16 @@ class TableTool:
     fingerprint : the columns that identify the tool; None for a shape that several tools write
     also : further condition on the cells
     has_rows : whether it describes its rows, so that it is never about the rows of another file
-    typed_reader : reader of cells whose source distinguishes words such as NA from missing values, if it differs
+    takes_typed : whether the reader has an option `typed`, for cells whose source distinguishes words such as NA from
+        missing values
     """
 
     name: str
-    reader: Callable[[pd.DataFrame, str], TableReading]
+    reader: Callable[..., TableReading]
     fingerprint: Fingerprint | None = None
     also: Callable[[pd.DataFrame], bool] | None = None
     has_rows: bool = True
-    typed_reader: Callable[[pd.DataFrame, str], TableReading] | None = None
+    takes_typed: bool = False
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether this is a table of this tool, according to its column names."""
@@ -144,8 +145,7 @@ class TableTool:
         """Return the rows. Raises TableError, also for a table of another tool."""
         if self.fingerprint is not None:
             self.fingerprint.check(cells.columns, self.name)
-        reader = self.typed_reader if typed and self.typed_reader is not None else self.reader
-        return reader(cells, self.name)
+        return self.reader(cells, self.name, **({"typed": typed} if self.takes_typed else {}))
 
 
 @dataclass(frozen=True)

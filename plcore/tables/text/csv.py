@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -413,6 +415,13 @@ def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
             problems.append(Problem(None, line, name, message, "Give the column another name."))
         first.setdefault(name, number)
     return problems
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return the lines of some rows. They end in CR LF: a line break in a cell of either sort is then quoted."""
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows(rows)
+    return buffer.getvalue()
 
 
 def storable(text: str) -> bool:

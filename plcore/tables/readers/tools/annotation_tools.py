@@ -26,6 +26,7 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusing, texts_of
+from plcore.tables.readers.tools.crowds import OUT, left_out_by
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
@@ -332,21 +333,16 @@ def refuse_spans(what: str) -> Callable[..., TableReading]:
 # Answers of a study's participants, one per line: jsPsych, PsychoPy, and tables of any tool.
 
 
-_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
 _ITEM_NUMBER = "item"
 
 
-def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]:
+def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
     """Return the lines, the column that marks lines to leave out, and notes about these."""
     status = {key_of(str(name)): str(name) for name in cells.columns}.get("status")
-    said = [""] * len(cells) if status is None else cells[status].str.strip().str.lower().tolist()
-    out = [one in _OUT for one in said]
+    out, notes = left_out_by(cells, status, OUT)
     if status is None or not any(out):
-        return cells, None, []
-    words = " or ".join(sorted({one.upper() for one in said if one in _OUT}))
-    marked = cells.assign(**{status: pd.Series(out, index=cells.index).map({True: LEFT_OUT, False: ""})})
-    count = sum(out)
-    return marked, status, [f"Left out: {count} answer{'s' if count > 1 else ''} with the status {words}."]
+        return cells, None, ()
+    return cells.assign(**{status: pd.Series(out, index=cells.index).map({True: LEFT_OUT, False: ""})}), status, notes
 
 
 def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> TableReading:
@@ -360,11 +356,11 @@ def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> T
             "make one row for each item first.",
         )
     columns = replace(_votes_of(asked), status=status)
-    notes.append(
+    said = (
         f"Each line is an answer: {quoted(columns.label)} is what {quoted(columns.worker)} said of "
         f"{quoted(str(columns.task))}."
     )
-    return _items_reading(lines, columns, called, notes, typed=typed)
+    return _items_reading(lines, columns, called, [*notes, said], typed=typed)
 
 
 def _votes_of(asked: AnswerColumns) -> VoteColumns:
@@ -388,7 +384,7 @@ ANSWERS = TableTool(
     _read_answers,
     also=lambda cells: vote_columns(cells) is None and answer_columns(cells) is not None,
     has_rows=False,
-    typed_reader=lambda cells, name: _read_answers(cells, name, typed=True),
+    takes_typed=True,
 )
 
 

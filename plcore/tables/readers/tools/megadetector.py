@@ -3,7 +3,7 @@
 Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and the outputs of
 Pytorch-Wildlife (`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file, or
 on request a detection in it, or a frame of a video. Its candidates are the classes of all its detections, each with its
-best score; files without a detection are blank. `plcore.tables.writers.megadetector` writes the file back.
+best score; files without a detection are blank. `plcore.tables.writers.nature` writes the file back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from plcore.tables.readers.candidate_rows import (
     json_in,
     json_text,
     read_each,
-    rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, texts_of
@@ -42,6 +41,7 @@ from plcore.tables.readers.tools.detections import (
     WHOLE_FILE,
     original_row,
     read_original,
+    scored_reading,
 )
 from plcore.tables.readers.tools.speciesnet import ALONE, ALONE_WITH_BOXES, BLANK, PATH, Taxon, groups_of, with_pictures
 from plcore.tables.writers.verdicts import first_original
@@ -105,21 +105,12 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
     for place, row in enumerate(rows):
         row.cells[WHOLE_FILE] = json_text(header) if place == 0 else ""
     known = {label for row in rows for label in row.weights}
-    reading = rows_reading(
-        rows,
-        called,
-        describing=(),
-        row_id=ITEM,
-        classes=[*named.classes.values(), *([named.blank] if known else [])],
-        notes=notes,
-        groups=_groups(whole, named),
-        has_rows=True,
-    )
-    sides = BOX_SIDES if item == DETECTION else ()
-    caption = (SECOND,) if SECOND in reading.cells else ()
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE, *sides), caption=caption)
-    alone = ALONE_WITH_BOXES if item == DETECTION else ALONE
-    return replace(reading, roles=roles, notes=(*reading.notes, alone))
+    classes = [*named.classes.values(), *([named.blank] if known else [])]
+    sides, alone = (BOX_SIDES, ALONE_WITH_BOXES) if item == DETECTION else ((), ALONE)
+    caption = (SECOND,) if any(SECOND in row.cells for row in rows) else ()
+    learned = {"numbers": (CONFIDENCE, *sides), "caption": caption}
+    groups = _groups(whole, named)
+    return scored_reading(rows, called, alone, learned, classes=classes, notes=notes, groups=groups)
 
 
 def _likely(whole: At) -> float:
@@ -447,9 +438,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
-    reading = rows_reading(list(rows.values()), called, describing=(), row_id=ITEM, notes=notes, has_rows=True)
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
-    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+    return scored_reading(list(rows.values()), called, ALONE, {"numbers": (CONFIDENCE,)}, notes=notes)
 
 
 ADDAXAI = TableTool(

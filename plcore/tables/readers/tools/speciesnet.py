@@ -7,8 +7,6 @@ Layout: README of google/cameratrapai, "Output format". A class is `id;class;ord
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,17 +18,7 @@ from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
 from plcore.tables.media.images import listed_images
-from plcore.tables.readers.candidate_rows import (
-    At,
-    Cells,
-    Json,
-    JsonObject,
-    Records,
-    Row,
-    json_text,
-    read_each,
-    rows_reading,
-)
+from plcore.tables.readers.candidate_rows import At, Cells, Json, JsonObject, Records, Row, json_text, read_each
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -49,7 +37,9 @@ from plcore.tables.readers.tools.detections import (
     ORIGINAL_ROWS,
     SCIENTIFIC,
     original_row,
+    scored_reading,
 )
+from plcore.tables.roles.written_lists import plain_list
 
 PREDICTIONS, PATH = "predictions", "filepath"
 MEDIUM, EVENT = "mediaID", "eventID"
@@ -107,11 +97,8 @@ def _read(pictures: Records, name: str) -> TableReading:
         _row(At(one).object(), scores, labels, place)
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
-    reading = rows_reading(
-        rows, name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels), has_rows=True
-    )
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
-    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+    learned = {"numbers": (CONFIDENCE,), "caption": (SCIENTIFIC,)}
+    return scored_reading(rows, name, ALONE, learned, classes=[BLANK], groups=groups_of(labels))
 
 
 def with_pictures(reading: TableReading) -> TableReading:
@@ -162,9 +149,9 @@ def _scored(record: At) -> dict[Taxon, float]:
         for text, score in zip(classes, given["scores"].items_for(classes, "a score", "class"), strict=True):
             add(_taxon(text), score.number("a score"))
     if (said := record["prediction"]).value is not None:
-        taxon, score = _taxon(said), record["prediction_score"].number_or(1.0, "a score")
+        taxon, sure = _taxon(said), record["prediction_score"].number_or(1.0, "a score")
         if taxon is not None and not any(taxon.holds(other) for other in found):
-            add(taxon, score)
+            add(taxon, sure)
     return found
 
 
@@ -243,7 +230,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
         pairs: list[tuple[Json, Json]] = [
             (_in_taxonomy(labels[place][row]), scores[place][row]) for place in places if labels[place][row]
         ]
-        classes, weights = _listed(lists["classes"][row]), _listed(lists["scores"][row])
+        classes, weights = (plain_list(lists[name][row]) or [] for name in ("classes", "scores"))
         if len(classes) == len(weights):
             pairs += [(_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)]
         record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
@@ -268,17 +255,6 @@ def _ranked(columns: Mapping[str, str]) -> dict[int, tuple[str, str]]:
         if place is not None and score is not None:
             found[place] = (name, score)
     return dict(sorted(found.items()))
-
-
-def _listed(text: str) -> list[Json]:
-    """Return the list in a cell, as JSON or as Python writes it; an empty list for other text."""
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return found if isinstance(found, list) else []
-    return []
 
 
 def _in_taxonomy(text: str) -> str:
