@@ -62,6 +62,10 @@ class At:
             raise self._no_object()
         return At(self.value.get(name), self.row, name if self.where is None else f"{self.where}.{name}")
 
+    def __contains__(self, name: str) -> bool:
+        """Whether this is an object with such a field."""
+        return isinstance(self.value, dict) and name in self.value
+
     def get(self, name: str) -> At:
         """Return a field; null if this is no object."""
         return self[name] if isinstance(self.value, dict) else At(None, self.row, self.where)
@@ -86,8 +90,8 @@ class At:
         return self.refuse(message, "Write {...} here, or leave the record out.")
 
     def fields(self) -> list[tuple[str, At]]:
-        """Return the fields of an object by name; null has none, nor has an empty text or list."""
-        return [(name, self[name]) for name in self.or_empty.object()]
+        """Return the fields of an object by name; null has none."""
+        return [] if self.value is None else [(name, self[name]) for name in self.object()]
 
     def items(self) -> list[At]:
         """Return the items of a list; null has none."""

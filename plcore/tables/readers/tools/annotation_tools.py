@@ -99,7 +99,7 @@ def _labelbox(records: Records, name: str) -> TableReading:
     def read(record: At) -> Row:
         about = record["data_row"].object()
         found = Row({key: about.get(key) for key in ("id", "external_id", "row_data") if about.get(key) is not None})
-        for _, project in record["projects"].fields():
+        for _, project in record["projects"].or_empty.fields():
             for label in project["labels"].objects():
                 by = label["label_details"].get("created_by").name_or_none("a user")
                 _name_answers(found, label["annotations"].or_empty["classifications"], by, questions)
@@ -170,7 +170,9 @@ def _ground_truth(records: Records, name: str) -> TableReading:
         for one in _workers_of(record):
             by = one["workerId"].name_or_none("a worker")
             content = one["annotationData"].or_empty["content"]
-            for question, said in (_parsed(content) if isinstance(content.value, str) else content).fields():
+            given = _parsed(content) if isinstance(content.value, str) else content
+            for question in given.object():
+                said = given[question]
                 questions[question] += 1
                 answer = said.first(("label", "labels")) if isinstance(said.value, dict) else said
                 for label in answer.items() if isinstance(answer.value, list) else [answer]:
@@ -185,8 +187,7 @@ def _ground_truth(records: Records, name: str) -> TableReading:
 GROUND_TRUTH = RecordTool(
     "SageMaker Ground Truth answers of workers",
     lambda records: (
-        bool(records)
-        and all(any("workerId" in first.object() for first in _workers_of(At(one))[:1]) for one in records[:LOOK])
+        bool(records) and all(any("workerId" in first for first in _workers_of(At(one))[:1]) for one in records[:LOOK])
     ),
     _ground_truth,
 )

@@ -198,11 +198,11 @@ def _read_nested(records: Records, name: str) -> TableReading:
 def _flat_record(record: At) -> JsonObject:
     flat: JsonObject = {"id": record["id"].value, "status": record["status"].value}
     for part in ("fields", "metadata"):
-        flat |= {name: one.value for name, one in record[part].fields()}
-    for question, said in record["suggestions"].fields():
+        flat |= {name: one.value for name, one in record[part].or_empty.fields()}
+    for question, said in record["suggestions"].or_empty.fields():
         flat[question + SUGGESTION] = said["value"].value
         flat |= {f"{question}{SUGGESTION}.{name}": said[name].value for name in ("score", "agent")}
-    for question, given in record["responses"].fields():
+    for question, given in record["responses"].or_empty.fields():
         flat[question + RESPONSES] = [one["value"].value for one in given.items()]
         flat[f"{question}{RESPONSES}.users"] = [one["user_id"].value for one in given.items()]
     return flat
@@ -357,7 +357,7 @@ def _task(record: At) -> _Task:
     votes = tuple(_option(names, one) for one in record["accept"].items())
     if answer == "reject":
         said = _REJECTED
-    weights = dict(meta.get(OWN_WEIGHTS).own_object().fields())
+    weights = dict(meta.get(OWN_WEIGHTS).or_empty.own_object().fields())
     options = {name: weights[name].number_or(None) if name in weights else None for name in names.values()}
     return _Task(key, cells, options, meta, votes if answer == "accept" else (), (), person, said)
 

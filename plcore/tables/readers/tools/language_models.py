@@ -130,7 +130,7 @@ def _request(record: At) -> _Request:
     if response.object().get("status_code", 200) != 200:
         return _Request(number, None, (), {}, failed=True)
     # Until 2024 vLLM wrote the completion itself there.
-    body = response if "choices" in response.object() else response["body"]
+    body = response if "choices" in response else response["body"]
     model = body["model"].name_or_none("a model")
     found: list[Weighted] = []
     choices = body["choices"].items()

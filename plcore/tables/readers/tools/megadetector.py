@@ -149,9 +149,8 @@ MEGADETECTOR = RecordTool("MegaDetector JSON", lambda records: len(records) == 1
 
 
 def _names(whole: At) -> _Names:
-    detectors, classes = (
-        {number: name.name("a name") for number, name in whole[field].fields()} for field in (DETECTORS, CLASSES)
-    )
+    given = (whole[field].or_empty.fields() for field in (DETECTORS, CLASSES))
+    detectors, classes = ({number: name.name("a name") for number, name in fields} for fields in given)
     every = (*classes.values(), *detectors.values())
     blank = next((name for name in every if name.lower() in BLANKS), BLANK)
     return _Names(detectors, classes, blank)
