@@ -15,7 +15,7 @@ from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.arrays.words import counted, forbidden_in_name, listed, quoted
 from plcore.tables.columns import Finder, first_rows, parse_numbers
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.roles.cells import (
     Named,
     as_labels,
@@ -30,7 +30,7 @@ from plcore.tables.roles.cells import (
 )
 from plcore.tables.roles.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.roles.roles import Roles, label_in_name
-from plcore.tables.roles.sample import NO_WORDS, YES_WORDS
+from plcore.tables.roles.sample import NO_WORDS, NOT_ASKED_WORDS, YES_WORDS
 from plcore.tables.text.arrow import stripped
 
 
@@ -75,30 +75,8 @@ MAX_COLUMNS = 4096  # for labels with a column each, and label vectors: these ar
 MAX_WEIGHTS = 100_000_000  # weights of all rows and classes: 0.8 GB, and as much again during the cut
 YES = pa.array(["1", "1.0", "x", "✓", "✔", *YES_WORDS], pa.large_string())
 NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
-NOT_ASKED = pa.array(
-    [
-        "",
-        "nan",
-        "na",
-        "n/a",
-        "#n/a",
-        "<na>",
-        "none",
-        "null",
-        "?",
-        "-",
-        "unknown",
-        "unsure",
-        "uncertain",
-        "unclear",
-        "not mentioned",
-        "not asked",
-        "not sure",
-        "-1",
-        "-1.0",
-    ],
-    pa.large_string(),
-)
+_NOTHING = ("", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "-1", "-1.0")
+NOT_ASKED = pa.array([*_NOTHING, *NOT_ASKED_WORDS], pa.large_string())
 """Cell values of 0/1 columns, in lower case, for yes, no and not asked."""
 
 
@@ -241,7 +219,7 @@ def _from_labels(
         column = next(column for _, column in roles.used())
         message = f"{len(classes)} different labels were found; at most {MAX_CLASSES} can be handled."
         fix = "Check that this column holds candidate labels and that the separator is right."
-        raise TableError(Problem(None, None, column, message, fix))
+        raise refusal(message, fix, column=column)
     place = {name: index for index, name in enumerate(classes)}
     numbers = np.array([place[spelling[name]] if name else -1 for name in names] or [-1], dtype=np.int32)
     class_of, rows = numbers[places], named.rows
@@ -270,7 +248,7 @@ def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:
             f"{MAX_WEIGHTS:,} are taken."
         )
         fix = "Import fewer rows, join seldom classes, or write the candidates without weights."
-        raise TableError(Problem(None, None, column, message, fix))
+        raise refusal(message, fix, column=column)
 
 
 def _from_label_columns(
@@ -293,7 +271,7 @@ def _from_score_columns(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tu
     columns = roles.score_columns
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_COLUMNS} can be handled."
-        raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them."))
+        raise refusal(message, "Choose fewer of them.", column=columns[0])
     _check_weights(len(cells), columns, roles)
     scores = np.nan_to_num(parse_numbers(cells, columns, finder))
     for place, column in enumerate(columns):
@@ -376,7 +354,7 @@ def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[An
 def _from_columns(cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} label columns were chosen; at most {MAX_COLUMNS} can be handled."
-        raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels."))
+        raise refusal(message, "Choose fewer of them, or join rare labels.", column=columns[0])
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
     # Without any 0, -1 means no: no annotator would mark all unasked labels but none of the wrong ones.
@@ -404,7 +382,7 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
     if len(labels) > MAX_COLUMNS:
         message = f"{len(labels)} different labels were found; at most {MAX_COLUMNS} can be handled."
         fix = "Check that this column lists labels and that the separator is right."
-        raise TableError(Problem(None, None, lists[0][0], message, fix))
+        raise refusal(message, fix, column=lists[0][0])
     place = {name: number for number, name in enumerate(labels)}
     vectors = np.full((len(cells), len(labels)), -1, dtype=np.int8)
     for (column, value), (rows, found) in zip(lists, pairs, strict=True):

@@ -21,7 +21,7 @@ from plcore.tables.features.embeddings import ColumnVectors, Vectors, as_stored,
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.media.sound import SOUND_NAMES
-from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.problems import Problem, refusal, table_error
 from plcore.tables.readers.tools.detections import named_beside
 from plcore.tables.roles.cells import spelt_as
 from plcore.tables.roles.named_votes import joined_votes
@@ -85,7 +85,7 @@ def with_rows(
         fix = "Name its columns as those of the first file."
         if needed == [roles.embedding] and roles.embedding not in table.cells:  # embeddings from a separate file
             fix = "Add a file of their vectors, made by the same model, or go back to words first."
-        raise TableError(Problem(None, None, needed[0], message, fix))
+        raise refusal(message, fix, column=needed[0])
     own = [str(name) for name in table.cells.columns]
     dropped = tuple(str(name) for name in cells.columns if name not in own and name != roles.embedding)
     empty = tuple(name for name in own if name not in cells.columns)
@@ -97,7 +97,7 @@ def with_rows(
     fresh = cells[~known]
     if fresh.empty:
         message = f"Every row of the file is in the project already ({len(known):,} of them)."
-        raise TableError(Problem(None, None, None, message, "Choose a file with rows that are new."))
+        raise refusal(message, "Choose a file with rows that are new.")
     finder = Finder(None)
     parse_ids(fresh, roles.id, finder)
     numbers = parse_numbers(fresh, roles.numbers, finder)
@@ -132,7 +132,7 @@ def with_encoded(table: LabelTable, vectors: ColumnVectors, classes: Mapping[str
     """
     if vectors.missing.all():
         message = f"{vectors.encoder} gave no row a vector."
-        raise TableError(Problem(None, None, vectors.column, message, "Choose another encoder."))
+        raise refusal(message, "Choose another encoder.", column=vectors.column)
     others = [one for one in table.encoded if one.column != vectors.column]
     return _changed(table, classes, encoded=(*others, vectors))
 
@@ -148,11 +148,11 @@ def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None)
         roles, embeddings = dataclasses.replace(roles, embedding=None), None
     elif not table.encoded:
         message = "The rows have no vectors that could be removed."
-        raise TableError(Problem(None, None, None, message, "Nothing has to be done."))
+        raise refusal(message, "Nothing has to be done.")
     described = roles.numbers or roles.categories or roles.text or roles.embedding
     if not described and table.media.looks is None and table.media.sounds is None:
         message = "Without vectors there is nothing to learn from: no other column describes the rows."
-        raise TableError(Problem(None, None, None, message, "Keep the vectors."))
+        raise refusal(message, "Keep the vectors.")
     return _changed(table, classes, roles=roles, embeddings=embeddings, encoded=())
 
 
@@ -175,11 +175,9 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
     way = column_way(table.roles)
     if way is None:
         message = "Only a project whose candidates stand in columns of their own takes new columns of labels."
-        raise TableError(Problem(None, None, columns[0], message, "Write the labels where the others stand."))
+        raise refusal(message, "Write the labels where the others stand.", column=columns[0])
     if there := [name for name in columns if name in table.cells.columns]:
-        raise TableError(
-            Problem(None, None, there[0], "The project has this column already.", "Name columns that are new.")
-        )
+        raise refusal("The project has this column already.", "Name columns that are new.", column=there[0])
     cells = table.cells.assign(**dict.fromkeys(columns, "0" if way == "label_columns" else ""))
     roles = Roles.from_json(table.roles.to_json() | {way: (*getattr(table.roles, way), *columns)})
     return dataclasses.replace(table, _cells=cells, roles=roles)
@@ -265,7 +263,7 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
         column = table.roles.candidates or table.roles.label_columns[0]
         message = f"{listed(new)} {'is no label' if len(new) == 1 else 'are no labels'} of the project."
         fix = "Correct it, or import all rows as a new project: the labels of label vectors stay as they are."
-        raise TableError(Problem(None, None, column, message, fix))
+        raise refusal(message, fix, column=column)
     vectors = np.concatenate([np.asarray(table.label_vectors), found[:r]])
     return {"candidates": vectors != 0, "label_vectors": vectors}
 
@@ -290,7 +288,7 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
         return own
     if own.shape[1] != more.shape[1]:
         message = f"the embeddings have {more.shape[1]:,} numbers; those of the project have {own.shape[1]:,}."
-        raise TableError(Problem(None, None, column, message, "Take them from the model of the first file."))
+        raise refusal(message, "Take them from the model of the first file.", column=column)
     if sp.issparse(own) or sp.issparse(more):
         return sp.csr_matrix(sp.vstack([sp.csr_matrix(own), sp.csr_matrix(more)]))
     return np.concatenate([own, more])
@@ -364,12 +362,10 @@ def with_scores(
     n, m = table.n_rows, len(table.classes)
     if table.roles.label_vectors:
         message = "scores weigh the candidates of one true label; this table holds label vectors."
-        raise TableError(
-            Problem(None, None, None, message, "Send them to a project of one true label among candidates.")
-        )
+        raise refusal(message, "Send them to a project of one true label among candidates.")
     if n * m > MAX_WEIGHTS:
         message = f"{n:,} rows and {m:,} classes make {n * m:,} weights; at most {MAX_WEIGHTS:,} are kept."
-        raise TableError(Problem(None, None, None, message, "Make a project of fewer rows or classes."))
+        raise refusal(message, "Make a project of fewer rows or classes.")
     labels = labels_of_no_rows(table, classes)
     had = labels["candidate_weights"]
     weights = np.array(labels["candidates"] if had is None else had, dtype=float)

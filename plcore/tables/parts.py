@@ -18,7 +18,8 @@ from plcore.arrays.types import AnyArray
 from plcore.arrays.words import counted, listed, quoted
 from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, whole_part, write_names
 from plcore.blocks.runner import Runner
-from plcore.tables.problems import Problem, TableError
+from plcore.tables.problems import TableError, refusal
+from plcore.tables.roles.cell_types import is_list
 
 FEATURES = ("X", "features", "embeddings", "vectors")
 SETS = ("S", "candidates", "partial", "partial_labels")
@@ -31,7 +32,7 @@ _FIX = (
 
 def refused(message: str, fix: str, row: int | None = None, column: str | None = None) -> TableError:
     """Return a TableError for one problem. row : from 0, over all files"""
-    return TableError(Problem(None if row is None else row + 1, None, column, message, fix))
+    return refusal(message, fix, row=None if row is None else row + 1, column=column)
 
 
 @dataclass(frozen=True)
@@ -108,17 +109,17 @@ def _of_parquet(paths: Sequence[Path], candidates: str | None, numbers: Sequence
     for path, file in zip(paths, files, strict=True):
         if not file.schema_arrow.equals(schema):
             raise refused(f"{path} has other columns than {paths[0]}.", "Give all files the same.")
-    lists = [one.name for one in schema if _is_list(one.type) and not _is_number(one.type.value_type)]
-    lists += [one.name for one in schema if _is_list(one.type) and pa.types.is_integer(one.type.value_type)]
+    lists = [one.name for one in schema if is_list(one.type) and not _is_number(one.type.value_type)]
+    lists += [one.name for one in schema if is_list(one.type) and pa.types.is_integer(one.type.value_type)]
     if candidates is None and len(lists) == 1:
         candidates = lists[0]
-    if candidates is None or candidates not in schema.names or not _is_list(schema.field(candidates).type):
+    if candidates is None or candidates not in schema.names or not is_list(schema.field(candidates).type):
         said = "no column of them is named" if candidates is None else f"{quoted(candidates)} is none"
         raise refused(
             f"Candidates are a column of lists, and {said}; such columns are {listed(lists) or 'none'}.",
             "Name it: --candidates COLUMN.",
         )
-    vectors = [one.name for one in schema if _is_list(one.type) and pa.types.is_floating(one.type.value_type)]
+    vectors = [one.name for one in schema if is_list(one.type) and pa.types.is_floating(one.type.value_type)]
     plain = [one.name for one in schema if _is_number(one.type)]
     features = tuple(numbers) or (tuple(vectors) if len(vectors) == 1 else tuple(plain))
     wrong = [name for name in features if name not in (*vectors, *plain)]
@@ -135,10 +136,6 @@ def _of_parquet(paths: Sequence[Path], candidates: str | None, numbers: Sequence
     starts = tuple(int(one) for one in np.cumsum([0, *counts[:-1]]))
     digests = tuple(_digest(path) for path in paths)
     return RowFiles(tuple(paths), digests, starts, sum(counts), width, features, candidates)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -209,7 +206,7 @@ def as_numbers(table: pa.Table, n_features: int, first: int) -> AnyArray:
         column = table[name].combine_chunks()
         if column.null_count:
             raise refused("There is no value.", "Fill it in.", first + _null(column), name)
-        if _is_list(column.type):
+        if is_list(column.type):
             values = column.flatten()
             if len(values) != len(column) * n_features or (
                 not pa.types.is_fixed_size_list(column.type)

@@ -93,6 +93,13 @@ def _one_cause(found: Sequence[Problem], may_be_more: bool) -> Problem:
     return replace(first, message=f"{first.message} The same holds in {count}: {'; '.join(named)}.")
 
 
+def refusal(
+    message: str, fix: str, *, row: int | None = None, line: int | None = None, column: str | None = None
+) -> TableError:
+    """Return the error with one problem: of the whole table, or at a place as in `Problem`."""
+    return TableError(Problem(row, line, column, message, fix))
+
+
 def table_error(problems: Iterable[Problem]) -> TableError:
     """Return the error for these problems: whole-table ones first, then by row; within a row in the order
     found."""

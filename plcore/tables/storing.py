@@ -28,7 +28,7 @@ from plcore.blocks.parts import sync_folder
 from plcore.tables.columns import mapped_file, nameless_file
 from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.media.cells import Media
-from plcore.tables.problems import Problem, TableError
+from plcore.tables.problems import refusal
 from plcore.tables.roles.cell_types import from_text, to_text, types_of, with_types
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import Roles
@@ -387,7 +387,7 @@ def _read_parts(path: Path) -> TableParts:
                 raise
             message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
             fix = "Import the original file again."
-            raise TableError(Problem(None, None, None, message, fix)) from error
+            raise refusal(message, fix) from error
 
 
 def _size(stored: pa.parquet.ParquetFile) -> int:

@@ -28,7 +28,7 @@ from plcore.tables.features.embeddings import ColumnVectors, Vectors, parse_embe
 from plcore.tables.features.matrix import FeatureTransformer, has_choice
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.problems import refusal, table_error
 from plcore.tables.roles.cell_types import types_of, types_of_frame, with_types
 from plcore.tables.roles.hints import hint_at_labels
 from plcore.tables.roles.named_votes import NamedVotes
@@ -210,7 +210,7 @@ class LabelTable:
         if roles.unlabelled == "leave-out" and not labelled.all():
             if not labelled.any():
                 message = "No row has a candidate label, so all of them would be left out."
-                raise TableError(Problem(None, None, roles.candidates, message, "Choose another column."))
+                raise refusal(message, "Choose another column.", column=roles.candidates)
             kept = {name: vectors[np.flatnonzero(labelled)] for name, vectors in arrays.items()}
             return cls._of_text(cells[labelled], roles, files, kept, numbers_in)
         types = types_of(cells)
@@ -321,7 +321,7 @@ def _check_text(cells: pd.DataFrame) -> None:
     """Refuse tables that no CSV can hold (no rows or columns, bad names, NUL characters) and cells that are
     not text."""
     if not cells.shape[0] or not cells.shape[1]:
-        raise TableError(Problem(None, None, None, "The table has no rows.", "Add at least one data row."))
+        raise refusal("The table has no rows.", "Add at least one data row.")
     problems = name_problems([str(name) for name in cells.columns])
     finder = Finder(None)
     types = zip(cells.columns, cells.dtypes, strict=True)

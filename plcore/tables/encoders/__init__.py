@@ -26,29 +26,3 @@ if TYPE_CHECKING:
     from plcore.tables.encoders.references import check_encoder, reference_vectors
 else:
     __getattr__, __dir__ = lazy_names(__name__)
-
-__all__ = [
-    "DESCRIPTION",
-    "MODEL",
-    "PLACES",
-    "Classifier",
-    "Description",
-    "Encoded",
-    "Encoder",
-    "EncoderEntry",
-    "EncoderError",
-    "Key",
-    "MadeVector",
-    "ModelInputs",
-    "SourceFile",
-    "Take",
-    "VectorMemory",
-    "build",
-    "check_encoder",
-    "digest_of",
-    "read_catalogue",
-    "read_description",
-    "reference_vectors",
-    "taken",
-    "windows_at_most",
-]

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from plcore.arrays.words import listed, quoted
-from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.problems import Problem, TableError, refusal, table_error
 
 MAX_ZIP_MB = 200
 MAX_FILES = 50_000  # files and folders together
@@ -84,7 +84,7 @@ class FileTree(ABC):
             with self.open(name) as file:
                 return file.read()
         except MediaError as error:
-            raise refused(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
+            raise refusal(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
         """Return the file that a cell names, relative to the table or to the root. Raises MediaError."""
@@ -129,7 +129,7 @@ class FileTree(ABC):
         if tables:
             return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
-        raise refused(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
+        raise refusal(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
 
     def _is_tabbed(self, name: str) -> bool:
         """Whether the first line of a file has tabs."""
@@ -148,7 +148,7 @@ def is_plain_table(name: str) -> bool:
 def too_many_tables(names: tuple[str, ...], what: str) -> TableError:
     """Return the error for a zip or folder whose tables do not belong together."""
     fix = "Leave one in it, the one with the rows; or two, one of them with candidates or votes of the other's rows."
-    return refused(f"The {what} holds {len(names)} tables: {listed(names)}.", fix)
+    return refusal(f"The {what} holds {len(names)} tables: {listed(names)}.", fix)
 
 
 SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."
@@ -197,11 +197,6 @@ def problem_with(message: str, fix: str) -> Problem:
     return Problem(None, None, None, message, fix)
 
 
-def refused(message: str, fix: str) -> TableError:
-    """Return the error with one such problem."""
-    return TableError(problem_with(message, fix))
-
-
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and an empty one
 ZIP_FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
@@ -231,7 +226,7 @@ class Archive(FileTree):
     def __init__(self, source: bytes | Path) -> None:
         data = source if isinstance(source, bytes) else _read(source)
         if len(data) > MAX_ZIP_MB * MB:
-            raise refused(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", SMALLER)
+            raise refusal(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", SMALLER)
         entries = _open(data)
         problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
         self._entries: dict[str, zipfile.ZipInfo] = {}
@@ -289,13 +284,13 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
         if isinstance(error, TableError):
             raise
         fix = "Make the zip again, with an ordinary zip program."
-        raise refused(f"The zip cannot be read ({error}).", fix) from error
+        raise refusal(f"The zip cannot be read ({error}).", fix) from error
     if len(entries) > MAX_FILES:
         raise _too_many(f"{len(entries):,}")
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > MAX_UNPACKED_MB * MB:
         message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
-        raise refused(message, SMALLER)
+        raise refusal(message, SMALLER)
     return entries
 
 
@@ -322,7 +317,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
 
 def _too_many(count: str) -> TableError:
     message = f"The zip holds {count} files and folders; at most {MAX_FILES:,} are taken."
-    return refused(message, "Import the table in parts.")
+    return refusal(message, "Import the table in parts.")
 
 
 class Folder(FileTree):
@@ -345,10 +340,10 @@ class Folder(FileTree):
                     continue
                 if len(self._files) >= MAX_FILES:
                     message = f"The folder holds more than {MAX_FILES:,} files."
-                    raise refused(message, "Take the table and its files into a folder of their own.")
+                    raise refusal(message, "Take the table and its files into a folder of their own.")
                 if inside in self._files:
                     fix = "Keep one of them. (Names that look alike on your screen count as the same.)"
-                    raise refused(f"The folder holds two files named {quoted(inside)}.", fix)
+                    raise refusal(f"The folder holds two files named {quoted(inside)}.", fix)
                 self._files[inside] = path
         super().__init__(self._files)
 

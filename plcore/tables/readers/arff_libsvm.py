@@ -13,8 +13,8 @@ import arff
 import numpy as np
 
 from plcore.arrays.words import listed, quoted
-from plcore.tables.problems import check_size
-from plcore.tables.readers.reading import TableReading, cell_text, float_text, json_candidates, refusal, text_table
+from plcore.tables.problems import check_size, refusal
+from plcore.tables.readers.reading import TableReading, cell_text, float_text, json_candidates, text_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text
 

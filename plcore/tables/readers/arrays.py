@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from plcore.arrays import read_head
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import counted, listed, quoted
-from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS, ZIP_STARTS
-from plcore.tables.problems import TableError, check_size, fits_as_cells
-from plcore.tables.readers.reading import TableReading, json_candidates, refusal, text_table
+from plcore.tables.media.file_tree import MAX_UNPACKED_MB, MB, ZIP_FAULTS, ZIP_STARTS
+from plcore.tables.problems import TableError, check_size, fits_as_cells, refusal
+from plcore.tables.readers.reading import TableReading, json_candidates, text_table
 from plcore.tables.readers.tools.weak_labels import ABSTAIN, is_votes, read_votes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text
@@ -38,7 +38,7 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
     arrays: dict[str, AnyArray] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
-            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * _MB:
+            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * MB:
                 raise refusal(f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows.")
             for entry in file.infolist():
                 if entry.filename == "format.npy":  # bytes, from SciPy's save_npz
@@ -121,7 +121,6 @@ def _checked(
 
 
 MAT_START = b"MATLAB 5.0 MAT-file"
-_MB = 1_000_000
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
 _SPARSE, _DENSE = 5, range(6, 16)  # array classes
@@ -146,9 +145,9 @@ def load_mat(data: bytes) -> dict[str, AnyArray]:
         for element in _elements(data[_HEADER:], order):
             body = element.body
             if element.kind == _COMPRESSED:
-                unpacked = zlib.decompressobj().decompress(body, MAX_UNPACKED_MB * _MB - size + 1)
+                unpacked = zlib.decompressobj().decompress(body, MAX_UNPACKED_MB * MB - size + 1)
                 size += len(unpacked)
-                if size > MAX_UNPACKED_MB * _MB:
+                if size > MAX_UNPACKED_MB * MB:
                     raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows.")
                 element = next(_elements(unpacked, order))
                 body = element.body

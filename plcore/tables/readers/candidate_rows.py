@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
@@ -13,8 +13,8 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted, shortened
 from plcore.tables.columns import LARGEST
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
-from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, refusal, table_error
+from plcore.tables.readers.reading import TableReading, cells_of, json_candidates
 from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggested_labels import scores_of_classes
@@ -32,23 +32,147 @@ Records = Sequence[Json]
 """The objects of a JSON or JSONL file, in order and unchecked; a file with a single object has one."""
 
 
-def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
-    """Return the error for one value."""
-    return TableError(Problem(row, None, where, message, fix))
-
-
 def shown(value: object) -> str:
     """Return a value for a message, shortened."""
     return quoted(value) if isinstance(value, str) else shortened(reprlib.repr(value))
 
 
-def read_each(records: Sequence[Json], read: Callable[[JsonObject, int], T]) -> list[T]:
-    """Return `read(record, row)` of every record, and raise the problems of all records together."""
+class At:
+    """A value in a tool's JSON, and its place for messages.
+
+    value : of a record or of a field in it; None, JSON's null, for a field that is not there
+    row : number of the record, from 1; None for a file that is one object
+    where : the path of fields to it, as in `choices[0].text`; None for a whole record
+
+    Its methods return the value as they say, and raise TableError with the place for any other value.
+    """
+
+    __slots__ = ("row", "value", "where")
+
+    def __init__(self, value: Json, row: int | None = None, where: str | None = None) -> None:
+        self.value, self.row, self.where = value, row, where
+
+    def refuse(self, message: str, fix: str) -> TableError:
+        """Return the error for this value."""
+        return refusal(message, fix, row=self.row, column=self.where)
+
+    def __getitem__(self, name: str) -> At:
+        """Return a field of this object."""
+        if not isinstance(self.value, dict):
+            raise self._no_object()
+        return At(self.value.get(name), self.row, name if self.where is None else f"{self.where}.{name}")
+
+    def __contains__(self, name: str) -> bool:
+        """Whether this is an object with such a field."""
+        return isinstance(self.value, dict) and name in self.value
+
+    def get(self, name: str) -> At:
+        """Return a field; null if this is no object."""
+        return self[name] if isinstance(self.value, dict) else At(None, self.row, self.where)
+
+    @property
+    def or_empty(self) -> At:
+        """Return this value; an empty object for null, or an empty text or list."""
+        return At({}, self.row, self.where) if self.value in (None, "", []) else self
+
+    def first(self, names: Sequence[str]) -> At:
+        """Return the first of these fields that is not null; else the first."""
+        known = self.value if isinstance(self.value, dict) else {}
+        return self[next((name for name in names if known.get(name) is not None), names[0])]
+
+    def object(self) -> JsonObject:
+        if isinstance(self.value, dict) and all(isinstance(name, str) for name in self.value):
+            return self.value
+        raise self._no_object()
+
+    def _no_object(self) -> TableError:
+        message = f"expected an object with named fields, got {shown(self.value)}."
+        return self.refuse(message, "Write {...} here, or leave the record out.")
+
+    def fields(self) -> list[tuple[str, At]]:
+        """Return the fields of an object by name; null has none."""
+        return [] if self.value is None else [(name, self[name]) for name in self.object()]
+
+    def items(self) -> list[At]:
+        """Return the items of a list; null has none."""
+        if self.value is None or isinstance(self.value, list):
+            return [At(one, self.row, f"{self.where or ''}[{place}]") for place, one in enumerate(self.value or ())]
+        message = f"expected a list, got {shown(self.value)}."
+        raise self.refuse(message, "Write [...] here, or leave the field out.")
+
+    def items_for(self, others: Sized, what: str, of: str) -> list[At]:
+        """Return the items of a list with one for each of the others. what, of : an item, and one of the others"""
+        found = self.items()
+        if len(found) != len(others):
+            message = f"expected {what} for each {of} ({len(others)}), got {len(found)}."
+            raise self.refuse(message, f"Write one for each {of}, in the same order.")
+        return found
+
+    def objects(self) -> list[At]:
+        """Return the objects in a list; none for other values."""
+        return [one for one in self.items() if isinstance(one.value, dict)] if isinstance(self.value, list) else []
+
+    def name(self, what: str = "a label") -> str:
+        """Return the name of a label, row or person: stripped text or a whole number."""
+        value = self.value
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if isinstance(value, str) and value.strip() and "\0" not in value:
+            return value.strip()
+        raise self.refuse(f"expected {what} as text, got {shown(value)}.", "Write a name that is not empty.")
+
+    def name_or_none(self, what: str) -> str | None:
+        return None if self.value is None or self.value == "" else self.name(what)
+
+    def number(self, what: str = "a weight") -> float:
+        """Return a weight, score or time: finite and at least 0."""
+        value = self.value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+            return float(value)
+        message = f"expected {what}, a number from 0 on, got {shown(value)}."
+        raise self.refuse(message, "Write such a number, or leave the field out.")
+
+    def number_or(self, missing: T, what: str = "a weight") -> float | T:
+        """Return the number, or `missing` for null."""
+        return missing if self.value is None else self.number(what)
+
+    def rank(self, what: str = "a weight") -> float:
+        """Return a weight, or the weight of a word in `RANKS`."""
+        return self.number(what) if (rank := rank_of(self.value)) is None else rank
+
+    def probability(self) -> float:
+        """Return the probability of a log probability."""
+        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool) and self.value <= 0:
+            return math.exp(self.value)
+        message = f"expected a log probability, a number up to 0, got {shown(self.value)}."
+        raise self.refuse(message, "Write the logprob as the model gave it.")
+
+    def own_object(self) -> At:
+        """Parse an object that Winnow exported as JSON text for another tool."""
+        told = json_in(self.value) if isinstance(self.value, str) else None
+        return self if told is None else At(told, self.row, self.where)
+
+    def own_vector(self) -> dict[str, int | None] | None:
+        """Parse the label vector in `OWN_VECTOR`; None if there is none."""
+        if self.value is None or self.value == "":
+            return None
+        found = self.own_object()
+        for label, cell in found.object().items():
+            if isinstance(cell, bool) or not (cell is None or (isinstance(cell, int) and cell in _CELLS)):
+                message = f"expected 1, 0 or null for {shown(label)}, got {shown(cell)}."
+                raise self.refuse(message, "Leave the field as Winnow wrote it.")
+        return {At(label, self.row, self.where).name(): cell for label, cell in found.object().items()}  # type: ignore[misc]
+
+
+def read_each(records: Sequence[Json], read: Callable[[At], T]) -> list[T]:
+    """Return `read` of every record, and raise the problems of all records together."""
     found: list[T] = []
     problems: list[Problem] = []
     for row, record in enumerate(records, start=1):
         try:
-            found.append(read(an_object(record, row, None), row))
+            at = At(record, row)
+            at.object()
+            found.append(read(at))
         except TableError as error:
             problems += error.problems
             if len(problems) >= MAX_PROBLEMS:
@@ -56,56 +180,6 @@ def read_each(records: Sequence[Json], read: Callable[[JsonObject, int], T]) -> 
     if problems:
         raise table_error(problems)
     return found
-
-
-def an_object(value: Json, row: int | None, where: str | None) -> JsonObject:
-    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return value
-    message = f"expected an object with named fields, got {shown(value)}."
-    raise refuse(row, where, message, "Write {...} here, or leave the record out.")
-
-
-def a_list(value: Json, row: int | None, where: str) -> list[Json]:
-    """Return a list; null is an empty one."""
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return value
-    raise refuse(row, where, f"expected a list, got {shown(value)}.", "Write [...] here, or leave the field out.")
-
-
-def a_name(value: Json, row: int | None, where: str, what: str = "a label") -> str:
-    """Return the name of a label, row or person: stripped text or a whole number."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if isinstance(value, str) and value.strip() and "\0" not in value:
-        return value.strip()
-    raise refuse(row, where, f"expected {what} as text, got {shown(value)}.", "Write a name that is not empty.")
-
-
-def a_name_or_none(value: Json, row: int | None, where: str, what: str) -> str | None:
-    return None if value is None or value == "" else a_name(value, row, where, what)
-
-
-def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
-    """Return a weight, score or time: finite and at least 0."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= LARGEST:
-        return float(value)
-    message = f"expected {what}, a number from 0 on, got {shown(value)}."
-    raise refuse(row, where, message, "Write such a number, or leave the field out.")
-
-
-def a_rank(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
-    """Return a weight, or the weight of a word in `RANKS`."""
-    return a_number(value if (rank := rank_of(value)) is None else rank, row, where, what)
-
-
-def a_probability(value: Json, row: int | None, where: str) -> float:
-    """Return the probability of a log probability."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
-        return math.exp(value)
-    message = f"expected a log probability, a number up to 0, got {shown(value)}."
-    raise refuse(row, where, message, "Write the logprob as the model gave it.")
 
 
 def json_text(value: object) -> str:
@@ -121,11 +195,6 @@ def cell_value(value: object) -> object:
 def objects_in(value: Json) -> list[JsonObject]:
     """Return the objects in a list; none for other values."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def first_of(record: JsonObject, names: Sequence[str]) -> Json:
-    """Return the value of the first of these fields that is present and not null."""
-    return next((record[name] for name in names if record.get(name) is not None), None)
 
 
 CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
@@ -241,22 +310,20 @@ OWN_WEIGHTS = "winnow_weights"
 _CELLS = {1: "1", 0: "0", None: ""}
 
 
-def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") -> None:
+def add_own(found: Row, told: At) -> None:
     """Restore the true label and the voters that Winnow exported with the row, and remove them from its cells.
 
-    told : the fields that may hold them      inside : prefix of their names in messages
+    told : the object that may hold them
     Voters of labels that the row no longer names are dropped. Raises TableError.
     """
     for name in (OWN_TRUTH, OWN_VOTERS):
         found.cells.pop(name, None)
-    if (truth := told.get(OWN_TRUTH)) not in (None, ""):
-        found.truth = a_name(truth, row, inside + OWN_TRUTH)
-    if told.get(OWN_VOTERS):
-        where = inside + OWN_VOTERS
-        for label, voters in own_object(told[OWN_VOTERS], row, where).items():
-            for voter in a_list(voters, row, where):
+    found.truth = told.get(OWN_TRUTH).name_or_none("a label") or found.truth
+    if (own := told.get(OWN_VOTERS)).value:
+        for label, voters in own.own_object().fields():
+            for voter in voters.items():
                 if label in found.weights:
-                    found.name(label, None, a_name(voter, row, where, "a voter"))
+                    found.name(label, None, voter.name("a voter"))
 
 
 def json_in(text: str) -> Json:
@@ -265,24 +332,6 @@ def json_in(text: str) -> Json:
         return json.loads(text)  # type: ignore[no-any-return]  # JSON is of any type
     except (ValueError, RecursionError):
         return None
-
-
-def own_object(value: Json, row: int, where: str) -> JsonObject:
-    """Parse an object that Winnow exported as JSON text for another tool. Raises TableError."""
-    told = json_in(value) if isinstance(value, str) else value
-    return an_object(value if told is None else told, row, where)
-
-
-def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
-    """Parse the label vector in `OWN_VECTOR`; None if there is none. Raises TableError."""
-    if value is None or value == "":
-        return None
-    found = own_object(value, row, where)
-    for label, cell in found.items():
-        if isinstance(cell, bool) or not (cell is None or (isinstance(cell, int) and cell in _CELLS)):
-            message = f"expected 1, 0 or null for {shown(label)}, got {shown(cell)}."
-            raise refuse(row, where, message, "Leave the field as Winnow wrote it.")
-    return {a_name(label, row, where): cell for label, cell in found.items()}  # type: ignore[misc]
 
 
 def agreed(said: Mapping[str, Collection[int | None]]) -> dict[str, int | None]:

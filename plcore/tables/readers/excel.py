@@ -14,17 +14,16 @@ from xml.parsers import expat
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
 from plcore.arrays.words import counted, listed, quoted
-from plcore.tables.media.file_tree import ZIP_FAULTS
-from plcore.tables.problems import TableError
+from plcore.tables.media.file_tree import MB, ZIP_FAULTS
+from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
-from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
+from plcore.tables.readers.reading import TableReading, cell_text, column_text, text_table
 from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
 """Maximum number of cells in all sheets. Reader and text take about 200 bytes per cell."""
 MAX_UNPACKED_MB = 500
-_MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
 _USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')  # usual form, fast to find
 _CELL = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
@@ -46,7 +45,7 @@ def look_at_parts(data: bytes) -> Oddities:
     errors = formulas = cells = 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
-            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * _MB:
+            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * MB:
                 raise refusal(f"Unpacked, the workbook has more than {MAX_UNPACKED_MB} MB.", _FIX)
             for entry in file.infolist():
                 part = file.read(entry)

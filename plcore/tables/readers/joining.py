@@ -19,10 +19,10 @@ from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.candidates import parse_candidates, parse_vectors
 from plcore.tables.columns import Finder, parse_numbers
 from plcore.tables.features.embeddings import EMBEDDING, Dense, parse_embeddings
-from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.problems import MAX_PROBLEMS, refusal, table_error
 from plcore.tables.readers.arrays import load_npz
 from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 from plcore.tables.roles.cell_types import types_of, with_types
 from plcore.tables.roles.facts import never_learnt
 from plcore.tables.roles.roles import Roles

@@ -13,22 +13,14 @@ import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_name_or_none,
-    a_number,
-    a_rank,
     add_own,
-    an_object,
-    first_of,
-    own_vector,
     read_each,
-    refuse,
     rows_reading,
 )
 from plcore.tables.readers.reading import Fingerprint, TableReading
@@ -130,15 +122,16 @@ class TableTool:
     fingerprint : the columns that identify the tool; None for a shape that several tools write
     also : further condition on the cells
     has_rows : whether it describes its rows, so that it is never about the rows of another file
-    typed_reader : reader of cells whose source distinguishes words such as NA from missing values, if it differs
+    takes_typed : whether the reader has an option `typed`, for cells whose source distinguishes words such as NA from
+        missing values
     """
 
     name: str
-    reader: Callable[[pd.DataFrame, str], TableReading]
+    reader: Callable[..., TableReading]
     fingerprint: Fingerprint | None = None
     also: Callable[[pd.DataFrame], bool] | None = None
     has_rows: bool = True
-    typed_reader: Callable[[pd.DataFrame, str], TableReading] | None = None
+    takes_typed: bool = False
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether this is a table of this tool, according to its column names."""
@@ -152,8 +145,7 @@ class TableTool:
         """Return the rows. Raises TableError, also for a table of another tool."""
         if self.fingerprint is not None:
             self.fingerprint.check(cells.columns, self.name)
-        reader = self.typed_reader if typed and self.typed_reader is not None else self.reader
-        return reader(cells, self.name)
+        return self.reader(cells, self.name, **({"typed": typed} if self.takes_typed else {}))
 
 
 @dataclass(frozen=True)
@@ -174,31 +166,21 @@ class LabelFields:
     by: tuple[str, str] | None = None
     weight: float | None = None
 
-    def of(self, record: JsonObject, row: int) -> Iterator[tuple[str, float | None, str | None]]:
+    def of(self, record: At) -> Iterator[tuple[str, float | None, str | None]]:
         """Yield label, weight and source of each named label. Raises TableError."""
-        values = a_list(record.get(self.field), row, self.field)
-        scores: list[Json] = [None] * len(values)
-        if self.scores is not None:
-            scores = a_list(record.get(self.scores), row, self.scores)
-            if len(values) != len(scores):
-                message = f"expected a score for each label ({len(values)}), got {len(scores)}."
-                fix = "Write one number for each label, in the same order."
-                raise refuse(row, self.scores, message, fix)
-        for place, (value, score) in enumerate(zip(values, scores, strict=True)):
-            where = f"{self.field}[{place}]"
+        values = record[self.field].items()
+        scores = None if self.scores is None else record[self.scores].items_for(values, "a score", "label")
+        for place, value in enumerate(values):
             weight, source = self.weight, None
-            if self.names and (self.by is not None or isinstance(value, dict)):
-                inside = an_object(value, row, where)
+            if self.names and (self.by is not None or isinstance(value.value, dict)):
                 if self.by is not None:
-                    source = a_name_or_none(inside.get(self.by[0]), row, f"{where}.{self.by[0]}", self.by[1])
-                label = a_name(first_of(inside, self.names), row, f"{where}.label")
-                if (given := first_of(inside, self.weights)) is not None:
-                    weight = a_rank(given, row, f"{where}.p", "a probability")
+                    source = value[self.by[0]].name_or_none(self.by[1])
+                label = value.first(self.names).name()
+                if self.weights and (given := value.first(self.weights)).value is not None:
+                    weight = given.rank("a probability")
             else:
-                label = a_name(value, row, where)
-            if self.scores is not None:
-                weight = a_number(score, row, f"{self.scores}[{place}]", "a score")
-            yield label, weight, source
+                label = value.name()
+            yield label, weight if scores is None else scores[place].number("a score"), source
 
 
 @dataclass(frozen=True)
@@ -220,7 +202,7 @@ class RecordMap:
     text: str | None = None
     truth: str | None = None
     model: str | None = None
-    cells: Callable[[JsonObject, int], Cells] | None = None
+    cells: Callable[[At], Cells] | None = None
     one_a_row: bool = False
     notes: Callable[[Records], Iterable[str]] = lambda _records: ()
 
@@ -231,23 +213,21 @@ class RecordMap:
             rows = _merged(rows, self.row_id)
         return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
 
-    def row(self, record: JsonObject, row: int) -> Row:
-        """Convert a record to a row. row : its number, from 1. Raises TableError."""
+    def row(self, record: At) -> Row:
+        """Convert a record to a row. Raises TableError."""
         if self.cells is not None:
-            found = Row(self.cells(record, row))
+            found = Row(self.cells(record))
         else:
             taken = {*self.about, *(name for one in self.labels for name in (one.field, one.scores))}
-            found = Row({name: value for name, value in record.items() if name not in taken})
+            found = Row({name: value for name, value in record.object().items() if name not in taken})
         if self.truth is not None:
-            found.truth = a_name_or_none(record.get(self.truth), row, self.truth, "a label")
-        model = None
-        if self.model is not None:
-            model = a_name_or_none(record.get(self.model), row, self.model, "a model")
+            found.truth = record[self.truth].name_or_none("a label")
+        model = None if self.model is None else record[self.model].name_or_none("a model")
         for labels in self.labels:
-            for label, weight, source in labels.of(record, row):
+            for label, weight, source in labels.of(record):
                 found.name(label, weight, source or model)
-        add_own(found, record, row)
-        if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
+        add_own(found, record)
+        if (vector := record[OWN_VECTOR].own_vector()) is not None:
             # A label that was right and is no longer named becomes unknown, because it was not ruled out.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}
             found.vector = kept | dict.fromkeys(found.weights, 1)

@@ -19,12 +19,12 @@ import pyarrow.parquet
 
 from plcore.arrays.words import quoted
 from plcore.tables.features.embeddings import Vectors
-from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MediaError
+from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MB, MediaError
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import Problem, TableError, check_size, table_error
+from plcore.tables.problems import Problem, TableError, check_size, refusal, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
-from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, refusal, text_table
-from plcore.tables.roles.cell_types import with_types
+from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, text_table
+from plcore.tables.roles.cell_types import is_list, with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
 from plcore.tables.roles.suggestion import suggest_roles
@@ -75,9 +75,6 @@ def file_name(data: bytes, path: str | None, column: str, row: int) -> str:
     return f"{column}_{row}{ending}"
 
 
-_MB = 1_000_000
-
-
 class ColumnReader:
     """Reader of table columns, one by one.
 
@@ -109,11 +106,11 @@ class ColumnReader:
         features, kind = self._features, column.type
         if name in features.labels and pa.types.is_integer(kind):
             self._put(name, _of_labels(name, column, features.labels[name]))
-        elif name in features.sets and _is_list(kind) and pa.types.is_integer(kind.value_type):
+        elif name in features.sets and is_list(kind) and pa.types.is_integer(kind.value_type):
             self._put(name, _of_sets(name, column, features.sets[name]))
         elif holds_files(kind):
             self._put(name, self._of_files(name, column))
-        elif _is_list(kind) and pa.types.is_floating(kind.value_type) and (width := _width(column)):
+        elif is_list(kind) and pa.types.is_floating(kind.value_type) and (width := _width(column)):
             self._add_numbers(name, column, width)
         elif _holds_bytes(kind):
             self.notes.append(f"The column {quoted(name)} holds bytes, not text: left out.")
@@ -123,7 +120,7 @@ class ColumnReader:
 
     def _put(self, name: str, column: pa.LargeStringArray) -> None:
         self._size += column.nbytes
-        if self._size > MAX_UNPACKED_MB * _MB:
+        if self._size > MAX_UNPACKED_MB * MB:
             raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
         self.names.append(name)
         self.columns.append(column)
@@ -139,7 +136,7 @@ class ColumnReader:
         if any(fits(kind) for fits in (*simple, pa.types.is_null)):
             text = pc.fill_null(column.cast(pa.large_string()), "").combine_chunks()
             return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
-        if _is_list(kind) and _is_text(kind.value_type):
+        if is_list(kind) and _is_text(kind.value_type):
             return _lists_as_json(column)
         if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times have microseconds
             column = column.cast(pa.timestamp("us", kind.tz), safe=False)
@@ -152,7 +149,7 @@ class ColumnReader:
             for chunk in column.chunks:
                 lengths = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
                 self._size += int(pc.sum(lengths, min_count=0).as_py())
-            if self._size > MAX_UNPACKED_MB * _MB:
+            if self._size > MAX_UNPACKED_MB * MB:
                 raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
             value_type = pa.large_string()
         return column.cast(value_type)
@@ -191,9 +188,9 @@ class ColumnReader:
             if not data:
                 cells.append(path or "")
                 continue
-            if len(data) > MAX_FILE_MB * _MB:
+            if len(data) > MAX_FILE_MB * MB:
                 message = f"the file has more than {MAX_FILE_MB} MB."
-                raise TableError(Problem(row + 1, None, name, message, "Make it smaller."))
+                raise refusal(message, "Make it smaller.", row=row + 1, column=name)
             called = file_name(data, path, name, row + 1)
             if self.files.get(called, data) != data:  # another file with the same name
                 called = f"{hashlib.sha256(data).hexdigest()[:12]}_{called}"
@@ -217,10 +214,6 @@ def _lists_as_json(column: pa.ChunkedArray) -> pa.LargeStringArray:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return any(fits(kind) for fits in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
@@ -294,7 +287,7 @@ def read_parquet(data: bytes) -> TableReading:
         check_size(metadata.num_rows, metadata.num_columns)
         # Not by column: pyarrow crashes the process on damaged ones.
         size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
-        if size > MAX_UNPACKED_MB * _MB:
+        if size > MAX_UNPACKED_MB * MB:
             raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
         texts = [
             column.path

@@ -21,10 +21,9 @@ import pyarrow.parquet
 
 from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import is_litter
-from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.problems import Problem, TableError, refusal, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features
 from plcore.tables.readers.parquet import INDEX, ColumnReader, damaged, holds_files, roles_of
-from plcore.tables.readers.reading import refusal
 from plcore.tables.readers.stored import CELLS, array_file, read_stored, store_said
 from plcore.tables.roles.cell_types import to_text
 

@@ -18,7 +18,7 @@ from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.problems import MAX_PROBLEMS, Problem, refusal, table_error
 from plcore.tables.roles.cells import named_labels
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import is_embedding_name
@@ -97,11 +97,6 @@ def own_roles(
     # Votes and true labels, no matter their names: as features they would reveal every answer.
     categories = tuple(name for name in found.categories if not set(cells[name].str.strip()) <= {*labels, ""})
     return replace(found, categories=categories)
-
-
-def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:
-    """Return the error for a file that is refused as a whole, or for one row of it."""
-    return TableError(Problem(row, line, None, message, fix))
 
 
 def refusing(message: str, fix: str) -> Callable[..., TableReading]:

@@ -18,6 +18,7 @@ from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
     MAX_ZIP_MB,
+    MB,
     ZIP_STARTS,
     Archive,
     FileTree,
@@ -28,7 +29,7 @@ from plcore.tables.media.file_tree import (
     too_many_tables,
 )
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.problems import TableError
+from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.arrays import holds_votes, votes_of
 from plcore.tables.readers.joining import (
     SOURCE_FILE,
@@ -40,7 +41,7 @@ from plcore.tables.readers.joining import (
     vectors_of_table,
     with_vectors,
 )
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.records import records_in
 from plcore.tables.readers.registry import NPY, NPZ, byte_format, joined, lacks_rows, read_together, shaped, text_format
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
@@ -67,7 +68,6 @@ from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
 GZIP_START = b"\x1f\x8b"
 _PIECE = 1 << 20
-_MB = 1_000_000
 _MOST_LEFT = 20
 """Maximum number of unread files that are checked for tables."""
 _PACKAGE = re.compile(r"(observations|media|deployments)\.csv", re.IGNORECASE)
@@ -88,7 +88,7 @@ def gunzip(data: bytes) -> bytes:
                     raise refusal("The gzip file ends in the middle.", _ANEW)
                 pieces.append(piece)
                 size += len(piece)
-                if size > MAX_ZIP_MB * _MB:
+                if size > MAX_ZIP_MB * MB:
                     message = f"Unpacked, the file has more than {MAX_ZIP_MB} MB, the most that is taken."
                     raise refusal(message, "Import the table in parts.")
         except zlib.error as error:

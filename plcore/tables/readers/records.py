@@ -12,9 +12,9 @@ from sys import intern
 import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
-from plcore.tables.problems import check_size
+from plcore.tables.problems import check_size, refusal
 from plcore.tables.readers.candidate_rows import Json, JsonObject, Records, objects_in
-from plcore.tables.readers.reading import TableReading, column_text, refusal, text_table
+from plcore.tables.readers.reading import TableReading, column_text, text_table
 from plcore.tables.roles.suggested_labels import CANDIDATE_NAMES
 from plcore.tables.text.csv import as_text
 

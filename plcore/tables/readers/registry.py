@@ -15,6 +15,7 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
+from plcore.tables.problems import refusal
 from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
 from plcore.tables.readers.arrays import MAT_START, read_mat, read_npy, read_npz
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Records
@@ -22,7 +23,7 @@ from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import join_candidates
 from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
-from plcore.tables.readers.reading import TableReading, refusal, refusing
+from plcore.tables.readers.reading import TableReading, refusing
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import (
     annotation_tools,

@@ -6,9 +6,7 @@ as text in the `attrs` of the DataFrame of cells, and in the metadata of stored 
 
 from __future__ import annotations
 
-import ast
 import base64
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,6 +16,7 @@ import pyarrow.compute as pc
 
 from plcore.arrays.types import FloatArray
 from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.written_lists import plain_list
 from plcore.tables.text.arrow import columns_of_text
 
 Types = Mapping[str, pa.DataType]
@@ -35,9 +34,14 @@ _PLAIN = (
 )
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Whether this is a type of lists, of equal length or not."""
+    return any(one(kind) for one in _LISTS)
+
+
 def is_kept(kind: pa.DataType) -> bool:
     """Whether exports restore this type: numbers, booleans, dates and times, and lists of these or of text."""
-    if any(one(kind) for one in _LISTS):
+    if is_list(kind):
         return any(one(kind.value_type) for one in (*_TEXT[:3], *_PLAIN))
     return any(one(kind) for one in _PLAIN)
 
@@ -132,7 +136,7 @@ def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType
 def typed(column: pa.LargeStringArray, kind: pa.DataType) -> pa.Array:
     """Convert a column of text to this type. Raises ValueError (pa.ArrowInvalid is one) if a cell does not fit."""
     text = pc.if_else(pc.equal(column, ""), None, column)
-    if any(one(kind) for one in _LISTS):
+    if is_list(kind):
         return pa.array([_list_in(cell) for cell in text.to_pylist()], kind)
     if pa.types.is_boolean(kind):
         return pc.utf8_lower(text).cast(kind)
@@ -154,16 +158,7 @@ def _doubles(text: pa.LargeStringArray) -> pa.DoubleArray:
 
 
 def _list_in(cell: str | None) -> list[object] | None:
-    """Return the list in a cell, written as JSON or as Python writes it (from a DataFrame). Raises ValueError."""
-    if cell is None:
-        return None
-    try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
-        try:
-            found = ast.literal_eval(cell)
-        except (SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError(f"no list: {cell[:40]!r}") from error
-    if not isinstance(found, list):
+    """Return the list in a cell. Raises ValueError."""
+    if cell is not None and (found := plain_list(cell)) is None:
         raise ValueError(f"no list: {cell[:40]!r}")
-    return found
+    return None if cell is None else found

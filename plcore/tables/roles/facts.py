@@ -83,35 +83,40 @@ _NO_FEATURES = re.compile(
     r"|sheet(?:_?name)?|source_?file"
 )
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
-_OF_LABELS = re.compile(
+says_label_again = re.compile(
     rf"(?:label|target|class|truth|gold)_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
     r"|(?:super|parent)_?(?:class|label|category)"
-)
-_FROM_VOTES = re.compile(
+).fullmatch
+"""Whether a column with this key holds the label in other words: its code, its description, its class above."""
+is_from_votes = re.compile(
     r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
     r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
-)
-_FROM_MODEL = re.compile(
+).fullmatch
+"""Whether a column with this key holds a result computed from votes: neither a vote nor a true label."""
+is_from_model = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
     r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
-)
-_THOUGHTS = re.compile(
+).fullmatch
+"""Whether a column with this key holds a model's answer or an earlier label: not a true label."""
+is_about_answer = re.compile(
     r"(?:\w+_)?(?:reasoning|rationales?|explanations?|justifications?|chain_of_thought|cot|thoughts?|thinking)"
     r"|(?:\w+_)?(?:prompt|system_prompt|completion)|(?:raw|model|llm|full)_?(?:response|output|answer|reply)|instructions?"
     rf"|(?:{_WHO}|reviewer)s?_?(?:\w+_)?\d*_?(?:comment|note|feedback|remark)s?(?:_\d+)?"
     rf"|(?:comment|note|feedback|remark)s?_(?:of|by|from)_(?:\w+_)?(?:{_WHO}|reviewer)s?"
-)
+).fullmatch
+"""Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
 _ABOUT_WORKER = {
     "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
     "confidence", "certainty",
 }  # fmt: skip
 _WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
-_REFERENCE = re.compile(
+is_reference = re.compile(
     r"(?:reference|ref|adjudicat(?:ed|ion|or)|final|arbiter|tie_?breaker|biopsy|histo(?:logy|pathology)|outcome)"
     r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result))?"
-)
+).fullmatch
+"""Whether a column with this key holds an expert's decision after the votes: a true label."""
 _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
 _FIRST_ROWS = 10_000
 """Number of rows in which codes are compared with labels."""
@@ -145,35 +150,10 @@ def no_list(key: str) -> bool:
     return never_labels(key) or _NO_LISTS.fullmatch(key) is not None
 
 
-def is_from_votes(key: str) -> bool:
-    """Whether a column with this key holds a result computed from votes: neither a vote nor a true label."""
-    return _FROM_VOTES.fullmatch(key) is not None
-
-
-def is_reference(key: str) -> bool:
-    """Whether a column with this key holds an expert's decision after the votes: a true label."""
-    return _REFERENCE.fullmatch(key) is not None
-
-
-def is_from_model(key: str) -> bool:
-    """Whether a column with this key holds a model's answer or an earlier label: not a true label."""
-    return _FROM_MODEL.fullmatch(key) is not None
-
-
-def is_about_answer(key: str) -> bool:
-    """Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
-    return _THOUGHTS.fullmatch(key) is not None
-
-
 def never_learnt(key: str) -> bool:
     """Whether a column with this key reveals the label, or does not describe the item: no model may learn from it."""
     facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
     return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
-
-
-def says_label_again(key: str) -> bool:
-    """Whether a column with this key holds the label in other words: its code, its description, its class above."""
-    return _OF_LABELS.fullmatch(key) is not None
 
 
 def names_worker(key: str) -> bool:

@@ -15,7 +15,7 @@ from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.arrays.words import quoted
 from plcore.crowd import DawidSkene
 from plcore.tables.columns import Finder, first_rows
-from plcore.tables.problems import Problem, TableError
+from plcore.tables.problems import refusal
 from plcore.tables.roles.cells import as_labels, spelt_as
 from plcore.tables.text.arrow import stripped
 
@@ -189,10 +189,10 @@ def believed_weights(votes: NamedVotes, candidates: BoolArray) -> FloatArray:
     """
     if not len(votes):
         message = "Votes are to count by how right each voter is, but nothing says who voted."
-        raise TableError(Problem(None, None, None, message, "Let all votes count alike."))
+        raise refusal(message, "Let all votes count alike.")
     try:
         model = DawidSkene().fit_masks(*votes.sets(candidates.shape[1]), candidates)
     except ValueError as error:
-        raise TableError(Problem(None, None, None, str(error), "Or let all votes count alike.")) from error
+        raise refusal(str(error), "Or let all votes count alike.") from error
     found: FloatArray = np.where(candidates, np.maximum(model.label_distributions_, LEAST_BELIEF), 0.0)
     return found

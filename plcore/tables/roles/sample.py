@@ -41,9 +41,8 @@ _ANSWERS = _WORD_BITS - {
 """Words that annotators also use as answers. Programs write the others for ticked boxes."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Sets of cells that mean yes or no. A cell may also mean "not asked"."""
-_NOT_ASKED = re.compile(
-    rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
-)
+NOT_ASKED_WORDS = ("unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure")
+_NOT_ASKED = re.compile("|".join((_NO_VALUE.pattern, *NOT_ASKED_WORDS)), re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip

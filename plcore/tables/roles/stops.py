@@ -18,6 +18,7 @@ from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
+from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import looks_like_json, read_cell
 from plcore.tables.table import LabelTable
@@ -26,7 +27,6 @@ _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
 _STRONG = ("|", ";", ",", " or ")
 """Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
-_OWN = re.compile(r"(before_)*winnow_")  # columns that a Winnow export added
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _ROWS = 20_000  # rows examined
 _MOST_COLUMNS = 60  # columns searched for a second header
@@ -194,7 +194,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
 def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     """A column read as a list next to another with the same cells: perhaps one vote each of several people."""
     column, roles = table.roles.candidates, table.roles
-    if column is None or _OWN.match(column) or roles.form != "list" or roles.label_vectors:
+    if column is None or OWN_COLUMN.match(column) or roles.form != "list" or roles.label_vectors:
         return
     some = table.cells.head(_ROWS)
     own = set(some[column].str.strip().unique()) - {""}
@@ -202,7 +202,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
         return
     labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
     for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
-        if _OWN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
             continue
         other = set(some[name].str.strip().unique()) - {""}
         if len(other) > 1 and 2 * len(own & other) >= len(own | other):
@@ -467,7 +467,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         yield "scores-elsewhere", message, fix
         return
     # Columns of our own exports hold no scores here.
-    others = [str(one) for one in some.columns if one not in used and not _OWN.match(str(one))]
+    others = [str(one) for one in some.columns if one not in used and not OWN_COLUMN.match(str(one))]
     for name in others[:_MOST_COLUMNS]:
         cells = some[name].str.strip()
         numbers = [_numbers_in(cell) for cell in cells]

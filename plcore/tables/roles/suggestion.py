@@ -122,9 +122,8 @@ _PROSE = 3
 MOST_VOTERS = 50
 """Maximum number of word columns that are compared to find voters: more would take seconds."""
 
-_OWN = re.compile(r"(before_)*winnow_")
-
-
+OWN_COLUMN = re.compile(r"(before_)*winnow_")
+"""Columns that an export by Winnow added."""
 SOURCE_NAMES = frozenset(
     f"{name}{end}"
     for name in (
@@ -175,7 +174,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     columns = sample_columns(cells)
     # Columns that an earlier export added are neither truth nor features: the model would be tested on its own
     # predictions.
-    columns = [column for column in columns if not _OWN.match(column.name)]
+    columns = [column for column in columns if not OWN_COLUMN.match(column.name)]
     free = {column.name: column for column in columns}
 
     def take(column: ColumnSample | None) -> str | None:
@@ -378,7 +377,7 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
         lists = {tuple(parts_of(cell, roles.separator)) for cell in cells[roles.candidates].unique()}
         plain = without_weight if roles.form == "weighted" else str
         found -= {plain(part) for parts in lists if len(parts) > 1 for part in parts} - set(NO_NAMES)
-    exported = [str(name) for name in cells.columns if _OWN.match(str(name))]
+    exported = [str(name) for name in cells.columns if OWN_COLUMN.match(str(name))]
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)

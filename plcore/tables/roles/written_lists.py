@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -160,6 +160,17 @@ def _literal_once(cell: str) -> object:
 def _refuse_twice(names: Sequence[object]) -> None:
     if len(set(names)) < len(names):
         raise _KeyTwiceError(next(name for place, name in enumerate(names) if name in names[:place]))
+
+
+def plain_list(cell: str) -> list[Any] | None:
+    """Return the list in a cell, as JSON or as Python writes it; None for other text."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return found if isinstance(found, list) else None
+    return None
 
 
 def key_twice(cell: str) -> object:

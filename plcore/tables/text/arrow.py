@@ -167,6 +167,11 @@ def csv_header(names: Sequence[str]) -> bytes:
     return csv_rows([pa.array([name], pa.large_string()) for name in names])
 
 
+def csv_lines(rows: Iterable[Sequence[str]]) -> bytes:
+    """Return the lines of some rows, at least one, from the cells of each."""
+    return csv_rows([pa.array(list(column), pa.large_string()) for column in zip(*rows, strict=True)])
+
+
 def csv_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bytes:
     """Return the lines of some rows. columns : large_string, of equal length, none missing"""
     # Quote every cell with a character that may be read as a delimiter, a line end or a byte order mark.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from plcore.arrays.words import quoted
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, refusal, table_error
 from plcore.tables.text.arrow import frame_of
 from plcore.tables.text.encoding import NoTextError, Text, decode
 
@@ -249,61 +251,38 @@ _NOT_CSV = {  # first bytes of other formats that are imported by mistake
 _OTHER_TEXTS = (
     (
         re.compile(rb"\s*(<\?xml\b(?!.*<html)|<(\w+)>\s*<\w+>)", re.DOTALL),
-        Problem(
-            None,
-            None,
-            None,
-            "This is XML, not a table: of Pascal VOC it is one picture, of a download perhaps an error message.",
-            "Write a table with a row for each item, and import that; or download the file again.",
-        ),
+        "This is XML, not a table: of Pascal VOC it is one picture, of a download perhaps an error message.",
+        "Write a table with a row for each item, and import that; or download the file again.",
     ),
     (
         re.compile(rb"version https://git-lfs\."),
-        Problem(
-            None,
-            None,
-            None,
-            "This is a pointer of Git LFS, not the file that it stands for.",
-            "Fetch the file itself, with git lfs pull or by downloading it from its page.",
-        ),
+        "This is a pointer of Git LFS, not the file that it stands for.",
+        "Fetch the file itself, with git lfs pull or by downloading it from its page.",
     ),
     (
         re.compile(rb"\s*(--[^\n]*\n\s*)*(CREATE\s+TABLE|INSERT\s+INTO|DROP\s+TABLE)\b", re.I),
-        Problem(None, None, None, "This is a dump of SQL, not a table.", "Export the table as CSV in UTF-8."),
+        "This is a dump of SQL, not a table.",
+        "Export the table as CSV in UTF-8.",
     ),
     (
         re.compile(rb"(---[ ]*\r?\n|#[^\n]*\n)*-\s+[\"']?\w+[\"']?:\s"),
-        Problem(None, None, None, "This is YAML, not a table.", "Write it as JSON: a list of objects, one a row."),
+        "This is YAML, not a table.",
+        "Write it as JSON: a list of objects, one a row.",
     ),
     (
         re.compile(rb"__label__\S"),
-        Problem(
-            None,
-            None,
-            None,
-            "This is a file of fastText: each line begins with its labels, and no line names columns.",
-            "Write a table with the columns labels and text, several labels as in wren|robin.",
-        ),
+        "This is a file of fastText: each line begins with its labels, and no line names columns.",
+        "Write a table with the columns labels and text, several labels as in wren|robin.",
     ),
     (
         re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})'),
-        Problem(
-            None,
-            None,
-            None,
-            "This is a JSON file, not a CSV file.",
-            "Read it as JSON, or export it as CSV in UTF-8, one column for each name.",
-        ),
+        "This is a JSON file, not a CSV file.",
+        "Read it as JSON, or export it as CSV in UTF-8, one column for each name.",
     ),
     (
         re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S),
-        Problem(
-            None,
-            None,
-            None,
-            "This is a web page, not a table: perhaps one that asks to sign in, saved in place of the file.",
-            "Open the address in a browser, sign in if it asks, and download the file itself.",
-        ),
+        "This is a web page, not a table: perhaps one that asks to sign in, saved in place of the file.",
+        "Open the address in a browser, sign in if it asks, and download the file itself.",
     ),
 )
 EMPTY = Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
@@ -363,7 +342,7 @@ def is_other_file(data: bytes) -> Problem | None:
 
 def is_other_text(data: bytes) -> Problem | None:
     """Return the problem with a text that starts like another format; None for CSV."""
-    return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
+    return next((Problem(None, None, None, *said) for start, *said in _OTHER_TEXTS if start.match(data)), None)
 
 
 def as_text(source: bytes) -> Text:
@@ -412,9 +391,7 @@ def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: b
     """
     names = with_index([cell.decode() for cell in cells(data, delimiter, header)])
     if header.fault:
-        raise TableError(
-            Problem(None, header.line, names[header.fault_cell], f"in the header, {header.fault}", _QUOTE_FIX)
-        )
+        raise refusal(f"in the header, {header.fault}", _QUOTE_FIX, line=header.line, column=names[header.fault_cell])
     named = names[:-1] if ends_blank and len(names) > 1 and not names[-1].strip() else names
     problems = name_problems(named, header.line)
     if problems:
@@ -438,6 +415,13 @@ def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
             problems.append(Problem(None, line, name, message, "Give the column another name."))
         first.setdefault(name, number)
     return problems
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return the lines of some rows. They end in CR LF: a line break in a cell of either sort is then quoted."""
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows(rows)
+    return buffer.getvalue()
 
 
 def storable(text: str) -> bool:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore.arrays.types import AnyArray
-from plcore.tables.problems import Problem, TableError
+from plcore.tables.problems import refusal
 from plcore.tables.text.csv import storable
 
 _POWERS_FROM, _LONGER = 1e10, 1e16
@@ -46,7 +46,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     for row, value in enumerate(texts):
         if not storable(value):
             message = "the text holds half of a character (a lone surrogate)."
-            raise TableError(Problem(row + 1, None, str(column.name), message, "Correct the text."))
+            raise refusal(message, "Correct the text.", row=row + 1, column=str(column.name))
     return pd.Series(texts, dtype="str")
 
 

@@ -30,7 +30,6 @@ from plcore.tables.writers.sheets import are_numbers, called_id, own_id, write_w
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
 
 LABELS, NOT_LABELS, CELLS = "winnow_labels", "winnow_not_labels", "winnow_cells"
-_NAMES = pa.list_(pa.string())
 _CELL = pa.struct(
     {
         "label": pa.string(),
@@ -219,18 +218,16 @@ def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Te
 def _tool(
     name: str, write: Callable[[LabelVectorTable, BinaryIO, Tell], None], about: str
 ) -> FileFormat[LabelVectorTable]:
-    """Return the format of another tool, named like that of one-label projects."""
+    """Return the format, named like that of one-label projects."""
     other = FILE_FORMATS[name]
     return FileFormat(name, other.title, other.suffix, about, write)
 
 
 _ALL = (
-    FileFormat(
+    _tool(
         "csv",
-        "CSV",
-        ".csv",
-        "A row for each row, a column for each label with 1, 0 or nothing; every spreadsheet program opens it.",
         write_wide_csv,
+        "A row for each row, a column for each label with 1, 0 or nothing; every spreadsheet program opens it.",
     ),
     _tool("xlsx", write_wide_xlsx, "The columns of the CSV file as a sheet; Excel and LibreOffice open it."),
     FileFormat(
@@ -240,26 +237,20 @@ _ALL = (
         "A line for each label of each row, with its value, probability and source; for pivot tables and statistics.",
         write_long_csv,
     ),
-    FileFormat(
+    _tool(
         "jsonl",
-        "JSON Lines",
-        ".jsonl",
-        "A JSON object for each row, with the labels that are right, those that are not, and every cell; for programs.",
         write_vector_lines,
+        "A JSON object for each row, with the labels that are right, those that are not, and every cell; for programs.",
     ),
-    FileFormat(
+    _tool(
         "parquet",
-        "Parquet",
-        ".parquet",
-        "The same with types, the labels as lists; datasets of Hugging Face, pandas and polars open it.",
         write_vector_parquet,
+        "The same with types, the labels as lists; datasets of Hugging Face, pandas and polars open it.",
     ),
-    FileFormat(
+    _tool(
         "npz",
-        "NumPy arrays",
-        ".npz",
-        "Ids, labels, values and probabilities as arrays, without the original columns; numpy.load opens it.",
         write_vector_npz,
+        "Ids, labels, values and probabilities as arrays, without the original columns; numpy.load opens it.",
     ),
     _tool(
         "probabilities",

@@ -11,9 +11,9 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed
-from plcore.tables.problems import check_size
+from plcore.tables.problems import check_size, refusal
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
-from plcore.tables.readers.reading import TableReading, refusal, text_table
+from plcore.tables.readers.reading import TableReading, text_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.writers.disambiguated import (
     OWN_TRUTH,
@@ -24,7 +24,12 @@ from plcore.tables.writers.disambiguated import (
     names_beside,
 )
 
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same arrays always give the same bytes
+
+def zip_entry(name: str) -> zipfile.ZipInfo:
+    """Return a compressed entry without a date of its own: the same content always gives the same bytes."""
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,7 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, ArrayRows], n_rows: int, t
     whole, done = max(1, sum(sizes.values())), 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, one in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(entry, "w", force_zip64=True) as member:
+            with archive.open(zip_entry(f"{name}.npy"), "w", force_zip64=True) as member:
                 head = {"descr": one.dtype.str, "fortran_order": False, "shape": one.shape}
                 np.lib.format.write_array_header_1_0(member, head)
                 for start in range(0, one.shape[0], PIECE_ROWS):

@@ -46,6 +46,7 @@ from plcore.tables.writers.disambiguated import (
     absent_columns,
     names_beside,
 )
+from plcore.tables.writers.npz import zip_entry
 
 SECONDS = "winnow_seconds"
 ADDED = (
@@ -268,7 +269,6 @@ _PARTS = {
     f'<Relationship Id="rId1" Type="{_LINKS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
 }
 _ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\ufffe\uffff]")
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same table always gives the same bytes
 
 
 def write_xlsx(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
@@ -303,8 +303,8 @@ def write_workbook(
         )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in _PARTS.items():
-            archive.writestr(_entry(name), _HEAD + text)
-        with archive.open(_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+            archive.writestr(zip_entry(name), _HEAD + text)
+        with archive.open(zip_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
             sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
             sheet.write(_row([*map(_text, names)]).encode())
             done = 0
@@ -321,12 +321,6 @@ def write_workbook(
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or (pa.types.is_integer(kind) and kind.bit_width <= 32))
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    return entry
 
 
 def _row(cells: list[str] | tuple[str, ...]) -> str:

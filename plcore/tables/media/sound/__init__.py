@@ -13,19 +13,3 @@ if TYPE_CHECKING:
     from plcore.tables.media.sound.drawing import SCALES, Picture, Scale, spectrogram, to_png
 else:
     __getattr__, __dir__ = lazy_names(__name__)
-
-__all__ = [
-    "MAX_FRAMES",
-    "SCALES",
-    "SOUND_NAMES",
-    "Picture",
-    "Scale",
-    "Sound",
-    "SoundError",
-    "SoundFacts",
-    "describe_sound",
-    "read_segment",
-    "sound_facts",
-    "spectrogram",
-    "to_png",
-]

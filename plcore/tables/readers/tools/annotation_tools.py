@@ -12,24 +12,21 @@ from dataclasses import replace
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_name,
-    a_name_or_none,
-    an_object,
-    first_of,
     json_in,
-    objects_in,
     read_each,
-    refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, refusing, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusing, texts_of
+from plcore.tables.readers.tools.crowds import OUT, left_out_by
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
@@ -38,11 +35,12 @@ _ITEM, _VOTER, _LABEL, _TIME = "subject_id", "user", "label", "time"
 _ONE_QUESTION = "Keep the answers to one question, and import that."
 
 
-def _parsed(text: str, row: int, column: str) -> Json:
+def _parsed(said: At) -> At:
+    """Return the JSON in a text."""
     try:
-        return json.loads(text)  # type: ignore[no-any-return]  # JSON is of any type
+        return At(json.loads(str(said.value)), said.row, said.where)
     except (ValueError, RecursionError):
-        raise refuse(row, column, "this is no JSON.", "Import the file as the tool wrote it.") from None
+        raise said.refuse("this is no JSON.", "Import the file as the tool wrote it.") from None
 
 
 def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
@@ -56,12 +54,12 @@ def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
     for place, (item, user, said, about) in enumerate(zip(*(texts_of(cells, one) for one in facts), strict=True)):
         row = place + 1
         found = {
-            str(task.get("task_label") or task.get("task")): _chosen(task.get("value"))
-            for task in objects_in(_parsed(said, row, "annotations"))
+            str(task["task_label"].value or task["task"].value): _chosen(task["value"])
+            for task in _parsed(At(said, row, "annotations")).objects()
         }
         named = {task: labels for task, labels in found.items() if labels}
         tasks.update(named.keys())
-        subject = an_object(_parsed(about, row, "subject_data"), row, "subject_data").get(item)
+        subject = _parsed(At(about, row, "subject_data"))[item].value
         known = {str(name): str(value) for name, value in subject.items()} if isinstance(subject, dict) else {}
         plain = {name: value for name, value in known.items() if name != "retired"}
         for label in next(iter(named.values()), [""]):
@@ -73,10 +71,10 @@ def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
     return votes_reading(table, VoteColumns(_ITEM, (), _VOTER, _LABEL, time=_TIME), called)
 
 
-def _chosen(value: Json) -> list[str]:
+def _chosen(said: At) -> list[str]:
     """Return the answers to a question, or the choices of a survey; none for drawings and composite texts."""
-    values = value if isinstance(value, list) else [value]
-    choices = [one.get("choice") if isinstance(one, dict) else one for one in values]
+    values = said.items() if isinstance(said.value, list) else [said]
+    choices = [one["choice"].value if isinstance(one.value, dict) else one.value for one in values]
     return [one.strip() for one in choices if isinstance(one, str) and one.strip()]
 
 
@@ -98,17 +96,13 @@ def _labelbox(records: Records, name: str) -> TableReading:
     Raises TableError."""
     questions: Counter[str] = Counter()
 
-    def read(record: JsonObject, row: int) -> Row:
-        about = an_object(record.get("data_row"), row, "data_row")
+    def read(record: At) -> Row:
+        about = record["data_row"].object()
         found = Row({key: about.get(key) for key in ("id", "external_id", "row_data") if about.get(key) is not None})
-        projects = an_object(record.get("projects") or {}, row, "projects")
-        for project, value in projects.items():
-            where = f"projects.{project}.labels"
-            for label in objects_in(an_object(value, row, where).get("labels")):
-                details = label.get("label_details")
-                by = details.get("created_by") if isinstance(details, dict) else None
-                answers = an_object(label.get("annotations") or {}, row, where).get("classifications")
-                _name_answers(found, answers, a_name_or_none(by, row, where, "a user"), questions, row)
+        for _, project in record["projects"].or_empty.fields():
+            for label in project["labels"].objects():
+                by = label["label_details"].get("created_by").name_or_none("a user")
+                _name_answers(found, label["annotations"].or_empty["classifications"], by, questions)
         return found
 
     rows = read_each(records, read)
@@ -116,15 +110,15 @@ def _labelbox(records: Records, name: str) -> TableReading:
     return rows_reading(rows, name, row_id="id")
 
 
-def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[str], row: int) -> None:
+def _name_answers(found: Row, said: At, by: str | None, questions: Counter[str]) -> None:
     """Add the answers to Labelbox's classifications as names: one choice, or several."""
-    for one in objects_in(value):
-        chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
-        answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
+    for one in said.objects():
+        chosen = one.first(("radio_answer", "checklist_answers", "answer", "answers"))
+        answers = [chosen] if isinstance(chosen.value, dict) else chosen.objects()
         if answers:
-            questions[a_name(first_of(one, ("name", "title")), row, "classifications.name", "a question")] += 1
+            questions[one.first(("name", "title")).name("a question")] += 1
         for answer in answers:
-            found.name(a_name(first_of(answer, ("name", "title")), row, "classifications.answer"), 1.0, by)
+            found.name(answer.first(("name", "title")).name(), 1.0, by)
 
 
 def _labelbox_old(records: Records, name: str) -> TableReading:
@@ -132,15 +126,15 @@ def _labelbox_old(records: Records, name: str) -> TableReading:
     TableError."""
     questions: Counter[str] = Counter()
     rows: dict[str, Row] = {}
-    for place, record in enumerate(records, start=1):
-        one = an_object(record, place, None)
-        item = a_name(first_of(one, ("DataRow ID", "External ID", "ID")), place, "DataRow ID", "an id")
-        kept = ("Labeled Data", "External ID")
-        found = rows.setdefault(item, Row({"id": item, **{key: one.get(key) for key in kept if one.get(key)}}))
-        label = one.get("Label")
-        by = a_name_or_none(one.get("Created By"), place, "Created By", "a user")
-        answers = label.get("classifications") if isinstance(label, dict) else None
-        _name_answers(found, answers, by, questions, place)
+
+    def read(record: At) -> None:
+        item = record.first(("DataRow ID", "External ID", "ID")).name("an id")
+        kept = {key: record[key].value for key in ("Labeled Data", "External ID") if record[key].value}
+        found = rows.setdefault(item, Row({"id": item, **kept}))
+        by = record["Created By"].name_or_none("a user")
+        _name_answers(found, record["Label"].get("classifications"), by, questions)
+
+    read_each(records, read)
     _only(questions)
     return rows_reading(list(rows.values()), name, row_id="id")
 
@@ -156,31 +150,33 @@ LABELBOX_OLD = RecordTool(
 _ALL_WORKERS = "annotationsFromAllWorkers"
 
 
-def _workers_of(record: JsonObject) -> Json:
+def _workers_of(record: At) -> list[At]:
     """Return the answers of Ground Truth's workers about a record: from a custom job, or before consolidation."""
-    inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
-    return record.get("annotations") if "datasetObjectId" in record else next((one for one in inner if one), None)
+    if not isinstance(record.value, dict) or "datasetObjectId" in record.value:
+        return record.get("annotations").objects()
+    inner = (record[name].get(_ALL_WORKERS) for name in record.value)
+    return next((one.objects() for one in inner if one.value), [])
 
 
 def _ground_truth(records: Records, name: str) -> TableReading:
     """Read one row for each object, with the vote of each worker. Raises TableError."""
     questions: Counter[str] = Counter()
 
-    def read(record: JsonObject, row: int) -> Row:
-        about = record.get("dataObject")
-        told = about if isinstance(about, dict) else record
+    def read(record: At) -> Row:
+        about = record["dataObject"].value
+        told = {**record.object(), **(about if isinstance(about, dict) else {})}
         wanted = ("datasetObjectId", "source", "source-ref", "content", "s3Uri")
-        cells: Cells = {key: value for key, value in {**record, **told}.items() if key in wanted and value is not None}
-        found = Row(cells)
-        for one in objects_in(_workers_of(record)):
-            by = a_name_or_none(one.get("workerId"), row, "workerId", "a worker")
-            content = an_object(one.get("annotationData") or {}, row, "annotationData").get("content")
-            given = _parsed(content, row, "content") if isinstance(content, str) else content
-            for question, value in an_object(given, row, "content").items():
+        found = Row({key: value for key, value in told.items() if key in wanted and value is not None})
+        for one in _workers_of(record):
+            by = one["workerId"].name_or_none("a worker")
+            content = one["annotationData"].or_empty["content"]
+            given = _parsed(content) if isinstance(content.value, str) else content
+            for question in given.object():
+                said = given[question]
                 questions[question] += 1
-                answer = value.get("label", value.get("labels")) if isinstance(value, dict) else value
-                for label in answer if isinstance(answer, list) else [answer]:
-                    found.name(a_name(label, row, question), 1.0, by)
+                answer = said.first(("label", "labels")) if isinstance(said.value, dict) else said
+                for label in answer.items() if isinstance(answer.value, list) else [answer]:
+                    found.name(label.name(), 1.0, by)
         return found
 
     rows = read_each(records, read)
@@ -191,35 +187,26 @@ def _ground_truth(records: Records, name: str) -> TableReading:
 GROUND_TRUTH = RecordTool(
     "SageMaker Ground Truth answers of workers",
     lambda records: (
-        bool(records)
-        and all(
-            isinstance(one, dict) and bool(workers := objects_in(_workers_of(one))) and "workerId" in workers[0]
-            for one in records[:LOOK]
-        )
+        bool(records) and all(any("workerId" in first for first in _workers_of(At(one))[:1]) for one in records[:LOOK])
     ),
     _ground_truth,
 )
 
 
-def _people(records: Records, name: str) -> TableReading:
-    def read(record: JsonObject, row: int) -> Row:
-        cells: Cells = {key: value for key, value in record.items() if key not in ("annotators", "post_tokens")}
-        tokens = record.get("post_tokens")
-        if isinstance(tokens, list):
-            cells["text"] = " ".join(map(str, tokens))
-        found = Row(cells)
-        for one in objects_in(record.get("annotators")):
-            by = a_name_or_none(one.get("annotator_id"), row, "annotators.annotator_id", "an annotator")
-            found.name(a_name(one.get("label"), row, "annotators.label"), 1.0, by)
-        return found
-
-    return rows_reading(read_each(records, read), name, row_id="post_id", text="text")
+def _people(record: At) -> Row:
+    cells: Cells = {key: value for key, value in record.object().items() if key not in ("annotators", "post_tokens")}
+    if isinstance(tokens := record["post_tokens"].value, list):
+        cells["text"] = " ".join(map(str, tokens))
+    found = Row(cells)
+    for one in record["annotators"].objects():
+        found.name(one["label"].name(), 1.0, one["annotator_id"].name_or_none("an annotator"))
+    return found
 
 
 PEOPLE_IN_RECORDS = RecordTool(
     "records with the label of each annotator",
     (Fields({"annotators": list}, inside={"annotators": ("label", "annotator_id")}),),
-    _people,
+    lambda records, name: rows_reading(read_each(records, _people), name, row_id="post_id", text="text"),
 )
 
 
@@ -238,16 +225,15 @@ def _distribution(record: Json) -> str | None:
 
 
 def _people_by_label(records: Records, name: str) -> TableReading:
-    def read(record: JsonObject, row: int) -> Row:
-        field = _distribution(record)
+    def read(record: At) -> Row:
+        field = _distribution(record.value)
         if field is None:
-            raise refuse(row, None, "no field lists who named each label.", "Write the field in every record.")
-        cells: Cells = {key: value for key, value in record.items() if key not in (field, "gold_label")}
-        found = Row(cells)
-        for label, people in an_object(record[field], row, field).items():
-            for one in people if isinstance(people, list) else ():
-                found.name(a_name(label, row, field), 1.0, a_name(one, row, field, "an annotator"))
-        found.truth = a_name_or_none(record.get("gold_label"), row, "gold_label", "a label")
+            raise record.refuse("no field lists who named each label.", "Write the field in every record.")
+        found = Row({key: value for key, value in record.object().items() if key not in (field, "gold_label")})
+        for label, people in record[field].fields():
+            for one in people.items() if isinstance(people.value, list) else ():
+                found.name(At(label, record.row, field).name(), 1.0, one.name("an annotator"))
+        found.truth = record["gold_label"].name_or_none("a label")
         return found
 
     rows = read_each(records, read)
@@ -348,21 +334,16 @@ def refuse_spans(what: str) -> Callable[..., TableReading]:
 # Answers of a study's participants, one per line: jsPsych, PsychoPy, and tables of any tool.
 
 
-_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
 _ITEM_NUMBER = "item"
 
 
-def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]:
+def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
     """Return the lines, the column that marks lines to leave out, and notes about these."""
     status = {key_of(str(name)): str(name) for name in cells.columns}.get("status")
-    said = [""] * len(cells) if status is None else cells[status].str.strip().str.lower().tolist()
-    out = [one in _OUT for one in said]
+    out, notes = left_out_by(cells, status, OUT)
     if status is None or not any(out):
-        return cells, None, []
-    words = " or ".join(sorted({one.upper() for one in said if one in _OUT}))
-    marked = cells.assign(**{status: pd.Series(out, index=cells.index).map({True: LEFT_OUT, False: ""})})
-    count = sum(out)
-    return marked, status, [f"Left out: {count} answer{'s' if count > 1 else ''} with the status {words}."]
+        return cells, None, ()
+    return cells.assign(**{status: pd.Series(out, index=cells.index).map({True: LEFT_OUT, False: ""})}), status, notes
 
 
 def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> TableReading:
@@ -376,11 +357,11 @@ def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> T
             "make one row for each item first.",
         )
     columns = replace(_votes_of(asked), status=status)
-    notes.append(
+    said = (
         f"Each line is an answer: {quoted(columns.label)} is what {quoted(columns.worker)} said of "
         f"{quoted(str(columns.task))}."
     )
-    return _items_reading(lines, columns, called, notes, typed=typed)
+    return _items_reading(lines, columns, called, [*notes, said], typed=typed)
 
 
 def _votes_of(asked: AnswerColumns) -> VoteColumns:
@@ -404,7 +385,7 @@ ANSWERS = TableTool(
     _read_answers,
     also=lambda cells: vote_columns(cells) is None and answer_columns(cells) is not None,
     has_rows=False,
-    typed_reader=lambda cells, name: _read_answers(cells, name, typed=True),
+    takes_typed=True,
 )
 
 

@@ -12,33 +12,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plcore.arrays.words import counted, listed
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_name_or_none,
-    a_number,
     add_own,
     agreed,
-    an_object,
-    first_of,
     json_text,
-    own_object,
-    own_vector,
     read_each,
-    refuse,
     rows_reading,
     shown,
     unlike_note,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
     Disambiguated,
@@ -80,7 +73,7 @@ def _read_argilla(records: Records, name: str) -> TableReading:
         )
     about = {one + end for one in questions for end in _ENDINGS}
     left_out: Counter[str] = Counter()
-    rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
+    rows = read_each(records, lambda record: _row(record, question, left_out))
     notes = [f"Responses that are {status}, so no votes: {count:,}." for status, count in left_out.items()]
     others = [one for one in questions if one != question]
     if others:
@@ -92,18 +85,22 @@ def _describing(rows: list[Row], about: set[str]) -> set[str]:
     return {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
 
 
-def _vector_row(record: JsonObject, row: int) -> Row:
-    """Read the label vector that Winnow wrote, and the answers given since."""
-    questions = {QUESTION: 1, NOT_QUESTION: 0}
-    own = {question + end for question in questions for end in _ENDINGS} | {OWN_VECTOR}
-    found = Row({name: value for name, value in record.items() if name not in own})
+def _without_own_id(found: Row) -> Row:
     if found.cells.get(OWN_ID) == found.cells.get("id"):  # the only field of a table without other columns
         found.cells.pop(OWN_ID, None)
-    found.vector = own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR) or {}
-    for question, cell in questions.items():
-        answered = {name: value for name, value in record.items() if not name.startswith(question + SUGGESTION)}
-        found.vector |= dict.fromkeys(_row(answered, row, question, Counter()).weights, cell)
     return found
+
+
+def _vector_row(record: At) -> Row:
+    """Read the label vector that Winnow wrote, and the answers given since."""
+    questions, given = {QUESTION: 1, NOT_QUESTION: 0}, record.object()
+    own = {question + end for question in questions for end in _ENDINGS} | {OWN_VECTOR}
+    found = Row({name: value for name, value in given.items() if name not in own})
+    found.vector = record[OWN_VECTOR].own_vector() or {}
+    for question, cell in questions.items():
+        answered = {name: value for name, value in given.items() if not name.startswith(question + SUGGESTION)}
+        found.vector |= dict.fromkeys(_row(At(answered, record.row), question, Counter()).weights, cell)
+    return _without_own_id(found)
 
 
 _ENDINGS = (
@@ -146,57 +143,47 @@ def _is_label(value: Json) -> bool:
     return bool(values) and all(isinstance(one, (str, int)) for one in values)
 
 
-def _labels(value: Json, row: int, where: str) -> list[str]:
+def _labels(said: At) -> list[str]:
     """Return a label, or a list of labels, as a list."""
-    return [a_name(one, row, where) for one in (value if isinstance(value, list) else [value])]
+    return [one.name() for one in (said.items() if isinstance(said.value, list) else [said])]
 
 
-def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) -> Row:
+def _row(record: At, question: str, left_out: Counter[str]) -> Row:
     own = {question + end for end in _ENDINGS} | {OWN_PEOPLE}
-    people = _people(record.get(OWN_PEOPLE), row)
-    found = Row({name: value for name, value in record.items() if name not in own})
-    where = question + RESPONSES
-    responses = a_list(record.get(where), row, where)
-    users = a_list(record.get(f"{where}.users"), row, f"{where}.users")
-    statuses = a_list(record.get(f"{where}.status"), row, f"{where}.status")
-    for more, name in ((users, "users"), (statuses, "status")):
-        if more and len(more) != len(responses):
-            message = f"expected one for each of the {len(responses)} responses, got {len(more)}."
-            raise refuse(row, f"{where}.{name}", message, "Export the records again.")
+    told = record[OWN_PEOPLE]
+    people = {} if told.value in (None, "") else {user: str(name) for user, name in told.own_object().object().items()}
+    found = Row({name: value for name, value in record.object().items() if name not in own})
+    responses = record[question + RESPONSES].items()
+    users, statuses = (
+        more.items_for(responses, "one", "response") if more.items() else []
+        for more in (record[f"{question}{RESPONSES}.{name}"] for name in ("users", "status"))
+    )
     for place, response in enumerate(responses):
-        status = a_name_or_none(statuses[place] if statuses else None, row, f"{where}.status", "a status")
+        status = statuses[place].name_or_none("a status") if statuses else None
         if status not in (None, SUBMITTED):
             left_out[status] += 1
-        elif response is not None:
-            user = a_name_or_none(users[place] if users else None, row, f"{where}.users", "a user")
-            for label in _labels(response, row, where):
+        elif response.value is not None:
+            user = users[place].name_or_none("a user") if users else None
+            for label in _labels(response):
                 found.name(label, 1.0, people.get(user or "", user))
-    _suggest(found, record, row, question + SUGGESTION)
-    add_own(found, record, row)
-    if found.cells.get(OWN_ID) == found.cells.get("id"):  # the only field of a table without other columns
-        found.cells.pop(OWN_ID, None)
-    return found
+    _suggest(found, record, question + SUGGESTION)
+    add_own(found, record)
+    return _without_own_id(found)
 
 
-def _people(value: Json, row: int) -> dict[str, str]:
-    told = {} if value is None or value == "" else own_object(value, row, OWN_PEOPLE)
-    return {user: str(name) for user, name in told.items()}
-
-
-def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
+def _suggest(found: Row, record: At, name: str) -> None:
     """Add a model's suggestions as names, each label with its score, or all with one score; 1 if there is none."""
-    if record.get(where) is None:
+    if record[name].value is None:
         return
-    labels = _labels(record[where], row, where)
-    score = record.get(f"{where}.score")
-    agent = a_name_or_none(record.get(f"{where}.agent"), row, f"{where}.agent", "an agent")
-    agent = None if agent == OWN_AGENT else agent
-    scores = score if isinstance(score, list) else [score] * len(labels)
-    if len(scores) != len(labels):
-        message = f"expected a score for each label suggested ({len(labels)}), got {len(scores)}."
-        raise refuse(row, f"{where}.score", message, "Write one number, or one for each label.")
+    labels, score = _labels(record[name]), record[f"{name}.score"]
+    agent = record[f"{name}.agent"].name_or_none("an agent")
+    scores = (
+        score.items_for(labels, "a score", "label suggested")
+        if isinstance(score.value, list)
+        else [score] * len(labels)
+    )
     for label, one in zip(labels, scores, strict=True):
-        found.name(label, 1.0 if one is None else a_number(one, row, f"{where}.score", "a score"), agent)
+        found.name(label, one.number_or(1.0, "a score"), None if agent == OWN_AGENT else agent)
 
 
 def _read_nested(records: Records, name: str) -> TableReading:
@@ -208,20 +195,16 @@ def _read_nested(records: Records, name: str) -> TableReading:
     return replace(reading, notes=(*reading.notes, note))
 
 
-def _flat_record(record: JsonObject, row: int) -> JsonObject:
-    flat: JsonObject = {"id": record.get("id"), "status": record.get("status")}
+def _flat_record(record: At) -> JsonObject:
+    flat: JsonObject = {"id": record["id"].value, "status": record["status"].value}
     for part in ("fields", "metadata"):
-        flat |= an_object(record.get(part) or {}, row, part)
-    for question, value in an_object(record.get("suggestions") or {}, row, "suggestions").items():
-        said = an_object(value, row, f"suggestions.{question}")
-        flat[question + SUGGESTION] = said.get("value")
-        flat[f"{question}{SUGGESTION}.score"] = said.get("score")
-        flat[f"{question}{SUGGESTION}.agent"] = said.get("agent")
-    for question, value in an_object(record.get("responses") or {}, row, "responses").items():
-        where = f"responses.{question}"
-        given = [an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(value, row, where))]
-        flat[question + RESPONSES] = [one.get("value") for one in given]
-        flat[f"{question}{RESPONSES}.users"] = [one.get("user_id") for one in given]
+        flat |= {name: one.value for name, one in record[part].or_empty.fields()}
+    for question, said in record["suggestions"].or_empty.fields():
+        flat[question + SUGGESTION] = said["value"].value
+        flat |= {f"{question}{SUGGESTION}.{name}": said[name].value for name in ("score", "agent")}
+    for question, given in record["responses"].or_empty.fields():
+        flat[question + RESPONSES] = [one["value"].value for one in given.items()]
+        flat[f"{question}{RESPONSES}.users"] = [one["user_id"].value for one in given.items()]
     return flat
 
 
@@ -249,17 +232,17 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
     The candidates of a row are the labels that people accepted, weighted by how many did; if there are none, its
     options. A rejected `label` is ruled out. Ignored tasks do not count.
     """
-    if any(_vector_of(record, row) for row, record in enumerate(records, start=1)):
+    if any(_vector_of(At(record, row)) for row, record in enumerate(records, start=1)):
         return _vectors(records, name)
     rows: dict[str, Row] = {}
     options: dict[str, dict[str, float | None]] = {}
-    metas: dict[str, tuple[JsonObject, int]] = {}
+    metas: dict[str, At] = {}
     counts: Counter[str] = Counter()
-    for number, task in enumerate(read_each(records, _task), start=1):
+    for task in read_each(records, _task):
         key = task.key
         row = rows.setdefault(key, Row(task.cells))
         options.setdefault(key, {}).update(task.options)
-        metas.setdefault(key, (task.meta, number))
+        metas.setdefault(key, task.meta)
         counts[task.answer] += 1
         for label in task.votes:
             row.name(label, 1.0, task.person)
@@ -272,7 +255,7 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
             for label, weight in options[key].items():
                 if label not in row.ruled_out:
                     row.name(label, weight)
-        add_own(row, *metas[key], "meta.")
+        add_own(row, metas[key])
     notes = []
     if chosen:
         notes.append(
@@ -286,9 +269,8 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
     return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
 
 
-def _vector_of(record: Json, row: int) -> dict[str, int | None] | None:
-    meta = record.get("meta") if isinstance(record, dict) else None
-    return own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}") if isinstance(meta, dict) else None
+def _vector_of(record: At) -> dict[str, int | None] | None:
+    return record.get("meta").get(OWN_VECTOR).own_vector()
 
 
 def _vectors(records: Records, name: str) -> TableReading:
@@ -300,11 +282,11 @@ def _vectors(records: Records, name: str) -> TableReading:
     rows: dict[str, Row] = {}
     said: dict[str, dict[str, set[int]]] = {}
 
-    def read(record: JsonObject, number: int) -> None:
-        task = _task(record, number)
+    def read(record: At) -> None:
+        task = _task(record)
         row = rows.setdefault(task.key, Row({one: cell for one, cell in task.cells.items() if one != OWN_VECTOR}))
         if row.vector is None:
-            row.vector = _vector_of(record, number) or {}
+            row.vector = _vector_of(record) or {}
         if task.answer == "accept":
             of_task = said.setdefault(task.key, {})
             right = {label for label, cell in row.vector.items() if cell == 1}
@@ -339,61 +321,53 @@ class _Task:
     key: str
     cells: Cells
     options: dict[str, float | None]
-    meta: JsonObject
+    meta: At
     votes: tuple[str, ...]
     ruled_out: tuple[str, ...]
     person: str | None
     answer: str
 
 
-def _task(record: JsonObject, row: int) -> _Task:
-    answer = record.get("answer")
+def _task(record: At) -> _Task:
+    given, answer, meta = record.object(), record["answer"].value, record["meta"]
     if answer is not None and answer not in ANSWERS:
         message = f"expected one of {', '.join(ANSWERS)}, got {shown(answer)}."
-        raise refuse(row, "answer", message, "Correct it, or leave the field out where no one has answered.")
-    meta = {} if record.get("meta") is None else an_object(record["meta"], row, "meta")
+        fix = "Correct it, or leave the field out where no one has answered."
+        raise record["answer"].refuse(message, fix)
     cells: Cells = {
-        name: value for name, value in record.items() if not name.startswith("_") and name not in _ABOUT_ANSWERS
+        name: value for name, value in given.items() if not name.startswith("_") and name not in _ABOUT_ANSWERS
     }
-    cells |= {name: value for name, value in meta.items() if name not in cells and name != OWN_WEIGHTS}
-    person = a_name_or_none(first_of(record, ("_annotator_id", "_session_id")), row, "_annotator_id", "a person")
+    cells |= {name: one.value for name, one in meta.fields() if name not in cells and name != OWN_WEIGHTS}
+    person = record.first(("_annotator_id", "_session_id")).name_or_none("a person")
+    # The fields that all records about one input share.
+    number = record["_input_hash"].name_or_none("a number")
+    key = json_text([given.get(name) for name in SHOWN]) if number is None else number
     said = answer or "nothing"
-    if "options" not in record:
-        label = a_name(record.get("label"), row, "label")
+    if "options" not in given:
+        label = record["label"].name()
         yes, no = ([label] if answer == wanted else [] for wanted in ("accept", "reject"))
-        return _Task(_key(record, row), cells, {}, meta, tuple(yes), tuple(no), person, said)
+        return _Task(key, cells, {}, meta, tuple(yes), tuple(no), person, said)
     names = {}
-    for place, value in enumerate(a_list(record["options"], row, "options")):
-        option = an_object(value, row, f"options[{place}]")
-        number = a_name(option.get("id"), row, f"options[{place}].id", "an id")
-        numbered = isinstance(option["id"], int) and option.get("text") is not None
-        names[number] = a_name(option["text"], row, f"options[{place}].text") if numbered else number
+    for option in record["options"].items():
+        number = option["id"].name("an id")
+        numbered = isinstance(option["id"].value, int) and option["text"].value is not None
+        names[number] = option["text"].name() if numbered else number
     if len(set(names.values())) < len(names):  # numbers distinguish options with the same text
         names = {number: number for number in names}
-    votes = tuple(_option(names, value, row) for value in a_list(record.get("accept"), row, "accept"))
+    votes = tuple(_option(names, one) for one in record["accept"].items())
     if answer == "reject":
         said = _REJECTED
-    weights = own_object(meta.get(OWN_WEIGHTS) or {}, row, f"meta.{OWN_WEIGHTS}")
-    options = {
-        name: a_number(weights[name], row, f"meta.{OWN_WEIGHTS}") if weights.get(name) is not None else None
-        for name in names.values()
-    }
-    accepted = votes if answer == "accept" else ()
-    return _Task(_key(record, row), cells, options, meta, accepted, (), person, said)
+    weights = dict(meta.get(OWN_WEIGHTS).or_empty.own_object().fields())
+    options = {name: weights[name].number_or(None) if name in weights else None for name in names.values()}
+    return _Task(key, cells, options, meta, votes if answer == "accept" else (), (), person, said)
 
 
-def _option(names: dict[str, str], value: Json, row: int) -> str:
-    number = a_name(value, row, "accept", "an id")
+def _option(names: dict[str, str], accepted: At) -> str:
+    number = accepted.name("an id")
     if number not in names:
         message = f"{number!r} was accepted, but the options are {listed(list(names))}."
-        raise refuse(row, "accept", message, "Add it to the options, or remove it.")
+        raise accepted.refuse(message, "Add it to the options, or remove it.")
     return names[number]
-
-
-def _key(record: JsonObject, row: int) -> str:
-    """Return the fields that all records about one input share."""
-    number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
-    return json_text([record.get(name) for name in SHOWN]) if number is None else number
 
 
 PRODIGY = RecordTool("Prodigy JSONL", _are_tasks, _read_prodigy)

@@ -12,17 +12,10 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import listed
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import CANDIDATES, SOURCES, JsonObject, Row, json_text, rows_reading
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import (
-    Fingerprint,
-    TableReading,
-    by_plain_name,
-    first_named,
-    names,
-    refusal,
-    texts_of,
-)
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, first_named, names, texts_of
 from plcore.tables.readers.tools.detections import ITEM, serving_columns
 from plcore.tables.readers.tools.megadetector import is_megadetector
 from plcore.tables.readers.tools.speciesnet import NO_PICTURES, PATH

@@ -5,10 +5,9 @@ Each layout is converted to a table with one vote per line, which `plcore.tables
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -16,7 +15,8 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
-from plcore.tables.readers.candidate_rows import Json, JsonObject
+from plcore.tables.problems import refusal
+from plcore.tables.readers.candidate_rows import Json, JsonObject, json_in, objects_in
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -25,7 +25,6 @@ from plcore.tables.readers.reading import (
     first_named,
     names,
     plain_name,
-    refusal,
     refusing,
     texts_of,
 )
@@ -45,42 +44,52 @@ _ASIDE = re.compile(
 _TASK_ANSWERS = "answer.taskanswers"
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """The lines that count.
+def _reading(
+    cells: pd.DataFrame,
+    name: str,
+    columns: VoteColumns,
+    labels: Sequence[Sequence[str]],
+    out: Sequence[bool],
+    times: Sequence[str],
+    notes: Iterable[str] = (),
+    golds: Sequence[str] = (),
+) -> TableReading:
+    """Read the tasks with these answers; a task without any counted answer stays, without votes.
 
-    labels : the labels of each line; several form one answer, an empty list is none
-    golds : the true label of each line, "" if unknown
-    times : of each line; may be unknown
-    kept : whether a line counts      notes : why the others do not
+    labels : of each line; several form one answer, an empty list is none      out : whether a line does not count
+    times : of each line; may be unknown      golds : the true label of each line, "" if unknown
+    notes : why lines do not count
     """
-
-    labels: Sequence[Sequence[str]]
-    kept: Sequence[bool]
-    times: Sequence[str]
-    golds: Sequence[str] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _reading(cells: pd.DataFrame, answers: _Answers, columns: VoteColumns, name: str) -> TableReading:
-    """Read the tasks with these answers; a task without any counted answer stays, without votes."""
-    places = [(place, label) for place, labels in enumerate(answers.labels) for label in (labels or [""])]
+    places = [(place, label) for place, of_line in enumerate(labels) for label in (of_line or [""])]
     at = [place for place, _ in places]
     lines = cells.iloc[at].copy()
-    timed = all(answers.times)
+    timed = all(times)
     lines[_LABEL] = [label for _, label in places]
     # Without times, the last line of the file counts; the labels of one line are one answer.
-    lines[_TIME] = [answers.times[place] if timed else str(place) for place in at]
-    lines[_STATUS] = ["" if answers.kept[place] else LEFT_OUT for place in at]
-    if answers.golds:
-        lines[_GOLD] = [answers.golds[place] for place in at]
-    said = replace(columns, label=_LABEL, time=_TIME, status=_STATUS, gold=_GOLD if answers.golds else None)
-    return votes_reading(lines, said, name, answers.notes)
+    lines[_TIME] = [times[place] if timed else str(place) for place in at]
+    lines[_STATUS] = [LEFT_OUT if out[place] else "" for place in at]
+    if golds:
+        lines[_GOLD] = [golds[place] for place in at]
+    said = replace(columns, label=_LABEL, time=_TIME, status=_STATUS, gold=_GOLD if golds else None)
+    return votes_reading(lines, said, name, notes)
+
+
+def _singly(cells: pd.DataFrame, column: str | None) -> list[list[str]]:
+    """Return the label of each line, as a list."""
+    return [[text] if text else [] for text in texts_of(cells, column)]
 
 
 def _left_out(lines: Sequence[bool], why: str) -> tuple[str, ...]:
     count = sum(lines)
     return (f"Left out: {count} answer{'s' if count > 1 else ''} {why}.",) if count else ()
+
+
+def left_out_by(cells: pd.DataFrame, column: str | None, words: Sequence[str]) -> tuple[list[bool], tuple[str, ...]]:
+    """Return whether each line does not count, as its status is one of these words, and a note about such lines."""
+    status = [text.lower() for text in texts_of(cells, column)]
+    out = [text in words for text in status]
+    said = sorted({text.upper() for text in status if text in words})
+    return out, _left_out(out, f"with the status {listed(said)}")
 
 
 def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
@@ -90,19 +99,16 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
         answers = [name for plain, name in columns.items() if plain.startswith("answer.")]
         raise refusal(f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question.")
     if question[1] == ():
-        labels = [[text] if text else [] for text in texts_of(cells, question[0])]
+        labels = _singly(cells, question[0])
     else:
         labels = _json_answers(cells, question[0]) if question[1] is None else _marked(cells, question)
-    status = texts_of(cells, columns.get("assignmentstatus"))
-    rejected = [text.lower() == "rejected" for text in status]
+    rejected = [text.lower() == "rejected" for text in texts_of(cells, columns.get("assignmentstatus"))]
     notes = _left_out(rejected, "that the requester rejected")
     times = [_turk_time(text) for text in texts_of(cells, columns.get("submittime"))]
     inputs = tuple(name for plain, name in columns.items() if plain.startswith("input."))
     about = tuple(name for plain, name in columns.items() if not plain.startswith("input."))
-    task = columns["hitid"]
-    given = _Answers(labels, [not out for out in rejected], times, notes=notes)
-    voted = VoteColumns(task, inputs, columns["workerid"], _LABEL, about_votes=about)
-    return _reading(cells, given, voted, called)
+    voted = VoteColumns(columns["hitid"], inputs, columns["workerid"], _LABEL, about_votes=about)
+    return _reading(cells, called, voted, labels, rejected, times, notes)
 
 
 def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | None:
@@ -168,18 +174,12 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
 
 def _parsed(text: str) -> JsonObject | None:
     """Return the answers of a cell by question; None if it holds something else."""
-    if not text:
-        return {}
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    parts = value if isinstance(value, list) else [value]
+    value = json_in(text or "{}")
+    parts: list[Json] = value if isinstance(value, list) else [value]
     if all(isinstance(one, str) for one in parts):
         return {"": parts}
-    if not all(isinstance(one, dict) for one in parts):
-        return None
-    return {name: answer for one in parts for name, answer in one.items()}
+    objects = objects_in(parts)
+    return {name: answer for one in objects for name, answer in one.items()} if len(objects) == len(parts) else None
 
 
 def _chosen(value: Json) -> list[str]:
@@ -216,20 +216,13 @@ def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
     chosen = controlled if len(controlled) == 1 else asked
     if len(chosen) != 1:
         raise refusal(f"Several questions were answered: {listed(outputs)}.", "Keep the columns of one question.")
-    status = [text.lower() for text in texts_of(cells, columns.get("assignment:status"))]
-    out = [text in _NOT_DONE for text in status]
-    said = sorted({text.upper() for text in status if text in _NOT_DONE})
+    out, notes = left_out_by(cells, columns.get("assignment:status"), _NOT_DONE)
     inputs = tuple(name for plain, name in columns.items() if plain.startswith("input:"))
-    answers = _Answers(
-        [[text] if text else [] for text in texts_of(cells, chosen[0])],
-        [not one for one in out],
-        texts_of(cells, first_named(columns, "assignment:submitted", "assignment:started")),
-        texts_of(cells, _golden(columns, chosen[0])),
-        _left_out(out, f"with the status {listed(said)}"),
-    )
     about = tuple(name for name in columns.values() if name not in inputs)
     voted = VoteColumns(None, inputs, columns["assignment:worker_id"], _LABEL, about_votes=about)
-    return _reading(cells, answers, voted, called)
+    times = texts_of(cells, first_named(columns, "assignment:submitted", "assignment:started"))
+    golds = texts_of(cells, _golden(columns, chosen[0]))
+    return _reading(cells, called, voted, _singly(cells, chosen[0]), out, times, notes, golds)
 
 
 def _golden(columns: dict[str, str], output: str) -> str | None:
@@ -410,25 +403,19 @@ def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
 _PARTICIPANTS = ("participant_id", "participant id")
 _ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
 _RESPONSES = ("response", "label", "answer", "choice", "rating")
-_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+"""Statuses of submissions that do not count, as Prolific writes them."""
 
 
 def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
-    label = first_named(columns, *_RESPONSES)
-    item = first_named(columns, *_ITEMS)
-    worker = first_named(columns, *_PARTICIPANTS)
-    status = [text.lower() for text in texts_of(cells, columns.get("status"))]
-    out = [text in _OUT for text in status]
-    said = sorted({text.upper() for text in status if text in _OUT})
-    notes = _left_out(out, f"with the status {listed(said)}")
+    label, item, worker = (first_named(columns, *names) for names in (_RESPONSES, _ITEMS, _PARTICIPANTS))
+    out, notes = left_out_by(cells, columns.get("status"), OUT)
     times = texts_of(cells, first_named(columns, "completed_at", "submitted_at", "completed at"))
-    labels = [[text] if text else [] for text in texts_of(cells, label)]
     facts = ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at")
     about = [columns[name] for name in facts if name in columns]
     voted = VoteColumns(item, (), str(worker), _LABEL, about_votes=(*about, str(label)))
-    answers = _Answers(labels, [not one for one in out], times, notes=notes)
-    return _reading(cells, answers, voted, called)
+    return _reading(cells, called, voted, _singly(cells, label), out, times, notes)
 
 
 def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
@@ -444,18 +431,14 @@ def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
     several = sum(len(one) > 1 for one in golds)
     if several:
         notes.append(f"Test questions that accept several answers, so no single true label: {several:,}.")
-    answers = _Answers(
-        [answers_in(text) for text in texts_of(cells, question)],
-        [not one for one in tainted],
-        [_appen_time(text) for text in texts_of(cells, columns.get("_created_at"))],
-        [one[0] if len(one) == 1 else "" for one in golds],
-        tuple(notes),
-    )
     own = tuple(name for plain, name in columns.items() if plain.startswith("_"))
     about = (*own, question, columns[f"{plain_name(question)}_gold"])
     weight = columns.get("_trust")
     voted = VoteColumns(columns["_unit_id"], (), columns["_worker_id"], _LABEL, weight=weight, about_votes=about)
-    return _reading(cells, answers, voted, called)
+    labels = [answers_in(text) for text in texts_of(cells, question)]
+    times = [_appen_time(text) for text in texts_of(cells, columns.get("_created_at"))]
+    right = [one[0] if len(one) == 1 else "" for one in golds]
+    return _reading(cells, called, voted, labels, tainted, times, notes, right)
 
 
 def _appen_question(columns: Iterable[object]) -> str | None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TypedDict, TypeGuard
+from typing import Any, TypedDict, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -126,23 +126,23 @@ def detections_reading(detections: Sequence[Detection], format_name: str, notes:
         _row(item, labels, scale, name) for item, name in zip(items.values(), _names(list(items.values())), strict=True)
     ]
     known = {labels[one.key]: one.scientific for one in detections if one.scientific}
-    reading = rows_reading(
-        rows,
-        format_name,
-        describing=(),
-        row_id=ITEM,
-        classes=[NOTHING],
-        notes=said,
-        groups=genera(known),
-        has_rows=True,
-    )
     numbers, categories = _learned(rows, scored=top is not None)
     caption = (SCIENTIFIC,) if known else ()
-    return replace(
-        reading,
-        roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories, caption=caption),
-        notes=(*reading.notes, ALONE),
-    )
+    learned = {"numbers": numbers, "categories": categories, "caption": caption}
+    return scored_reading(rows, format_name, ALONE, learned, classes=[NOTHING], notes=said, groups=genera(known))
+
+
+def scored_reading(
+    rows: Sequence[Row], format_name: str, alone: str, roles: Mapping[str, Any], row_id: str = ITEM, **about: Any
+) -> TableReading:
+    """Read these rows of a detector, whose original columns are neither shown nor learned from.
+
+    alone : a note about the files that did not come with the table      roles : those of the columns that are used
+    row_id, about : as in `rows_reading`
+    """
+    reading = rows_reading(rows, format_name, describing=(), row_id=row_id, has_rows=True, **about)
+    notes = (*reading.notes, alone) if alone else reading.notes
+    return replace(reading, roles=replace(reading.suggest_roles(), **roles), notes=notes)
 
 
 def with_recordings(reading: TableReading) -> TableReading:

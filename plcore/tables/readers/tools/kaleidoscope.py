@@ -14,7 +14,6 @@ from functools import partial
 from typing import BinaryIO
 
 import pandas as pd
-import pyarrow as pa
 
 from plcore.arrays.words import counted
 from plcore.tables.columns import Finder
@@ -44,7 +43,7 @@ from plcore.tables.readers.tools.detections import (
     original_row,
     seconds_text,
 )
-from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.text.arrow import csv_header, csv_lines
 from plcore.tables.writers.disambiguated import Disambiguated, Tell
 from plcore.tables.writers.verdicts import first_original, original_columns, original_rows
 from plcore.tables.writers.writing import FileFormat
@@ -322,7 +321,7 @@ def write_kaleidoscope(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
             label = row.verdict.label
             said = "Noise" if label == NOTHING else label or str(row.cells.get(manual, ""))
             texts.append([said if name == manual else str(row.cells.get(name, "")) for name in columns])
-        file.write(csv_rows([pa.array(list(one), pa.large_string()) for one in zip(*texts, strict=True)]))
+        file.write(csv_lines(texts))
         tell(max(row.item for row in piece))
     tell(len(table.ids))
 

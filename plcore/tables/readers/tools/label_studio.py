@@ -9,31 +9,24 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from plcore.arrays.words import counted, listed
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
+    At,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_name_or_none,
-    a_number,
     add_own,
     agreed,
-    an_object,
-    first_of,
     json_in,
     json_text,
-    own_object,
-    own_vector,
     read_each,
-    refuse,
     rows_reading,
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in, refusal
+from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
@@ -55,13 +48,11 @@ class Taxonomy:
     groups: dict[str, tuple[str, ...]]
 
 
-def a_path(value: Json, row: int | None, where: str) -> Path:
+def a_path(chosen: At) -> Path:
     """Return a label, or a list with its parts, as a path."""
-    if isinstance(value, list):
-        if not value:
-            raise refuse(row, where, "the place in the taxonomy has no parts.", "Write at least one, or remove it.")
-        return tuple(a_name(part, row, where) for part in value)
-    return (a_name(value, row, where),)
+    if chosen.value == []:
+        raise chosen.refuse("the place in the taxonomy has no parts.", "Write at least one, or remove it.")
+    return tuple(part.name() for part in (chosen.items() if isinstance(chosen.value, list) else [chosen]))
 
 
 def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
@@ -134,7 +125,7 @@ class Item:
     cancelled: int = 0
     prediction_ids: int = 0
     vector: dict[str, int | None] | None = None
-    meta: JsonObject = field(default_factory=dict)
+    meta: At = field(default_factory=lambda: At(None))
     said: dict[str, set[int | None]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
 
@@ -158,7 +149,7 @@ def flat_reading(
     questions : the fields with answers; at least one      asked : as in `items_reading`
     """
     items: dict[Hashable, Item] = {}
-    for item in read_each(records, lambda record, row: _flat(record, row, questions)):
+    for item in read_each(records, lambda record: _flat(record, questions)):
         key = len(items) if item.number is None else f"id {item.number}"
         known = items.setdefault(key, item)
         if known is not item:
@@ -197,7 +188,7 @@ def items_reading(items: Sequence[Item], format_name: str, asked: str | None = N
     if any(len(classes) > 1 for classes in tree.meaning.values()):
         notes.append("Where a group of the taxonomy was chosen, all its classes are candidates and share the weight.")
     rows, unclear = [], 0
-    for number, item in enumerate(items, start=1):
+    for item in items:
         row = Row({**_facts(item), **item.data, **_others(item, others)})
         truths: set[str] = set()
         for choice in item.choices:
@@ -211,7 +202,7 @@ def items_reading(items: Sequence[Item], format_name: str, asked: str | None = N
                     row.name(label, choice.weight / len(classes), choice.source)
         unclear += len(truths) > 1
         row.truth = truths.pop() if len(truths) == 1 else None
-        add_own(row, item.meta, number, "meta.")
+        add_own(row, item.meta)
         rows.append(row)
     if unclear:
         notes.append(
@@ -252,120 +243,79 @@ def _others(item: Item, questions: Iterable[str]) -> dict[str, str]:
     return {name: json_text(labels) for name, labels in flat.items() if labels and name not in item.data}
 
 
-def _task(record: JsonObject, row: int) -> Item:
-    meta = record.get("meta")
-    own = meta.get(OWN_ID) if isinstance(meta, dict) else None
-    task = record.get("id") if own is None else own
-    item = Item(an_object(record.get("data"), row, "data"))
-    if isinstance(meta, dict):
-        item.meta = meta
-        item.vector = own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}")
-    item.number = a_name_or_none(task, row, "id", "an id")
-    said = "annotations" if record.get("annotations") is not None else "completions"
-    for place, value in enumerate(a_list(record.get(said), row, said)):
-        where = f"{said}[{place}]"
-        annotation = an_object(value, row, where)
-        if annotation.get("was_cancelled"):
+def _task(record: At) -> Item:
+    meta = record["meta"]
+    own = meta.get(OWN_ID)
+    item = Item(record["data"].object(), meta=meta, vector=meta.get(OWN_VECTOR).own_vector())
+    item.number = (record["id"] if own.value is None else own).name_or_none("an id")
+    for annotation in record.first(("annotations", "completions")).items():
+        if annotation["was_cancelled"].value:
             item.cancelled += 1
             continue
-        item.seconds = _sum(item.seconds, _seconds(annotation, row, f"{where}.{SECONDS}"))
-        own_person = annotation.get(OWN_PERSON) or _person_in(annotation.get("result"))
-        by = annotation.get("completed_by") if own_person is None else own_person
-        person = _person(by, row, f"{where}.completed_by")
+        item.seconds = _sum(item.seconds, annotation[SECONDS].number_or(None, "a time in seconds"))
+        person = _person(annotation)
         if item.vector is not None:
-            for label, cell in _vector_results(item.vector, annotation.get("result"), row, f"{where}.result"):
+            for label, cell in _vector_results(item.vector, annotation["result"]):
                 item.said.setdefault(label, set()).add(cell)
             continue
-        is_truth = bool(annotation.get("ground_truth"))
-        for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
-            _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
-    models = a_list(record.get("predictions"), row, "predictions")
-    predictions = [
-        an_object(one, row, f"predictions[{place}]")
-        for place, one in enumerate(models)
-        if not isinstance(one, int) or isinstance(one, bool)
-    ]
+        for result in annotation["result"].items():
+            _result(item, result, 1.0, person, is_truth=bool(annotation["ground_truth"].value))
+    models = record["predictions"].items()
+    predictions = [one for one in models if not isinstance(one.value, int) or isinstance(one.value, bool)]
     if item.vector is not None:
         item.vector = {**item.vector, **agreed(item.said)}
         return item  # a model's guess of a label is not a known label
     item.prediction_ids = len(models) - len(predictions)
-    if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):
-        where, item.prediction_ids = f"meta.{OWN_CANDIDATES}", 0
-        for label, weight in own_object(meta[OWN_CANDIDATES], row, where).items():
-            number = 1.0 if weight is None else a_number(weight, row, where)
-            path = (a_name(label, row, where),)
-            item.choices.append(Choice(QUESTION, path, number, None, is_model=True))
+    if item.prediction_ids and (kept := meta.get(OWN_CANDIDATES)).value:
+        item.prediction_ids = 0
+        for label, weight in kept.own_object().fields():
+            path = (At(label, record.row, weight.where).name(),)
+            item.choices.append(Choice(QUESTION, path, weight.number_or(1.0), None, is_model=True))
     # Winnow wrote this for a table without weights: the probability of its label is not comparable with weights of
     # others.
-    unweighed = own is not None and any(one.get("score") is None for one in predictions)
-    for place, prediction in enumerate(predictions):
-        where = f"predictions[{place}]"
-        model = a_name_or_none(prediction.get("model_version"), row, f"{where}.model_version", "a model")
-        model = None if own is not None and model in OWN_MODELS else model
-        score = None if unweighed else prediction.get("score")
-        for result_place, value in enumerate(a_list(prediction.get("result"), row, f"{where}.result")):
-            inside = f"{where}.result[{result_place}]"
-            result = an_object(value, row, inside)
-            own_score = first_of({"own": result.get("score"), "all": score}, ("own", "all"))
-            weight = 1.0 if own_score is None else a_number(own_score, row, f"{inside}.score", "a score")
-            _result(item, result, row, inside, weight, model, is_model=True)
+    unweighed = own.value is not None and any(one["score"].value is None for one in predictions)
+    for prediction in predictions:
+        model = prediction["model_version"].name_or_none("a model")
+        model = None if own.value is not None and model in OWN_MODELS else model
+        for result in prediction["result"].items():
+            score = result["score"] if unweighed or result["score"].value is not None else prediction["score"]
+            _result(item, result, score.number_or(1.0, "a score"), model, is_model=True)
     return item
 
 
-def _person_in(results: Json) -> Json:
-    """Return the person that Winnow wrote into the results of an annotation; None if there is none."""
-    for result in results if isinstance(results, list) else []:
-        meta = result.get("meta") if isinstance(result, dict) else None
-        if isinstance(meta, dict) and meta.get(OWN_PERSON) is not None:
-            return meta[OWN_PERSON]
-    return None
-
-
-def _vector_results(
-    vector: Mapping[str, int | None], value: Json, row: int, where: str
-) -> Iterator[tuple[str, int | None]]:
+def _vector_results(vector: Mapping[str, int | None], results: At) -> Iterator[tuple[str, int | None]]:
     """Yield the changes of an annotation since Winnow wrote it, or a new annotation."""
-    for place, one in enumerate(a_list(value, row, where)):
-        result = an_object(one, row, f"{where}[{place}]")
-        cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))
+    for result in results.items():
+        cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result["from_name"].value))
         if cell is None:
             continue
-        chosen = an_object(result.get("value"), row, f"{where}[{place}].value")
-        labels = [
-            a_name(label, row, f"{where}[{place}].value.choices")
-            for label in a_list(chosen.get("choices"), row, f"{where}[{place}].value.choices")
-        ]
-        meta = result.get("meta")
-        before = a_list(meta.get(OWN_SAID), row, where) if isinstance(meta, dict) else []
-        added = [label for label in labels if label not in before]
-        gone = [str(label) for label in before if label not in labels and vector.get(str(label)) == cell]
-        yield from ((label, cell) for label in added)
-        yield from ((label, None) for label in gone)
+        labels = [label.name() for label in result["value"]["choices"].items()]
+        before = [one.value for one in result["meta"].get(OWN_SAID).items()]
+        yield from ((label, cell) for label in labels if label not in before)
+        gone = [str(label) for label in before if label not in labels]
+        yield from ((label, None) for label in gone if vector.get(label) == cell)
 
 
-def _result(item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool) -> None:
-    result = an_object(value, row, where)
-    kind = a_name(result.get("type"), row, f"{where}.type", "a type")
-    chosen = an_object(result.get("value"), row, f"{where}.value")
-    if kind not in _READ or _REGION & chosen.keys():
+def _result(item: Item, result: At, weight: float, source: str | None, **marks: bool) -> None:
+    kind, chosen = result["type"].name("a type"), result["value"]
+    if kind not in _READ or _REGION & chosen.object().keys():
         item.unread[kind] += 1
         return
-    question = a_name(result.get("from_name"), row, f"{where}.from_name", "the name of a tag")
-    for label in a_list(chosen.get(kind), row, f"{where}.value.{kind}"):
-        path = a_path(label, row, f"{where}.value.{kind}")
-        item.choices.append(Choice(question, path, weight, source, **marks))
+    question = result["from_name"].name("the name of a tag")
+    item.choices += (Choice(question, a_path(one), weight, source, **marks) for one in chosen[kind].items())
 
 
-def _person(value: Json, row: int, where: str) -> str | None:
-    """Read `completed_by`: an id, or an object with an e-mail address."""
-    if isinstance(value, dict):
-        return a_name_or_none(first_of(value, ("email", "username", "id")), row, where, "a person")
-    return a_name_or_none(value, row, where, "a person")
+def _person(annotation: At) -> str | None:
+    """Return the person that Winnow wrote into an annotation or its results; else `completed_by`, an id or an object
+    with an e-mail address."""
+    own = annotation[OWN_PERSON]
+    results = annotation["result"].objects()
+    named = [one["meta"].get(OWN_PERSON) for one in results if one["meta"].get(OWN_PERSON).value is not None]
+    return _who(own if own.value else named[0] if named else annotation["completed_by"])
 
 
-def _seconds(record: JsonObject, row: int, where: str) -> float | None:
-    value = record.get(SECONDS)
-    return None if value is None else a_number(value, row, where, "a time in seconds")
+def _who(said: At) -> str | None:
+    return (said.first(("email", "username", "id")) if isinstance(said.value, dict) else said).name_or_none("a person")
 
 
 def _sum(some: float | None, more: float | None) -> float | None:
@@ -408,29 +358,24 @@ def _is_answer(value: Json) -> bool:
     return isinstance(value, str) or (isinstance(value, dict) and "choices" in value)
 
 
-def _flat(record: JsonObject, row: int, questions: Sequence[str]) -> Item:
+def _flat(record: At, questions: Sequence[str]) -> Item:
     """Read one annotation of JSON-MIN. A single chosen label is text; several are `{"choices": [...]}`."""
     about = {*questions, "id", "annotator", "annotation_id", "created_at", "updated_at", SECONDS, "agreement"}
-    item = Item({name: value for name, value in record.items() if name not in about})
-    item.number = a_name_or_none(record.get("id"), row, "id", "an id")
-    item.seconds = _seconds(record, row, SECONDS)
-    person = _person(record.get("annotator"), row, "annotator")
+    item = Item({name: value for name, value in record.object().items() if name not in about})
+    item.number = record["id"].name_or_none("an id")
+    item.seconds = record[SECONDS].number_or(None, "a time in seconds")
+    person = _who(record["annotator"])
     for question in questions:
-        value = record.get(question)
-        for one in value if isinstance(value, list) else [value]:
-            if one is None or one == "":
+        said = record[question]
+        for one in said.items() if isinstance(said.value, list) else [said]:
+            if one.value is None or one.value == "":
                 continue
-            if isinstance(one, str):
-                labels: list[Json] = [one]
-            else:
-                chosen = an_object(one, row, question)
-                kind = next((name for name in _READ if name in chosen), None)
-                if kind is None:
-                    item.unread[question] += 1
-                    continue
-                labels = a_list(chosen[kind], row, question)
-            for label in labels:
-                item.choices.append(Choice(question, a_path(label, row, question), 1.0, person))
+            labels = [one]
+            if not isinstance(one.value, str):
+                kind = next((name for name in _READ if name in one.object()), None)
+                item.unread[question] += kind is None
+                labels = [] if kind is None else one[kind].items()
+            item.choices += (Choice(question, a_path(label), 1.0, person) for label in labels)
     return item
 
 

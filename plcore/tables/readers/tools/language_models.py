@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,28 +12,20 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS, TableError
+from plcore.tables.problems import MAX_PROBLEMS, TableError, refusal
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_name_or_none,
-    a_number,
-    a_probability,
-    an_object,
-    first_of,
     json_in,
-    objects_in,
     read_each,
-    refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, number_in, refusal
+from plcore.tables.readers.reading import TableReading, number_in
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
 
@@ -114,157 +107,130 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 
 
-def _as_batch(record: JsonObject, row: int) -> JsonObject:
+def _as_batch(record: At) -> JsonObject:
     """Convert the record to OpenAI's layout; errored, canceled and expired requests have no response."""
-    result = an_object(record.get("result"), row, "result")
-    if result.get("type") != "succeeded":
-        return {"custom_id": record.get("custom_id"), "response": None, "error": result.get("type")}
-    message = an_object(result.get("message"), row, "result.message")
-    where = "result.message.content"
-    blocks = [
-        an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(message.get("content"), row, where))
-    ]
-    tools = [one.get("input") for one in blocks if one.get("type") == "tool_use"]
-    ended = "length" if message.get("stop_reason") == "max_tokens" else message.get("stop_reason")
-    texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
+    result, number = record["result"], record["custom_id"].value
+    if result["type"].value != "succeeded":
+        return {"custom_id": number, "response": None, "error": result["type"].value}
+    message = result["message"]
+    blocks = message["content"].items()
+    tools = [one["input"].value for one in blocks if one["type"].value == "tool_use"]
+    ended = message["stop_reason"].value
+    texts = [text for one in blocks if isinstance(text := one["text"].value, str)]
     said = json.dumps(tools[0]) if tools else "".join(texts).strip() or None
-    body: JsonObject = {
-        "model": message.get("model"),
-        "choices": [{"message": {"content": said}, "finish_reason": ended}],
-    }
-    return {"custom_id": record.get("custom_id"), "response": {"status_code": 200, "body": body}}
+    choice: JsonObject = {"message": {"content": said}, "finish_reason": "length" if ended == "max_tokens" else ended}
+    body: JsonObject = {"model": message["model"].value, "choices": [choice]}
+    return {"custom_id": number, "response": {"status_code": 200, "body": body}}
 
 
-def _request(record: JsonObject, row: int) -> _Request:
-    number = a_name_or_none(record.get("custom_id"), row, "custom_id", "an id")
-    if record.get("response") is None:
+def _request(record: At) -> _Request:
+    number, response = record["custom_id"].name_or_none("an id"), record["response"]
+    if response.value is None or record["error"].value is not None:
         return _Request(number, None, (), {}, failed=True)
-    response = an_object(record["response"], row, "response")
-    if record.get("error") is not None or response.get("status_code", 200) != 200:
+    if response.object().get("status_code", 200) != 200:
         return _Request(number, None, (), {}, failed=True)
     # Until 2024 vLLM wrote the completion itself there.
-    where = "response" if "choices" in response else "response.body"
-    body = response if "choices" in response else an_object(response.get("body"), row, where)
-    model = a_name_or_none(body.get("model"), row, f"{where}.model", "a model")
+    body = response if "choices" in response else response["body"]
+    model = body["model"].name_or_none("a model")
     found: list[Weighted] = []
-    values = a_list(body.get("choices"), row, f"{where}.choices")
+    choices = body["choices"].items()
     tokens: dict[str, float] = {}
     cut = False
-    if isinstance(body.get("output"), list):  # from the Responses API
-        values = [{"message": {"content": _said(objects_in(body["output"]))}}]
-    for place, value in enumerate(values):
-        inside = f"{where}.choices[{place}]"
-        choice = an_object(value, row, inside)
-        message = an_object(choice.get("message"), row, f"{inside}.message")
-        content = message.get("content") or _arguments(message)
-        ended = choice.get("finish_reason")
-        if content is None or message.get("refusal") or ended in _BLOCKED:
+    if isinstance(body["output"].value, list):  # from the Responses API
+        choices = [At({"message": {"content": _said(body["output"])}}, record.row, body["output"].where)]
+    for choice in choices:
+        message, ended = choice["message"], choice["finish_reason"].value
+        content = message["content"] if message["content"].value else _arguments(message)
+        if content.value is None or message["refusal"].value or ended in _BLOCKED:
             continue
-        text = a_name(content, row, f"{inside}.message.content", "an answer")
+        text = content.name("an answer")
         try:
-            labels, is_plain = _labels(text, row, f"{inside}.message.content")
+            labels, is_plain = _labels(text, content)
         except TableError:
             if ended not in _CUT:
                 raise
             labels, is_plain = [(text, None)], True
         cut = cut or ended in _CUT
         found.append(labels)
-        if is_plain and len(values) == 1:
-            tokens = _first_token(choice.get("logprobs"), row, f"{inside}.logprobs")
+        if is_plain and len(choices) == 1:
+            tokens = _first_token(choice["logprobs"])
     return _Request(number, model, tuple(found), tokens, failed=not found, cut=cut)
 
 
-def _said(output: Sequence[JsonObject]) -> str | None:
+def _said(output: At) -> str | None:
     """Return the text of the messages in an output."""
-    blocks = [block for one in output for block in objects_in(one.get("content"))]
-    return "".join(text for block in blocks if isinstance(text := block.get("text"), str)).strip() or None
+    blocks = [block for one in output.objects() for block in one["content"].objects()]
+    return "".join(text for block in blocks if isinstance(text := block["text"].value, str)).strip() or None
 
 
-def _arguments(message: JsonObject) -> Json:
-    """Return the JSON that the model passed to a tool, as text; None if it called none."""
-    calls = objects_in(message.get("tool_calls"))
-    called = calls[0].get("function") if calls else message.get("function_call")
-    return called.get("arguments") if isinstance(called, dict) else None
+def _arguments(message: At) -> At:
+    """Return the JSON that the model passed to a tool, as text; null if it called none."""
+    calls = message["tool_calls"].objects()
+    return (calls[0]["function"] if calls else message["function_call"]).get("arguments")
 
 
-def _completion(record: JsonObject, row: int) -> _Request:
+def _completion(record: At) -> _Request:
     about: Cells = {
         key: value
-        for key, value in record.items()
+        for key, value in record.object().items()
         if key not in _OF_SERVER and isinstance(value, (str, int)) and not isinstance(value, bool)
     }
-    model = a_name_or_none(record.get("model"), row, "model", "a model")
-    content = a_name_or_none(record.get("content"), row, "content", "an answer")
+    model = record["model"].name_or_none("a model")
+    content = record["content"].name_or_none("an answer")
     if content is None:
         return _Request(None, model, (), {}, failed=True, about=about)
-    labels, is_plain = _labels(content, row, "content")
-    tokens = _probable(record.get("completion_probabilities"), row) if is_plain else {}
+    labels, is_plain = _labels(content, record["content"])
+    tokens = _probable(record["completion_probabilities"]) if is_plain else {}
     return _Request(None, model, (labels,), tokens, about=about)
 
 
-def _probable(value: Json, row: int) -> dict[str, float]:
+def _probable(steps: At) -> dict[str, float]:
     """Return the probabilities of the possible first tokens of a completion, in any of llama.cpp's layouts."""
-    where = "completion_probabilities"
-    steps = a_list(value, row, where)
-    first = an_object(steps[0], row, f"{where}[0]") if steps else {}
-    field_ = next((name for name in ("top_logprobs", "top_probs", "probs") if name in first), "probs")
-    tokens: dict[str, float] = {}
-    for place, one in enumerate(a_list(first.get(field_), row, f"{where}[0].{field_}")):
-        inside = f"{where}[0].{field_}[{place}]"
-        top = an_object(one, row, inside)
-        token = first_of(top, ("token", "tok_str"))
-        if isinstance(token, str) and token.strip():
-            if "logprob" in top:
-                weight = a_probability(top["logprob"], row, f"{inside}.logprob")
-            else:
-                weight = a_number(top.get("prob"), row, f"{inside}.prob", "a probability")
-            tokens[token.strip()] = tokens.get(token.strip(), 0.0) + weight
+    tokens: dict[str, float] = defaultdict(float)
+    for first in steps.items()[:1]:
+        for top in first.first(("top_logprobs", "top_probs", "probs")).items():
+            token = top.first(("token", "tok_str")).value
+            if isinstance(token, str) and token.strip():
+                logged = top["logprob"]
+                weight = top["prob"].number("a probability") if logged.value is None else logged.probability()
+                tokens[token.strip()] += weight
     return tokens
 
 
-def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
-    """Return the labels of an answer with their weights, and whether it is one plain label."""
+def _labels(text: str, said: At) -> tuple[Weighted, bool]:
+    """Return the labels of an answer with their weights, and whether it is one plain label. said : its place"""
     fenced = _FENCED.fullmatch(text)
     inner = fenced[1].strip() if fenced else text
     value = json_in(inner)
     if isinstance(value, dict):
-        named = first_of(value, _LISTS)
+        named = At(value).first(_LISTS).value
         if named is not None:
             value = named
-        elif first_of(value, _SINGLE) is not None:
+        elif At(value).first(_SINGLE).value is not None:
             value = [value]
-        else:
-            value = [{"label": name, "p": weight} for name, weight in value.items()]
     if isinstance(value, dict):
         value = [{"label": name, "p": weight} for name, weight in value.items()]
     if isinstance(value, list):
-        labels = LabelFields(where, LABEL_NAMES, WEIGHTS).of({where: value}, row)
+        labels = LabelFields(str(said.where), LABEL_NAMES, WEIGHTS).of(At({str(said.where): value}, said.row))
         return [(label, weight) for label, weight, _ in labels], False
     if isinstance(value, str):
         inner = value
     if len(inner.split()) > _MOST_WORDS or "\n" in inner.strip():
-        raise refuse(row, where, f"the answer is prose and no label: {quoted(inner)}.", _ASK)
-    return [(a_name(inner, row, where), None)], True
+        raise said.refuse(f"the answer is prose and no label: {quoted(inner)}.", _ASK)
+    return [(At(inner, said.row, said.where).name(), None)], True
 
 
-def _first_token(value: Json, row: int, where: str) -> dict[str, float]:
+def _first_token(logged: At) -> dict[str, float]:
     """Return the probabilities of the possible first tokens of the answer."""
-    if value is None:
-        return {}
-    content = a_list(an_object(value, row, where).get("content"), row, f"{where}.content")
-    if not content:
-        return {}
-    first = an_object(content[0], row, f"{where}.content[0]")
-    tokens: dict[str, float] = {}
-    inside = f"{where}.content[0].top_logprobs"
-    for place, one in enumerate(a_list(first.get("top_logprobs"), row, inside)):
-        top = an_object(one, row, f"{inside}[{place}]")
-        token = top.get("token")
-        if not isinstance(token, str):
-            raise refuse(row, f"{inside}[{place}].token", "expected a text.", "Write the token as the model gave it.")
-        probability = a_probability(top.get("logprob"), row, f"{inside}[{place}].logprob")
-        if token.strip():
-            tokens[token.strip()] = tokens.get(token.strip(), 0.0) + probability
+    tokens: dict[str, float] = defaultdict(float)
+    for first in logged.or_empty["content"].items()[:1]:
+        for top in first["top_logprobs"].items():
+            token = top["token"].value
+            if not isinstance(token, str):
+                raise top["token"].refuse("expected a text.", "Write the token as the model gave it.")
+            probability = top["logprob"].probability()
+            if token.strip():
+                tokens[token.strip()] += probability
     return tokens
 
 
@@ -355,7 +321,7 @@ def _read_files(files: Mapping[str, Records], name: str) -> TableReading:
     """Read one row for each request in any of the files; a file with an answer to it counts. Raises TableError."""
     found: dict[str, Json] = {}
     for place, record in enumerate(record for records in files.values() for record in records):
-        number = an_object(record, None, None).get("custom_id")
+        number = At(record)["custom_id"].value
         key = f"\x1f{place}" if number is None else str(number)
         if key not in found or _has_answer(record):
             found[key] = record

@@ -3,7 +3,7 @@
 Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and the outputs of
 Pytorch-Wildlife (`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file, or
 on request a detection in it, or a frame of a video. Its candidates are the classes of all its detections, each with its
-best score; files without a detection are blank. `plcore.tables.writers.megadetector` writes the file back.
+best score; files without a detection are blank. `plcore.tables.writers.nature` writes the file back.
 """
 
 from __future__ import annotations
@@ -17,24 +17,20 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from plcore.arrays.words import counted
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
-    a_number,
-    an_object,
+    json_in,
     json_text,
-    objects_in,
     read_each,
-    refuse,
-    rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, refusal, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, texts_of
 from plcore.tables.readers.tools.detections import (
     BOX_SIDES,
     BOXES,
@@ -45,6 +41,7 @@ from plcore.tables.readers.tools.detections import (
     WHOLE_FILE,
     original_row,
     read_original,
+    scored_reading,
 )
 from plcore.tables.readers.tools.speciesnet import ALONE, ALONE_WITH_BOXES, BLANK, PATH, Taxon, groups_of, with_pictures
 from plcore.tables.writers.verdicts import first_original
@@ -84,14 +81,14 @@ class _Names:
 
 def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
     """Read one row for each item of the readable files. Raises TableError. item : one of `ITEMS`"""
-    whole = an_object(records[0] if records else None, None, None)
-    images = a_list(whole.get(IMAGES), None, IMAGES)
+    whole = At(records[0] if records else None)
+    images = [one.value for one in whole[IMAGES].items()]
     if not images:
         raise refusal("The file lists no images.", "Choose a file with at least one image.")
     named = _names(whole)
     cut = _likely(whole)
-    found = read_each(images, lambda record, row: _items(record, row, named, item, cut))
-    left_out = [an_object(images[place], None, None) for place, one in enumerate(found) if one is None]
+    found = read_each(images, lambda record: _items(record, named, item, cut))
+    left_out = [At(images[place]).object() for place, one in enumerate(found) if one is None]
     reasons = sorted({str(one.get("failure")) for one in left_out})
     notes = []
     if left_out:
@@ -104,32 +101,21 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
     if not rows:
         raise refusal("MegaDetector could not read any of the files.", _FIX)
     notes += _notes(rows, images, item, cut)
-    header = {name: value for name, value in whole.items() if name != IMAGES} | {"left_out": left_out}
+    header = {name: value for name, value in whole.object().items() if name != IMAGES} | {"left_out": left_out}
     for place, row in enumerate(rows):
         row.cells[WHOLE_FILE] = json_text(header) if place == 0 else ""
     known = {label for row in rows for label in row.weights}
-    reading = rows_reading(
-        rows,
-        called,
-        describing=(),
-        row_id=ITEM,
-        classes=[*named.classes.values(), *([named.blank] if known else [])],
-        notes=notes,
-        groups=_groups(whole, named),
-        has_rows=True,
-    )
-    sides = BOX_SIDES if item == DETECTION else ()
-    caption = (SECOND,) if SECOND in reading.cells else ()
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE, *sides), caption=caption)
-    alone = ALONE_WITH_BOXES if item == DETECTION else ALONE
-    return replace(reading, roles=roles, notes=(*reading.notes, alone))
+    classes = [*named.classes.values(), *([named.blank] if known else [])]
+    sides, alone = (BOX_SIDES, ALONE_WITH_BOXES) if item == DETECTION else ((), ALONE)
+    caption = (SECOND,) if any(SECOND in row.cells for row in rows) else ()
+    learned = {"numbers": (CONFIDENCE, *sides), "caption": caption}
+    groups = _groups(whole, named)
+    return scored_reading(rows, called, alone, learned, classes=classes, notes=notes, groups=groups)
 
 
-def _likely(whole: JsonObject) -> float:
+def _likely(whole: At) -> float:
     """Return the confidence from which a detection is an item: the file's own typical threshold."""
-    info = whole.get("info")
-    about = info.get("detector_metadata") if isinstance(info, dict) else None
-    given = about.get("typical_detection_threshold") if isinstance(about, dict) else None
+    given = whole["info"].get("detector_metadata").get("typical_detection_threshold").value
     return given if isinstance(given, float) and 0 < given < 1 else LIKELY
 
 
@@ -162,17 +148,12 @@ MEGADETECTOR = RecordTool("MegaDetector JSON", lambda records: len(records) == 1
 """One object with the list of images and the names of the categories."""
 
 
-def _names(whole: JsonObject) -> _Names:
-    detectors = _categories(whole, DETECTORS)
-    classes = _categories(whole, CLASSES)
+def _names(whole: At) -> _Names:
+    given = (whole[field].or_empty.fields() for field in (DETECTORS, CLASSES))
+    detectors, classes = ({number: name.name("a name") for number, name in fields} for fields in given)
     every = (*classes.values(), *detectors.values())
     blank = next((name for name in every if name.lower() in BLANKS), BLANK)
     return _Names(detectors, classes, blank)
-
-
-def _categories(whole: JsonObject, field: str) -> dict[str, str]:
-    given = an_object(whole.get(field) or {}, None, field)
-    return {number: a_name(name, None, f"{field}.{number}", "a name") for number, name in given.items()}
 
 
 @dataclass(frozen=True)
@@ -191,18 +172,14 @@ class _Found:
         return self.box.get("frame")
 
 
-def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -> list[Row] | None:
+def _items(record: At, named: _Names, item: str, cut: float) -> list[Row] | None:
     """Return the rows of a file; None if the detector could not read it. A file without a likely detection is one
     item."""
-    path = a_name(record.get("file"), row, "file", "a path")
-    if record.get("failure"):
+    path = record["file"].name("a path")
+    if record["failure"].value:
         return None
-    given = a_list(record.get("detections"), row, "detections")
-    found = [
-        one
-        for place, detection in enumerate(given, start=1)
-        if (one := _found(an_object(detection, row, f"detections[{place - 1}]"), row, place, named)) is not None
-    ]
+    whole, given = record.object(), record["detections"].items()
+    found = [one for place, each in enumerate(given, start=1) if (one := _found(each, place, named)) is not None]
     likely = [one for one in found if one.confidence >= cut]
     if item == DETECTION and likely:
         groups = {f"{path}#{one.place}": [one] for one in likely}
@@ -213,16 +190,16 @@ def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -
         groups = by_frame
     else:
         groups = {path: found}
-    rows = [_row(record, named, name, own, item) for name, own in groups.items()]
+    rows = [_row(whole, named, name, own, item) for name, own in groups.items()]
     kept: list[dict[str, object]]
     if item == PICTURE:
-        kept = [{IMAGE: json_text(record)}]
+        kept = [{IMAGE: json_text(whole)}]
     else:
         of_items = {one.place for own in groups.values() for one in own}
-        rest = {str(place): one for place, one in enumerate(given, start=1) if place not in of_items}
+        rest = {str(place): one.value for place, one in enumerate(given, start=1) if place not in of_items}
         kept = [
             {
-                IMAGE: json_text({**record, "detections": [given[one.place - 1] for one in own]}),
+                IMAGE: json_text({**whole, "detections": [given[one.place - 1].value for one in own]}),
                 OWN: [one.place for one in own],
                 OTHERS: rest if first == 0 else {},
             }
@@ -230,25 +207,24 @@ def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -
         ]
     for made, cells in zip(rows, kept, strict=True):
         top = sorted(made.weights, key=lambda label: -(made.weights[label] or 0.0))[:1]
-        made.cells[ORIGINAL_ROWS] = json_text([original_row(row - 1, top, "", cells)])
+        made.cells[ORIGINAL_ROWS] = json_text([original_row((record.row or 1) - 1, top, "", cells)])
     return rows
 
 
-def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found | None:
+def _found(detection: At, place: int, named: _Names) -> _Found | None:
     """Return a detection of a known category, else None."""
-    where = f"detections[{place - 1}]"
-    category = a_name(detection.get("category"), row, f"{where}.category", "an id")
+    category = detection["category"].name("an id")
     if category not in named.detectors:
         return None
-    confidence = a_number(detection.get("conf"), row, f"{where}.conf", "a confidence")
-    box: JsonObject = {
-        "category": named.detectors[category],
-        "conf": confidence,
-        "bbox": [*_box(detection, row, where)],
-    }
-    if "frame_number" in detection:
-        box["frame"] = detection["frame_number"]
-    return _Found(place, named.detectors[category], confidence, box, _classes(detection, row, where, named))
+    confidence = detection["conf"].number("a confidence")
+    sides = [side.number("a share") for side in detection["bbox"].items()]
+    if len(sides) != 4:
+        raise detection["bbox"].refuse(f"expected x, y, width and height, got {len(sides)} numbers.", _FIX)
+    # As shares of the picture, from its top left corner.
+    box: JsonObject = {"category": named.detectors[category], "conf": confidence, "bbox": [*sides]}
+    if (frame := detection["frame_number"].value) is not None:
+        box["frame"] = frame
+    return _Found(place, named.detectors[category], confidence, box, _classes(detection, named))
 
 
 def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
@@ -292,21 +268,12 @@ def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], 
 
 
 def _confidences(image: Json) -> list[float]:
-    detections = objects_in(image.get("detections")) if isinstance(image, dict) else []
-    return [conf for one in detections if isinstance(conf := one.get("conf"), float)]
+    detections = At(image).get("detections").objects()
+    return [conf for one in detections if isinstance(conf := one["conf"].value, float)]
 
 
 def _is_checked(image: Json) -> bool:
-    return isinstance(image, dict) and image.get("manually_checked") is True
-
-
-def _box(detection: JsonObject, row: int, where: str) -> list[float]:
-    """Return x, y, width and height as shares of the picture, from its top left corner."""
-    box = a_list(detection.get("bbox"), row, f"{where}.bbox")
-    if len(box) != 4:
-        message = f"expected x, y, width and height, got {len(box)} numbers."
-        raise refuse(row, f"{where}.bbox", message, _FIX)
-    return [a_number(side, row, f"{where}.bbox[{place}]", "a share") for place, side in enumerate(box)]
+    return At(image).get("manually_checked").value is True
 
 
 @dataclass(frozen=True)
@@ -329,12 +296,8 @@ def boxes_of(table: LabelTable, row: int) -> tuple[Box, ...]:
     if not {BOXES, WHOLE_FILE} <= set(table.cells.columns) or table.roles.picture_columns != (PATH,):
         return ()
     (cell,) = table.cells_of(row, (BOXES,))
-    try:
-        found: Json = json.loads(cell or "[]")
-    except (ValueError, RecursionError):
-        found = []
     named = table.truth is None or table.truth[row] < 0
-    boxes = [_drawn(one, named) for one in objects_in(found)]
+    boxes = [_drawn(one.object(), named) for one in At(json_in(cell)).objects()]
     return tuple(sorted((box for box in boxes if box), key=lambda box: -box.confidence))
 
 
@@ -353,19 +316,18 @@ def _drawn(kept: JsonObject, named: bool) -> Box | None:
     return Box(name if named else "", float(confidence), (left, top, right - left, bottom - top))
 
 
-def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict[str, float]:
+def _classes(detection: At, named: _Names) -> dict[str, float]:
     """Return the classes of a detection with their scores; of several ids with one name, the best score counts."""
     found: dict[str, float] = {}
-    for place, pair in enumerate(a_list(detection.get("classifications"), row, f"{where}.classifications")):
-        inside = f"{where}.classifications[{place}]"
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise refuse(row, inside, "expected the id of a class and its score.", _FIX)
-        number = a_name(pair[0], row, inside, "an id")
+    for pair in detection["classifications"].items():
+        if not isinstance(pair.value, list) or len(pair.value) != 2:
+            raise pair.refuse("expected the id of a class and its score.", _FIX)
+        number, score = pair.items()[0].name("an id"), pair.items()[1].number("a score")
         if number not in named.classes:
             message = f"the class {number!r} is not in {CLASSES}."
-            raise refuse(row, inside, message, f"Add it to {CLASSES}, or remove it here.")
+            raise pair.refuse(message, f"Add it to {CLASSES}, or remove it here.")
         label = named.classes[number]
-        found[label] = max(a_number(pair[1], row, inside, "a score"), found.get(label, 0.0))
+        found[label] = max(score, found.get(label, 0.0))
     return found
 
 
@@ -403,11 +365,11 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     return notes
 
 
-def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
+def _groups(whole: At, named: _Names) -> dict[str, tuple[str, ...]]:
     """Return the classes below each rank, if the file describes its classes as
     class;order;family;genus;species;name."""
     labels: dict[Taxon, str] = {}
-    described = whole.get(_DESCRIPTIONS)
+    described = whole[_DESCRIPTIONS].value
     for number, text in (described if isinstance(described, dict) else {}).items():
         parts = [part.strip() for part in text.split(";")] if isinstance(text, str) else []
         if number in named.classes and len(parts) in (6, 7):
@@ -419,12 +381,12 @@ def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
 def _read_wildlife(records: Records, called: str) -> TableReading:
     """Read one row for each image of Pytorch-Wildlife's lists. Its boxes, in pixels of pictures of unknown size, are
     left out. Raises TableError."""
-    whole = an_object(records[0] if records else None, None, None)
-    detectors = whole.get("det_categories", whole.get("categories"))
-    images = read_each(a_list(whole.get("annotations"), None, "annotations"), _wildlife_image)
+    whole = At(records[0] if records else None)
+    detectors = whole.first(("det_categories", "categories")).value
+    images = read_each([one.value for one in whole["annotations"].items()], _wildlife_image)
     inside: JsonObject = {
         DETECTORS: detectors if isinstance(detectors, dict) else {},
-        CLASSES: whole.get("clf_categories"),
+        CLASSES: whole["clf_categories"].value,
         IMAGES: [*images],
     }
     reading = _read([inside], called)
@@ -432,28 +394,19 @@ def _read_wildlife(records: Records, called: str) -> TableReading:
     return replace(reading, cells=reading.cells.drop(columns=[BOXES, WHOLE_FILE, ORIGINAL_ROWS]))
 
 
-def _wildlife_image(record: JsonObject, row: int) -> JsonObject:
+def _wildlife_image(record: At) -> JsonObject:
     """Return an image record in MegaDetector's layout."""
-    lists = {}
-    for name in ("category", "confidence"):
-        for start in ("det_", "clf_"):
-            field = start + name if start == "clf_" or start + name in record else name
-            lists[start + name] = a_list(record.get(field), row, field)
-    number = len(lists["det_category"])
-    if wrong := [name for name, one in lists.items() if len(one) not in (number, 0 if "clf" in name else -1)]:
-        message = f"expected a value for each of the {number} detections, got {len(lists[wrong[0]])}."
-        raise refuse(row, wrong[0], message, _FIX)
-    detections: list[Json] = []
-    for place in range(number):
-        found: JsonObject = {
-            "category": lists["det_category"][place],
-            "conf": lists["det_confidence"][place],
-            "bbox": [0, 0, 1, 1],
-        }
-        if lists["clf_category"]:
-            found["classifications"] = [[lists["clf_category"][place], lists["clf_confidence"][place]]]
-        detections.append(found)
-    return {"file": record.get("img_id"), "detections": detections}
+    found = record.first(("det_category", "category")).items()
+    sure = record.first(("det_confidence", "confidence")).items_for(found, "a value", "detection")
+    detections: list[JsonObject] = [
+        {"category": one.value, "conf": conf.value, "bbox": [0, 0, 1, 1]} for one, conf in zip(found, sure, strict=True)
+    ]
+    lists = [record["clf_category"], record["clf_confidence"]]
+    if any(one.items() for one in lists):
+        classes, scores = (one.items_for(found, "a value", "detection") for one in lists)
+        for one, label, score in zip(detections, classes, scores, strict=True):
+            one["classifications"] = [[label.value, score.value]]
+    return {"file": record["img_id"].value, "detections": [*detections]}
 
 
 _LISTS = Fields({"annotations": list}, (("categories", "det_categories"),), inside={"annotations": ("img_id", "bbox")})
@@ -484,9 +437,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
-    reading = rows_reading(list(rows.values()), called, describing=(), row_id=ITEM, notes=notes, has_rows=True)
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
-    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+    return scored_reading(list(rows.values()), called, ALONE, {"numbers": (CONFIDENCE,)}, notes=notes)
 
 
 ADDAXAI = TableTool(

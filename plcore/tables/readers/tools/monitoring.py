@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Cells, Row, json_text, read_each, rows_reading
+from plcore.tables.problems import refusal
+from plcore.tables.readers.candidate_rows import At, Cells, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -23,7 +24,6 @@ from plcore.tables.readers.reading import (
     moment_in,
     names,
     numbers_of,
-    refusal,
     refusing,
     texts_of,
 )
@@ -39,6 +39,7 @@ from plcore.tables.readers.tools.detections import (
     OriginalRow,
     genera,
     original_row,
+    scored_reading,
 )
 from plcore.tables.readers.tools.speciesnet import PATH
 
@@ -310,22 +311,15 @@ def _read_observations(
     for number, (item, row) in enumerate(rows.items()):
         row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
         row.cells[ORIGINAL_ROWS] = json_text([*kept.get(item, ()), *(others if number == 0 else ())])
-    reading = rows_reading(
-        list(rows.values()),
-        called if of_media else f"{called}, an item an event",
-        describing=(),
-        row_id=id_name,
-        notes=_camtrap_notes(said, wanted),
-        has_rows=True,
-    )
     several = len({row.cells["deploymentID"] for row in rows.values()}) > 1
-    roles = replace(
-        reading.suggest_roles(),
-        numbers=(CONFIDENCE,),
-        categories=("deploymentID",) if several else (),
-        caption=tuple(name for name in ("eventStart", *_SHOWN_DEPLOYMENT) if name in reading.cells),
-    )
-    return replace(reading, roles=roles)
+    present = {name for row in rows.values() for name in row.cells}
+    learned = {
+        "numbers": (CONFIDENCE,),
+        "categories": ("deploymentID",) if several else (),
+        "caption": tuple(name for name in ("eventStart", *_SHOWN_DEPLOYMENT) if name in present),
+    }
+    form = called if of_media else f"{called}, an item an event"
+    return scored_reading(list(rows.values()), form, "", learned, row_id=id_name, notes=_camtrap_notes(said, wanted))
 
 
 def _media_by_time(media: Mapping[str, Mapping[str, str]]) -> Callable[[str, str, str], list[Mapping[str, str]]]:
@@ -389,7 +383,7 @@ BIRDNET_PI = TableTool(
 BIRDNET_GO = RecordTool(
     "BirdNET-Go detections",
     (Fields({"speciesCode": object, "scientificName": object, "commonName": object, "confidence": object}),),
-    lambda records, called: _read_go(flat_cells(read_each(records, lambda record, _row: record)), called),
+    lambda records, called: _read_go(flat_cells(read_each(records, At.object)), called),
 )
 """Detections as its API returns them."""
 

@@ -15,21 +15,17 @@ import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder
+from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
+    At,
     Cells,
     Json,
-    JsonObject,
     Records,
     Row,
-    a_list,
-    a_name_or_none,
-    an_object,
     json_in,
-    own_vector,
     read_each,
-    refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import LOOK, Fields, LabelFields, RecordFiles, RecordMap, RecordTool, TableTool
@@ -41,7 +37,6 @@ from plcore.tables.readers.reading import (
     names,
     number_in,
     plain_name,
-    refusal,
     texts_of,
 )
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
@@ -69,13 +64,14 @@ def _plain_names(records: Records) -> Records:
     ]
 
 
-def _own_cells(record: JsonObject, row: int) -> Cells:
+def _own_cells(record: At) -> Cells:
     """Return the id, the other fields, and those of `data`; a duplicate name gets a 2."""
-    data = {} if record.get("data") is None else an_object(record["data"], row, "data")
-    number = a_name_or_none(record.get("id"), row, "id", "an id")
-    taken = {*_TAKEN, *(_DECIDED if _DECIDED[0] in record else ())}
+    given = record.object()
+    number = record["id"].name_or_none("an id")
+    taken = {*_TAKEN, *(_DECIDED if _DECIDED[0] in given else ())}
     cells: Cells = {} if number is None else {"id": number}
-    for name, value in (*((name, record[name]) for name in record if name not in taken), *data.items()):
+    data = [(name, one.value) for name, one in record["data"].fields()]
+    for name, value in (*((name, given[name]) for name in given if name not in taken), *data):
         # The id as imported: with spaces, or as a number.
         same = name in cells and str(value).strip() == cells[name]
         cells[name if name not in cells or same else f"{name} 2"] = value
@@ -99,23 +95,22 @@ MODEL_CANDIDATES = RecordTool(
 _CELLS = "winnow_cells"
 
 
-def _read_vectors(records: Records, name: str) -> TableReading:
-    def read(record: JsonObject, row: int) -> Row:
-        prefix = "winnow_" if "winnow_labels" in record else ""
-        own = {f"{prefix}labels", f"{prefix}not_labels", _CELLS}
-        cells = an_object(record.get(_CELLS), row, _CELLS)
-        labels, values = (a_list(cells.get(one), row, f"{_CELLS}.{one}") for one in ("label", "value"))
-        if len(labels) != len(values):
-            message = f"expected a value for each label ({len(labels)}), got {len(values)}."
-            raise refuse(row, _CELLS, message, "Leave the field as Winnow wrote it.")
-        found = Row({column: value for column, value in record.items() if column not in own})
-        found.vector = own_vector(dict(zip(map(str, labels), values, strict=True)), row, _CELLS)
-        return found
-
-    return rows_reading(read_each(records, read), name, row_id=OWN_ID)
+def _vector_row(record: At) -> Row:
+    prefix = "winnow_" if "winnow_labels" in record.object() else ""
+    own = {f"{prefix}labels", f"{prefix}not_labels", _CELLS}
+    cells = record[_CELLS]
+    labels = [str(one.value) for one in cells["label"].items()]
+    values = [one.value for one in cells["value"].items_for(labels, "a value", "label")]
+    found = Row({column: value for column, value in record.object().items() if column not in own})
+    found.vector = At(dict(zip(labels, values, strict=True)), record.row, _CELLS).own_vector()
+    return found
 
 
-OWN_VECTORS = RecordTool("label vectors", (Fields({_CELLS: dict}, inside={_CELLS: ("label", "value")}),), _read_vectors)
+OWN_VECTORS = RecordTool(
+    "label vectors",
+    (Fields({_CELLS: dict}, inside={_CELLS: ("label", "value")}),),
+    lambda records, name: rows_reading(read_each(records, _vector_row), name, row_id=OWN_ID),
+)
 
 ZERO_SHOT = RecordTool(
     "zero-shot classification",
@@ -129,22 +124,19 @@ _DOCCANO_OLD = Fields({"id": object, "text": object, "annotations": list}, insid
 """Versions before 1.0: ids of labels with their users."""
 
 
-def _doccano_cells(record: JsonObject, _row: int) -> Cells:
+def _doccano_cells(record: At) -> Cells:
     about = ("label", "annotations", "Comments", "meta", OWN_ID, OWN_VECTOR, OWN_WEIGHTS)
-    meta: Json = record.get("meta")
-    own = {name: value for name, value in record.items() if name not in about}
-    named = {"id": record[OWN_ID]} if OWN_ID in record else {}  # doccano numbers its examples
+    given, meta = record.object(), record["meta"].value
+    own = {name: value for name, value in given.items() if name not in about}
+    named = {"id": given[OWN_ID]} if OWN_ID in given else {}  # doccano numbers its examples
     return {**(meta if isinstance(meta, dict) else {}), **own, **named}
 
 
-def _doccano_records(records: Records) -> Records:
-    """Return lines that Winnow wrote with their labels' weights, which doccano has no field for."""
-    return [_weighed(one) if isinstance(one, dict) and one.get(OWN_WEIGHTS) else one for one in records]
-
-
-def _weighed(record: JsonObject) -> JsonObject:
-    weights = json_in(str(record[OWN_WEIGHTS]))
-    label = record.get("label")
+def _weighed(record: Json) -> Json:
+    """Return a line that Winnow wrote with its labels' weights, which doccano has no field for."""
+    if not isinstance(record, dict) or not record.get(OWN_WEIGHTS):
+        return record
+    weights, label = json_in(str(record[OWN_WEIGHTS])), record.get("label")
     if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
         return record  # people have since chosen other labels
     return {**record, "label": [{"label": label, "weight": weight} for label, weight in weights.items()]}
@@ -163,7 +155,7 @@ _LINES = RecordMap(
     cells=_doccano_cells,
     notes=_doccano_notes,
 )
-DOCCANO = RecordTool("doccano JSONL", (_DOCCANO_NEW, _DOCCANO_OLD), _LINES, _doccano_records)
+DOCCANO = RecordTool("doccano JSONL", (_DOCCANO_NEW, _DOCCANO_OLD), _LINES, lambda records: [*map(_weighed, records)])
 
 _MEMBER = Fields({"id": object, "label": list}, one_of=(("text", "filename", "data"),))
 _UNKNOWN = "unknown"
@@ -176,9 +168,9 @@ def _read_members(members: Mapping[str, Records], name: str) -> TableReading:
     silent = 0
     for file, records in members.items():
         voter = file.rpartition(".")[0]
-        for row, cells in zip(records, read_each(records, _doccano_cells), strict=True):
+        for place, cells in enumerate(read_each(records, _doccano_cells)):
             found = rows.setdefault(str(cells["id"]), Row(cells))
-            labels = list(LabelFields("label").of(an_object(row, None, None), len(rows)))
+            labels = list(LabelFields("label").of(At(records[place], place + 1)))
             silent += not labels
             for label, _, _ in labels:
                 found.name(label, 1.0, None if voter == _UNKNOWN else voter)
@@ -213,27 +205,28 @@ def _read_configured(files: Mapping[str, Records], name: str) -> TableReading:
     config = next(one for one in files.values() if _is_config(one))
     lines = next(one for one in files.values() if one is not config)
     called: dict[object, Json] = {one["id"]: one["text"] for one in config if isinstance(one, dict) and "id" in one}
-    named: list[Json] = []
-    for row, record in enumerate(lines, start=1):
-        one = an_object(record, row, None)
-        if isinstance(given := one.get("annotations"), list):
-            one = {**one, "annotations": [_named(each, called, row) for each in given]}
-        named.append(one)
-    rows = read_each(named, _LINES.row)
+    rows = read_each(read_each(lines, lambda line: _with_names(line, called)), _LINES.row)
     classes = [str(one["text"]) for one in config if isinstance(one, dict)]
     return rows_reading(rows, name, row_id="id", classes=classes)
 
 
-def _named(annotation: Json, called: Mapping[object, Json], row: int) -> Json:
-    if not isinstance(annotation, dict) or not isinstance(number := annotation.get("label"), int):
-        return annotation
-    if number not in called:
+def _with_names(line: At, called: Mapping[object, Json]) -> Json:
+    """Return a line with the names of its labels in place of their numbers."""
+    given = line.object()
+    annotations = given.get("annotations")
+    if not isinstance(annotations, list):
+        return given
+    numbered = [one for one in annotations if isinstance(one, dict) and isinstance(one.get("label"), int)]
+    if unknown := [one["label"] for one in numbered if one["label"] not in called]:
         raise refusal(
-            f"The label {number} has no name in the list of labels.",
+            f"The label {unknown[0]} has no name in the list of labels.",
             "Export both files of the same project again, or leave the list out.",
-            row=row,
+            row=line.row,
         )
-    return {**annotation, "label": called[number]}
+    return {
+        **given,
+        "annotations": [{**one, "label": called[one["label"]]} if one in numbered else one for one in annotations],
+    }
 
 
 DOCCANO_CONFIG = RecordFiles(

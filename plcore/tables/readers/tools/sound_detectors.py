@@ -14,8 +14,8 @@ import pyarrow as pa
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder, numbers_in
 from plcore.tables.media.file_tree import RECORDINGS, base_name
-from plcore.tables.problems import MAX_PROBLEMS
-from plcore.tables.readers.reading import TableReading, refusal, texts_of
+from plcore.tables.problems import MAX_PROBLEMS, refusal
+from plcore.tables.readers.reading import TableReading, texts_of
 from plcore.tables.readers.tools.detections import Detection, detections_reading
 from plcore.tables.text.csv import LINE_INDEX
 

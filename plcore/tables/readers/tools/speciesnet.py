@@ -7,8 +7,6 @@ Layout: README of google/cameratrapai, "Output format". A class is `id;class;ord
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,21 +18,7 @@ from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
 from plcore.tables.media.images import listed_images
-from plcore.tables.readers.candidate_rows import (
-    Cells,
-    Json,
-    JsonObject,
-    Records,
-    Row,
-    a_list,
-    a_name,
-    a_number,
-    an_object,
-    json_text,
-    read_each,
-    refuse,
-    rows_reading,
-)
+from plcore.tables.readers.candidate_rows import At, Cells, Json, JsonObject, Records, Row, json_text, read_each
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -53,7 +37,9 @@ from plcore.tables.readers.tools.detections import (
     ORIGINAL_ROWS,
     SCIENTIFIC,
     original_row,
+    scored_reading,
 )
+from plcore.tables.roles.written_lists import plain_list
 
 PREDICTIONS, PATH = "predictions", "filepath"
 MEDIUM, EVENT = "mediaID", "eventID"
@@ -108,14 +94,11 @@ def _read(pictures: Records, name: str) -> TableReading:
     found = read_each(pictures, _scored)
     labels = _labels(taxon for scores in found for taxon in scores)
     rows = [
-        _row(an_object(one, place + 1, None), scores, labels, place)
+        _row(At(one).object(), scores, labels, place)
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
-    reading = rows_reading(
-        rows, name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels), has_rows=True
-    )
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
-    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+    learned = {"numbers": (CONFIDENCE,), "caption": (SCIENTIFIC,)}
+    return scored_reading(rows, name, ALONE, learned, classes=[BLANK], groups=groups_of(labels))
 
 
 def with_pictures(reading: TableReading) -> TableReading:
@@ -150,41 +133,35 @@ def _pictures(records: Records) -> Records:
     return records
 
 
-def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
+def _scored(record: At) -> dict[Taxon, float]:
     """Return the classes of a picture with their scores; also the ensemble's own class, unless it is a rank above one
     of them."""
-    a_name(record.get(PATH), row, PATH, "a path")
+    record[PATH].name("a path")
     found: dict[Taxon, float] = {}
-    if (given := record.get("classifications")) is not None:
-        inside = an_object(given, row, "classifications")
-        classes = a_list(inside.get("classes"), row, "classifications.classes")
-        scores = a_list(inside.get("scores"), row, "classifications.scores")
-        if len(classes) != len(scores):
-            message = f"expected a score for each class ({len(classes)}), got {len(scores)}."
-            raise refuse(row, "classifications.scores", message, "Write one number for each class.")
-        for place, (text, score) in enumerate(zip(classes, scores, strict=True)):
-            taxon = _taxon(text, row, f"classifications.classes[{place}]")
-            number = a_number(score, row, f"classifications.scores[{place}]", "a score")
-            if taxon is not None:
-                found[taxon] = max(number, found.get(taxon, 0.0))
-    if record.get("prediction") is not None:
-        taxon = _taxon(record["prediction"], row, "prediction")
-        score = record.get("prediction_score")
-        number = 1.0 if score is None else a_number(score, row, "prediction_score", "a score")
+
+    def add(taxon: Taxon | None, score: float) -> None:
+        if taxon is not None:
+            found[taxon] = max(score, found.get(taxon, 0.0))
+
+    given = record["classifications"]
+    if given.value is not None:
+        classes = given["classes"].items()
+        for text, score in zip(classes, given["scores"].items_for(classes, "a score", "class"), strict=True):
+            add(_taxon(text), score.number("a score"))
+    if (said := record["prediction"]).value is not None:
+        taxon, sure = _taxon(said), record["prediction_score"].number_or(1.0, "a score")
         if taxon is not None and not any(taxon.holds(other) for other in found):
-            found[taxon] = max(number, found.get(taxon, 0.0))
+            add(taxon, sure)
     return found
 
 
-def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
+def _taxon(said: At) -> Taxon | None:
     """Return a class; None if it means that nothing is known."""
-    parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
+    parts = [part.strip() for part in said.name("a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
-        message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(value))}."
-        raise refuse(row, where, message, "Write the class as SpeciesNet does.")
-    if parts[6] == _UNKNOWN:
-        return None
-    return Taxon(tuple(parts[1:5]), parts[5], parts[6])
+        message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(said.value))}."
+        raise said.refuse(message, "Write the class as SpeciesNet does.")
+    return None if parts[6] == _UNKNOWN else Taxon(tuple(parts[1:5]), parts[5], parts[6])
 
 
 def _labels(taxa: Iterable[Taxon]) -> dict[Taxon, str]:
@@ -227,7 +204,7 @@ def _said(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Tax
     """Return SpeciesNet's final prediction: the classes it stands for, which are those below it if it is a rank; and
     its name."""
     text = record.get("prediction")
-    said = max(scores, key=scores.__getitem__, default=None) if text is None else _taxon(text, None, "prediction")
+    said = max(scores, key=scores.__getitem__, default=None) if text is None else _taxon(At(text))
     if said is None:
         return [], ""
     return [label for taxon, label in labels.items() if taxon == said or said.holds(taxon)], said.scientific
@@ -253,7 +230,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
         pairs: list[tuple[Json, Json]] = [
             (_in_taxonomy(labels[place][row]), scores[place][row]) for place in places if labels[place][row]
         ]
-        classes, weights = _listed(lists["classes"][row]), _listed(lists["scores"][row])
+        classes, weights = (plain_list(lists[name][row]) or [] for name in ("classes", "scores"))
         if len(classes) == len(weights):
             pairs += [(_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)]
         record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
@@ -278,17 +255,6 @@ def _ranked(columns: Mapping[str, str]) -> dict[int, tuple[str, str]]:
         if place is not None and score is not None:
             found[place] = (name, score)
     return dict(sorted(found.items()))
-
-
-def _listed(text: str) -> list[Json]:
-    """Return the list in a cell, as JSON or as Python writes it; an empty list for other text."""
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return found if isinstance(found, list) else []
-    return []
 
 
 def _in_taxonomy(text: str) -> str:

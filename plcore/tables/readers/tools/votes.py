@@ -3,8 +3,6 @@ write."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -16,14 +14,15 @@ import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
-from plcore.tables.readers.reading import TableReading, moment_in, number_in, refusal
+from plcore.tables.readers.reading import TableReading, moment_in, number_in
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.roles.sample import key_of
+from plcore.tables.text.csv import csv_text
 from plcore.tables.writers.disambiguated import (
     DECIDING,
     PIECE_ROWS,
@@ -216,10 +215,10 @@ def _several_questions(
 
 LONG_VOTES = TableTool(
     "table with a vote in each row",
-    lambda cells, name: votes_reading(cells, _columns_of(cells), name),
+    lambda cells, name, typed=False: votes_reading(cells, _columns_of(cells), name, typed=typed),
     also=lambda cells: vote_columns(cells) is not None,
     has_rows=False,
-    typed_reader=lambda cells, name: votes_reading(cells, _columns_of(cells), name, typed=True),
+    takes_typed=True,
 )
 
 
@@ -463,28 +462,19 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
     Answers without a label have an empty one; those of kind `not` name the excluded label. For label vectors, `kind` is
     yes or no, for a reviewer right or wrong.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(_HEADER)
+    yield csv_text([_HEADER])
     for piece in table.pieces() if isinstance(table, Disambiguated) and table.votes is not None else ():
-        for row_id, voters in zip(piece.ids, piece.voters(all_labels=True), strict=True):
-            for voter, labels in voters.items():
-                kind = "is" if len(labels) == 1 else "among"
-                writer.writerows([row_id, voter, label, kind, "", "", 1, ""] for label in labels)
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    for count, answer in enumerate(table.answers):
-        for label in answer["labels"] or [""]:
-            seconds, version = answer.get("seconds"), answer.get("model_version")
-            task = table.ids[answer["row"]]
-            writer.writerow([task, answer["person"], label, answer["kind"], answer["at"], seconds, 1, version])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+        yield csv_text(
+            [row_id, voter, label, "is" if len(labels) == 1 else "among", "", "", 1, ""]
+            for row_id, voters in zip(piece.ids, piece.voters(all_labels=True), strict=True)
+            for voter, labels in voters.items()
+            for label in labels
+        )
+    for count, one in enumerate(table.answers):
+        facts = (one["kind"], one["at"], one.get("seconds"), 1, one.get("model_version"))
+        yield csv_text([table.ids[one["row"]], one["person"], label, *facts] for label in one["labels"] or [""])
         if count % PIECE_ROWS == 0:
             tell(len(table.ids) * count // len(table.answers))
-    yield buffer.getvalue()
     tell(len(table.ids))
 
 

@@ -12,26 +12,23 @@ import pandas as pd
 
 from plcore.arrays.types import AnyArray, IntArray
 from plcore.arrays.words import counted, either, listed
-from plcore.tables.problems import check_size
+from plcore.tables.problems import check_size, refusal
 from plcore.tables.readers.candidate_rows import (
+    At,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
-    a_list,
-    a_name,
     agreed,
-    an_object,
     cell_value,
     read_each,
-    refuse,
     rows_reading,
     shown,
     unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.reading import TableReading
 
 ABSTAIN = -1
 _NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
@@ -159,7 +156,7 @@ def _annotator_vectors(
         row, *place = map(int, np.argwhere(wrong)[0])
         message = f"expected 1, 0 or NaN for each label, got {shown(labels[(row, *place)].item())} at {[row, *place]}."
         fix = "Write 1 where an annotator says that the label is right, 0 if not, NaN if the annotator was not asked."
-        raise refuse(row + 1, "labels_multiannotator", message, fix)
+        raise refusal(message, fix, row=row + 1, column="labels_multiannotator")
     names = _names(classes, range(n_labels))
     if len(names) != n_labels:
         raise refusal(
@@ -219,10 +216,10 @@ def partial_votes(
     if len(over):
         row, place = map(int, over[0])
         message = f"function {place} votes for set {numbers[row, place]}, but has {sizes[place]}."
-        raise refuse(row + 1, "votes", message, "Correct the vote or add the set.")
+        raise refusal(message, "Correct the vote or add the set.", row=row + 1, column="votes")
     voters = _names(functions, range(len(label_sets)), len(label_sets))
     allowed = [
-        [tuple(dict.fromkeys(a_name(label, None, f"the sets of {voters[place]}") for label in one)) for one in sets]
+        [tuple(dict.fromkeys(At(label, None, f"the sets of {voters[place]}").name() for label in one)) for one in sets]
         for place, sets in enumerate(label_sets)
     ]
     cells = _rows_of(columns, len(numbers))
@@ -267,7 +264,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
         place = tuple(map(int, np.argwhere(wrong)[0]))
         message = f"{shown(floats[place].item())} in column {place[-1] + 1} is no class number."
         fix = f"Write whole numbers from {least} on."
-        raise refuse(place[0] + 1, what, message, fix)
+        raise refusal(message, fix, row=place[0] + 1, column=what)
     return np.where(missing, ABSTAIN, np.nan_to_num(floats, posinf=0, neginf=0)).astype(np.int64)
 
 
@@ -292,7 +289,9 @@ def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntA
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
         message = f"the class number {numbers[place]} in column {place[-1] + 1} is beyond the {len(classes)} classes "
-        raise refuse(place[0] + 1, what, message + f"{listed(list(classes), 3)}.", "Name every class, or correct it.")
+        raise refusal(
+            message + f"{listed(list(classes), 3)}.", "Name every class, or correct it.", row=place[0] + 1, column=what
+        )
     return shifted
 
 
@@ -300,7 +299,7 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     """Check the names; numbers as text if there are none."""
     if names is None:
         return tuple(map(str, numbers))
-    found = tuple(a_name(name, None, "names") for name in names)
+    found = tuple(At(name, None, "names").name() for name in names)
     if len(set(found)) < len(found):
         raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
     if count is not None and len(found) != count:
@@ -344,7 +343,7 @@ def _probabilities(
         fix += " If each label is right or not by itself, give labels_multiannotator as (rows, annotators, labels)."
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise refuse(row + 1, "pred_probs", f"the numbers of the row {what}", fix)
+        raise refusal(f"the numbers of the row {what}", fix, row=row + 1, column="pred_probs")
     return floats, said
 
 
@@ -352,12 +351,8 @@ def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> lis
     """Return the cells of each row; columns of another length are refused."""
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
-            raise refuse(
-                None,
-                name,
-                f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}.",
-                "Give one for each row.",
-            )
+            message = f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}."
+            raise refusal(message, "Give one for each row.", column=name)
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
 
@@ -454,7 +449,7 @@ def read_wrench(records: Records, name: str, classes: Names = None) -> TableRead
     if len(lengths) > 1:
         row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
         message = f"expected {counted(len(votes[0]), 'vote')} as in the first row, got {len(votes[row - 1])}."
-        raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
+        raise refusal(message, "Write a vote for each function, -1 where it abstains.", row=row, column="weak_labels")
     names = dict.fromkeys(name for _, _, cells in found for name in cells)
     columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
     truth = np.array([truth for _, truth, _ in found], dtype=np.int64)
@@ -466,24 +461,19 @@ def _records(records: Records) -> Records:
     """Return the records; also those of a file that is one object with a record under each number."""
     if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
         inside = records[0]
-        if inside and all(isinstance(one, dict) and "weak_labels" in one for one in inside.values()):
-            return [{"id": number, **an_object(one, None, None)} for number, one in inside.items()]
+        objects = {number: one for number, one in inside.items() if isinstance(one, dict) and "weak_labels" in one}
+        if inside and len(objects) == len(inside):
+            return [{"id": number, **one} for number, one in objects.items()]
     return records
 
 
-def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
+def _item(record: At) -> tuple[list[int], int, Cells]:
     """Return the votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
-    votes = [
-        _vote(vote, row, f"weak_labels[{n}]")
-        for n, vote in enumerate(a_list(record.get("weak_labels"), row, "weak_labels"))
-    ]
-    truth = ABSTAIN if record.get("label") is None else _vote(record["label"], row, "label")
-    data = {} if record.get("data") is None else an_object(record["data"], row, "data")
+    votes = [_vote(vote) for vote in record["weak_labels"].items()]
+    truth = ABSTAIN if record["label"].value is None else _vote(record["label"])
+    own = {name: value for name, value in record.object().items() if name not in ("label", "weak_labels", "data")}
     cells: Cells = {}
-    for name, value in {
-        **{k: v for k, v in record.items() if k not in ("label", "weak_labels", "data")},
-        **data,
-    }.items():
+    for name, value in (own | {name: one.value for name, one in record["data"].fields()}).items():
         if isinstance(value, list) and value and all(type(one) in (int, float) for one in value):
             cells |= {f"{name} {number}": one for number, one in enumerate(value, start=1)}
         else:
@@ -491,11 +481,12 @@ def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
     return votes, truth, cells
 
 
-def _vote(value: Json, row: int, where: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < 1_000_000:
+def _vote(given: At) -> int:
+    value = given.value
+    if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < _MOST_CLASSES:
         return value
     message = f"expected a class number, -1 where there is none, got {shown(value)}."
-    raise refuse(row, where, message, "Write a whole number.")
+    raise given.refuse(message, "Write a whole number.")
 
 
 def _are_functions(cells: pd.DataFrame) -> bool:
@@ -516,7 +507,7 @@ def _read_matrix(cells: pd.DataFrame, called: str) -> TableReading:
         if bool(wrong.any()):
             row = int(np.flatnonzero(wrong)[0])
             message = f"expected a class number, -1 for none, got {shown(cells[name].iloc[row])}."
-            raise refuse(row + 1, name, message, "Write a whole number.")
+            raise refusal(message, "Write a whole number.", row=row + 1, column=name)
     if not names:
         raise refusal("No column is called lf_...", "Call the columns of the functions lf_ and a name.")
     votes = np.column_stack([cells[name].str.strip().astype(np.int64) for name in names])
@@ -534,18 +525,15 @@ _NAMES_FILE = "label.json"
 def _read_splits(files: Mapping[str, Records], name: str) -> TableReading:
     """Read the rows of all splits, with a column for the split; the names of the classes come from `label.json`. Raises
     TableError."""
-    called = files.get(_NAMES_FILE, [])
-    named = an_object(called[0], None, _NAMES_FILE) if called else {}
-    classes = [a_name(named.get(str(number)), None, f"{_NAMES_FILE}[{number}]") for number in range(len(named))]
+    named = At(next(iter(files.get(_NAMES_FILE, [])), {}), None, _NAMES_FILE)
+    classes = [named[str(number)].name() for number in range(len(named.object()))]
     records: list[Json] = []
     for file, inside in files.items():
         split = file.rpartition(".")[0]
-        for place, one in enumerate(_records(inside)):
-            record = an_object(one, place + 1, file)
-            number = record.get("id", place)
-            where: JsonObject = {"id": f"{split}/{number}", "split": split}
-            if file != _NAMES_FILE:
-                records.append({**record, **where})
+        for place, one in enumerate(_records(inside) if file != _NAMES_FILE else ()):
+            record = At(one, place + 1, file).object()
+            where: JsonObject = {"id": f"{split}/{record.get('id', place)}", "split": split}
+            records.append({**record, **where})
     return read_wrench(records, name, classes or None)
 
 

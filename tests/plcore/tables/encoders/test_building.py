@@ -14,10 +14,9 @@ import onnx
 import pytest
 
 from plcore.tables.encoders import EncoderEntry, EncoderError, ModelInputs, build, check_encoder, read_catalogue
-from plcore.tables.encoders.building import read_safetensors
+from plcore.tables.encoders.building import OnnxGraph, read_safetensors
 from plcore.tables.encoders.encoding import Encoder
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.onnx_file import OnnxGraph
 from tests.plcore.tables.encoders.wheels import build_encoder, find_wheel
 
 HEAD = {"F32": np.float32, "F16": np.float16}

@@ -9,7 +9,7 @@ import pytest
 
 from plcore import LabelTable, TableError
 from plcore.tables import NATURE_FORMATS, TableReading, boxes_of, read_in, read_table, shaped, ways_of
-from plcore.tables.writers.megadetector import write_megadetector
+from plcore.tables.writers.nature import write_megadetector
 from tests.plcore.tables.readers.cases import decided, read_case, says, table_of, weights
 from tests.plcore.tables.writers.tables import written
 from tests.plcore.tables.zips import make_zip, picture

@@ -92,7 +92,7 @@ def test_other_records_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"topic.responses.users": [ANN, BOB]}, r"'topic.responses.users': expected one for each of the 1 responses"),
+        ({"topic.responses.users": [ANN, BOB]}, r"'topic.responses.users': expected one for each response \(1\)"),
         ({"topic.responses.status": []}, None),
         (
             {"topic.suggestion": ["a", "b"], "topic.suggestion.score": [1]},

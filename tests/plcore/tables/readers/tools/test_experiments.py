@@ -69,7 +69,7 @@ def test_rejected_answers_are_left_out() -> None:
     rows = lines("participant_id", "stimulus_id", "stimulus_text", "answer", {"status": "APPROVED"})
     rows = [one | {"status": "REJECTED" if one["participant_id"] == "p1" else "APPROVED"} for one in rows]
     reading = shaped(read_table(written(rows, ",")))
-    assert any(note.startswith("Left out: 4 answers with the status REJECTED") for note in reading.notes)
+    assert any(note.startswith("Left out: 4 answers with the status 'REJECTED'") for note in reading.notes)
     assert votes(read(written(rows, ",")))[1] == {"A": 1, "B": 1}
 
 

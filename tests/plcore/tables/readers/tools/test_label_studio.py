@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
+from plcore.tables.readers.candidate_rows import At
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_MIN, a_path, taxonomy_of
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
@@ -198,7 +199,7 @@ def test_several_wrong_tasks_are_refused_together() -> None:
     with pytest.raises(TableError) as error:
         read(one, two)
     assert [str(problem).split(":")[0] for problem in error.value.problems] == [
-        "Row 1, column 'annotations[0].result[0].value.choices'",
+        "Row 1, column 'annotations[0].result[0].value.choices[0…'",
         "Row 2, column 'annotations[0].lead_time'",
     ]
     assert "expected a label as text" in str(error.value)
@@ -332,5 +333,5 @@ def test_taxonomy_place_with_one_known_class_is_class_itself() -> None:
 
 @given(HOSTILE)
 def test_any_value_is_path_or_refused(value: object) -> None:
-    path = read_or_refuse(a_path, value, 3, "value.taxonomy")
+    path = read_or_refuse(a_path, At(value, 3, "value.taxonomy"))
     assert path is None or all(isinstance(part, str) and part for part in path)

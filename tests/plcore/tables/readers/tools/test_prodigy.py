@@ -135,7 +135,7 @@ def test_wrong_records_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
         PRODIGY.read([task("a", "KIWI"), task("b", answer="maybe"), {"text": "c"}])
     assert [str(problem) for problem in error.value.problems] == [
-        "Row 1, column 'accept': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
+        "Row 1, column 'accept[0]': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
         "Fix: Add it to the options, or remove it.",
         "Row 2, column 'answer': expected one of accept, reject, ignore, got 'maybe'. "
         "Fix: Correct it, or leave the field out where no one has answered.",
