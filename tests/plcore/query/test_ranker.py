@@ -21,7 +21,7 @@ from plcore.neighbors.search.parts import find_parts, scale_rows
 from plcore.query import EffectRanker, effect_scores, necessary_labels, possible_labels, score_parts
 from plcore.query.score_parts import ambiguous_of, first_ranking, kept_of
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, stage_candidates, surface
-from tests.plcore.query import brute_force
+from tests.plcore.query import enumeration
 from tests.plcore.random_sets import some_sets
 
 
@@ -71,11 +71,12 @@ def test_targets_outside_the_rows_are_accepted():
 def test_set_and_incumbent_decisions_match_their_definitions():
     rng = np.random.default_rng(2)
     for _ in range(200):
-        neighbors, weights, candidates = brute_force.random_graph(rng)
+        graph = enumeration.random_graph(rng)
+        _, changes = enumeration.enumerated(*graph)
         for decision in ("set", "incumbent"):
-            ranker = EffectRanker("pl", decision=decision).fit_graph(neighbors, weights, candidates)
-            expected = brute_force.scores(neighbors, weights, candidates, "pl", decision)
-            np.testing.assert_allclose(ranker.scores_, expected, rtol=0, atol=1e-11)
+            ranker = EffectRanker("pl", decision=decision).fit_graph(*graph)
+            expected = enumeration.scores(*graph, changes, "pl", decision)
+            np.testing.assert_array_equal(ranker.scores_, expected)
 
 
 @st.composite
