@@ -322,24 +322,6 @@ def test_without_control_share_no_controls_are_drawn():
     assert len(log) == 30
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("model", "svm"),
-        ("C", 0.0),
-        ("C", float("nan")),
-        ("train_every", 0),
-        ("train_seconds", -1.0),
-        ("control_share", 1.0),
-        ("control_share", True),
-        ("strategy", "margins"),
-    ],
-)
-def test_wrong_settings_are_refused(name, value):
-    with pytest.raises(ValueError, match=name):
-        LearnerSettings(**{name: value})
-
-
 # Online models
 
 
