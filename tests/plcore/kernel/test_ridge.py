@@ -436,12 +436,13 @@ class TestManyRows:
         assert (many.n_iter_, many.candidate_accuracy_) == (few.n_iter_, few.candidate_accuracy_)
         assert not hasattr(many._features, "_factor")
 
-    def test_rows_of_weight_zero_do_not_count_as_many(self, digits):
+    def test_rows_of_weight_zero_do_not_count_as_many(self, digits, many):
         X, candidates, _ = (part[:200] for part in digits)
         weights = (np.arange(200) < 100).astype(float)
         alone = PLKernelRidge(**SET).fit(X[:100], candidates[:100])
         both = PLKernelRidge(**SET).fit(X, candidates, sample_weight=weights)
         np.testing.assert_allclose(both.decision_function(X), alone.decision_function(X), atol=1e-8)
+        assert hasattr(both._features, "_factor"), "of eigenvectors"
 
     def test_fewer_points_are_nearly_as_accurate(self, digits, many):
         X, candidates, y = digits

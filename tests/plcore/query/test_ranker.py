@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from plcore import CandidateError
 from plcore.arrays.candidate_sets import CandidateSets
 from plcore.blocks.processes import Inline
 from plcore.neighbors.graph import NeighborGraph, neighbor_weights
@@ -255,6 +254,9 @@ def test_explanation_lists_the_effects_of_each_answer(rule):
         ({"n_neighbors": 1.5}, "n_neighbors"),
         ({"max_nodes": 0}, "max_nodes"),
         ({"targets": np.zeros((3, 5))}, "2 features of X. Got 5"),
+        ({"random_state": "a"}, "random_state must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"damping": None}, "damping must be"),
     ],
 )
 def test_wrong_parameters_are_refused_in_fit(parameters, message):
@@ -264,30 +266,17 @@ def test_wrong_parameters_are_refused_in_fit(parameters, message):
         ranker.fit(X, sets)
 
 
-def test_methods_require_fit():
-    ranker = EffectRanker()
-    for call in (lambda: ranker.scores_, lambda: ranker.settled_, ranker.next, lambda: ranker.update(0, [1])):
-        with pytest.raises(NotFittedError, match="call fit"):
-            call()
-    assert not hasattr(ranker, "scores_")
-
-
-def test_wrong_input_is_refused():
+def test_what_only_rankers_have_refuses_wrong_input():
+    """The rest is in test_strategies.py."""
+    with pytest.raises(NotFittedError, match="call fit"):
+        _ = EffectRanker().settled_
+    assert not hasattr(EffectRanker(), "scores_")
     X, sets, _ = problem(0)
-    with pytest.raises(CandidateError, match="row 3 "):
-        EffectRanker().fit(X, sets & (np.arange(40) != 3)[:, None])
-    with pytest.raises(ValueError, match="inconsistent"):
-        EffectRanker().fit(X[:5], sets)
     ranker = EffectRanker().fit(X, pd.DataFrame(sets, columns=list("abcd")))
+    same(ranker, EffectRanker().fit(X, sets))
     for row in (-1, 40, 1.0):
         with pytest.raises(ValueError, match=r"0\.\.39"):
-            ranker.update(row, sets[0])
-        with pytest.raises(ValueError, match=r"0\.\.39"):
             ranker.explain(row)
-    for wrong in ([1, 0], [[1, 0, 0, 0]], [1, 0, 0, 2], [1, 0, 0, np.nan]):
-        with pytest.raises(CandidateError, match="4 values"):
-            ranker.update(0, wrong)
-    same(ranker, EffectRanker().fit(X, sets))
     for target_rows in ([0, 0], [0], [0, 40], [0.0, 1.0]):
         with pytest.raises(ValueError, match="target_rows"):
             EffectRanker().fit_graph([[0, 1], [1, 0]], [[1, 1], [1, 1]], sets, target_rows)
