@@ -23,7 +23,7 @@ Rules:
 * Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
   files; here it is kept until any file of kernels changes, wherever in the package it is. A constant that a kernel
   uses is in such a file too.
-* Every kernel has a plain twin in the tests (`tests/plcore/query/plain_query.py` and next to its tests) that must agree
+* Every kernel has a plain twin in the tests (`tests/plcore/query/enumeration.py` and next to its tests) that must agree
   to the last bit.
 """
 

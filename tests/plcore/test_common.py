@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 import plcore
 from plcore.sensing.base import MultiLabelClassifier
@@ -166,6 +167,23 @@ class TestCandidates:
         values = model.decision_function(X)
         assert values.shape == (60,)
         np.testing.assert_array_equal(model.predict(X), (values > 0).astype(int))
+
+    def test_class_that_only_rows_of_weight_zero_may_have_is_never_predicted(self, estimator, problem):
+        X, candidates = problem
+        weights = np.where(candidates[:, 3], 0.0, 1.0)
+        if not has_fit_parameter(estimator, "sample_weight"):
+            return
+        model = clone(estimator).fit(X, candidates, sample_weight=weights)
+        assert set(model.predict(X)) <= {0, 1, 2}
+        assert candidates[np.arange(60), model.transduction_].all()
+        if type(model).__name__ not in VOTES:
+            assert (model.decision_function(X)[:, 3:] == -np.inf).all()
+        if hasattr(model, "predict_proba"):
+            proba = model.predict_proba(X)
+            np.testing.assert_allclose(proba.sum(axis=1), 1)
+            assert (proba[:, 3:] == 0).all()
+        if hasattr(model, "label_distributions_"):
+            np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
 
     @pytest.mark.parametrize("read_only", [False, True])
     def test_sparse_input_is_left_as_it_is(self, estimator, problem, read_only):

@@ -216,26 +216,10 @@ class TestClassifier:
         np.testing.assert_array_equal(weighted.transduction_[rows], repeated.transduction_)
         assert candidates[np.arange(150), weighted.transduction_].all()
 
-    def test_rows_of_weight_zero_stay_inside_their_sets(self, iris):
-        X, candidates, _ = iris
-        weights = np.where(candidates[:, 0], 0, 1)
-        model = PLAdaptiveNeighborsClassifier().fit(X, np.where(weights[:, None] > 0, candidates, [1, 0, 0]), weights)
-        assert (model.transduction_[weights == 0] == 0).all()
-        assert (model.predict(X) > 0).all()
-        np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
-
     def test_fractional_weights_are_refused(self, iris):
         X, candidates, _ = iris
         with pytest.raises(ValueError, match=r"must be whole numbers.*Got 0\.5\. Fix"):
             PLAdaptiveNeighborsClassifier().fit(X, candidates, np.full(150, 0.5))
-
-    def test_sparse_and_dense_rows_give_the_same_predictions(self, iris):
-        X, candidates, _ = iris
-        dense = PLAdaptiveNeighborsClassifier(scaling=None).fit(X, candidates)
-        thin = PLAdaptiveNeighborsClassifier(scaling=None).fit(sparse.csr_matrix(X), candidates)
-        for rows in (X, sparse.csr_matrix(X)):
-            np.testing.assert_array_equal(thin.predict(rows), dense.predict(X))
-            np.testing.assert_array_equal(dense.neighbors_needed(rows), dense.neighbors_needed(X))
 
     def test_few_rows_and_one_row(self):
         model = PLAdaptiveNeighborsClassifier().fit([[1.0, 2.0]], np.array([[True, True, False]]))

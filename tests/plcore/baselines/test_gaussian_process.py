@@ -205,10 +205,3 @@ class TestClassifier:
         repeated = PLGPClassifier(**SET, **CLOSE).fit(X[rows], candidates[rows])
         assert weighted.objective_[-1] == pytest.approx(repeated.objective_[-1], rel=1e-7)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=2e-3)
-
-    def test_class_of_rows_without_weight_is_never_predicted(self, iris):
-        X, candidates, _ = iris
-        weights = np.where(candidates[:, 0], 0.0, 1.0)
-        without = PLGPClassifier().fit(X, candidates, weights)
-        assert (without.predict(X) > 0).all()
-        assert candidates[np.arange(150), without.transduction_].all()

@@ -226,13 +226,6 @@ class TestClassifier:
         model = LSBCMMClassifier().fit(X, candidates)
         np.testing.assert_allclose(np.exp(model.decision_function(X)), model.predict_proba(X))
 
-    def test_class_of_rows_without_weight_is_never_predicted(self, iris):
-        X, candidates, _ = iris
-        weights = np.where(candidates[:, 0], 0.0, 1.0)
-        without = LSBCMMClassifier().fit(X, candidates, weights)
-        assert (without.predict(X) > 0).all()
-        assert candidates[np.arange(150), without.transduction_].all()
-
     def test_weights_equal_repeated_rows(self, iris):
         X, candidates, _ = iris
         weights = np.random.default_rng(0).integers(0, 4, size=150)

@@ -237,19 +237,6 @@ def test_weights_equal_repeated_rows(iris, kernel):
     np.testing.assert_allclose(weighted.label_distributions_[absent], expected)
 
 
-def test_class_that_only_rows_of_weight_zero_may_have_is_never_predicted(iris):
-    X, candidates, _ = iris
-    wide = np.hstack([candidates, np.zeros((150, 2), dtype=bool)])
-    wide[0, 3] = True
-    weights = np.ones(150)
-    weights[0] = 0
-    model = SUREClassifier().fit(X, wide, sample_weight=weights)
-    assert (model.decision_function(X)[:, 3:] == -np.inf).all()
-    assert (model.predict_proba(X)[:, 3:] == 0).all()
-    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
-    assert np.isfinite(model.label_distributions_).all()
-
-
 def test_duplicates_and_rows_with_all_candidates_are_accepted(iris):
     X, candidates, y = iris
     silent = candidates.copy()

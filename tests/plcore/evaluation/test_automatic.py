@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
-from plcore import AutoPLClassifier, CLPLClassifier, PLKernelRidge, PLKNeighborsClassifier
+from plcore import AutoPLClassifier, PLKernelRidge, PLKNeighborsClassifier
 from plcore.evaluation import compare_learners
 from plcore.evaluation.learners import LEARNER_ENTRIES, last_step
 from plcore.labels.candidates import CandidateError
@@ -168,14 +168,6 @@ def test_error_of_the_only_learner_is_raised(blobs):
     X, candidates, _ = blobs
     with pytest.raises(ValueError, match="no good at all"):
         AutoPLClassifier({"one": Told(0, ValueError("no good at all"))}).fit(X, candidates)
-
-
-def test_failing_learner_does_not_stop_the_comparison(blobs):
-    X, candidates, _ = blobs
-    model = AutoPLClassifier({"bad": Told(0, ValueError("no good")), "good": CLPLClassifier()})
-    model.fit(X, candidates)
-    assert model.report_["note"].tolist() == ["no good", ""]
-    assert chosen(model)["learner"] == "good"
 
 
 def test_progress_is_reported_and_can_end_the_fit(blobs):

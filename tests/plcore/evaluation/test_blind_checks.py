@@ -136,10 +136,6 @@ def test_unknown_class_number_is_refused(truth):
         conformity_scores(np.full((2, 3), 0.25), truth)
 
 
-def test_threshold_without_scores_is_infinite():
-    assert np.isinf(conformal_threshold([], 0.5))
-
-
 def test_truth_outside_the_candidates_counts_as_a_miss():
     shares = [[0.75, 0.25, 0.0], [0.5, 0.5, 0.0]]
     assert conformity_scores(shares, [1, -1]).tolist() == [0.75, np.inf]

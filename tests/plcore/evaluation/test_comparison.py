@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from plcore import CandidateError, CLPLClassifier, PLKernelRidge
+from plcore import CandidateError, CLPLClassifier
 from plcore.evaluation import PartialKFold, candidate_accuracy, compare_learners, contaminate, trials
 from plcore.evaluation.learners import LEARNER_ENTRIES, WITHIN, choose, kappa, read_learners
 from tests.plcore.evaluation.told import Clock, Reporting, Slow, Told, Weighed
@@ -67,23 +67,18 @@ def test_accuracy_is_unknown_without_truth(told):
     assert chosen(table) == ["good"]
 
 
-def test_every_row_is_predicted_by_a_fit_without_it(blobs):
+DRAWN = PartialKFold(4, random_state=np.random.RandomState(3).randint(2**31 - 1))
+
+
+@pytest.mark.parametrize(
+    ("cv", "folds"), [(4, DRAWN), (KFold(5), KFold(5)), (list(KFold(5).split(np.zeros((90, 1)))), KFold(5))]
+)
+def test_every_row_is_predicted_by_a_fit_without_it(blobs, cv, folds):
     X, candidates, _ = blobs
-    folds = PartialKFold(4, random_state=np.random.RandomState(3).randint(2**31 - 1))
     predicted = np.empty(90, dtype=int)
     for train, test in folds.split(X, candidates):
         predicted[test] = CLPLClassifier().fit(X[train], candidates[train]).predict(X[test])
-    table = compare_learners(X, candidates, {"clpl": CLPLClassifier()}, cv=4, random_state=3)
-    assert table["kappa"][0] == kappa(candidates, predicted)
-
-
-@pytest.mark.parametrize("cv", [KFold(5), list(KFold(5).split(np.zeros((90, 1))))])
-def test_folds_can_be_given(blobs, cv):
-    X, candidates, _ = blobs
-    predicted = np.empty(90, dtype=int)
-    for train, test in KFold(5).split(X):
-        predicted[test] = CLPLClassifier().fit(X[train], candidates[train]).predict(X[test])
-    table = compare_learners(X, candidates, {"clpl": CLPLClassifier()}, cv=cv)
+    table = compare_learners(X, candidates, {"clpl": CLPLClassifier()}, cv=cv, random_state=3)
     assert table["kappa"][0] == kappa(candidates, predicted)
 
 
@@ -309,13 +304,6 @@ def test_warnings_are_noted_once(told):
     [row] = compare_learners(X, candidates, {"wary": Told(0, warning="little is known")}).to_dict("records")
     assert row["note"] == "warned: little is known"
     assert row["chosen"]
-
-
-def test_class_in_every_set_is_noted(blobs):
-    X, candidates, _ = blobs
-    everywhere = np.column_stack([np.ones(90, dtype=bool), candidates])
-    [row] = compare_learners(X, everywhere, {"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)}, 3).to_dict("records")
-    assert row["note"].startswith("warned: More than 97% of the candidate sets have '0' among them")
 
 
 def test_candidate_weights_reach_learners_that_accept_them(told):

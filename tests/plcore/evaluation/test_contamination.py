@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from plcore import CandidateError
@@ -170,10 +169,3 @@ def test_candidate_accuracy_refuses_invalid_input():
     for weights, message in (([1, 2], "sample_weight.shape"), (np.zeros(4), "non-zero"), ([1, 2, 3, np.nan], "NaN")):
         with pytest.raises(ValueError, match=message):
             candidate_accuracy(SETS, [0] * 4, sample_weight=weights)
-
-
-def test_contaminated_iris_keeps_the_true_labels():
-    features, y = load_iris(return_X_y=True)
-    sets = contaminate(y, "bayes", p=0.9, q=0.9, X=features, random_state=0)
-    assert candidate_accuracy(sets, y) == 1.0
-    assert (sets.sum(axis=1) > 1).mean() > 0.8

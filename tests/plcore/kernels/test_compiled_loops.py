@@ -194,11 +194,6 @@ def test_largest_change_considers_only_rows_with_weight(seed, n, m):
 # Assignment of rows to classes with capacities, against SciPy's linear programs and by hand.
 
 
-def sets_of(rng, n, m, share=0.4):
-    candidates = some_sets(rng, n, m, share)
-    return candidates
-
-
 def with_last_resort(costs, candidates):
     """The same costs, with each entry outside of the candidates costlier than all inside together."""
     inside = float(np.abs(costs[candidates]).max(initial=0.0))
@@ -238,7 +233,7 @@ def assert_least(assignment, costs, candidates, capacities):
 )
 def test_assignment_is_optimal_from_a_cold_and_a_warm_start(seed, n, m, everywhere, ties, own):
     rng = np.random.default_rng(seed)
-    candidates = sets_of(rng, n, m, 1.0 if everywhere else 0.4)
+    candidates = some_sets(rng, n, m, 1.0 if everywhere else 0.4)
     capacities = class_capacities(candidates) if own else rng.multinomial(n, np.ones(m) / m)
     assignment = Assignment(candidates, capacities)
     costs = 3 * rng.random((n, m))
@@ -250,14 +245,14 @@ def test_assignment_is_optimal_from_a_cold_and_a_warm_start(seed, n, m, everywhe
 
 def test_assignment_with_many_classes_is_optimal():
     rng = np.random.default_rng(0)
-    candidates = sets_of(rng, 400, 150, 0.02)
+    candidates = some_sets(rng, 400, 150, 0.02)
     capacities = class_capacities(candidates)
     assert_least(Assignment(candidates, capacities), rng.random((400, 150)), candidates, capacities)
 
 
 def test_equal_costs_give_the_same_assignment_again():
     rng = np.random.default_rng(1)
-    candidates = sets_of(rng, 200, 12)
+    candidates = some_sets(rng, 200, 12, 0.4)
     assignment = Assignment(candidates, class_capacities(candidates))
     costs = np.round(2 * rng.random((200, 12)))[candidates]
     labels = assignment.solve(costs)

@@ -13,20 +13,13 @@ from sklearn.base import clone
 
 from plcore import CLPLClassifier, LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Entry, ModelEntry, Upkeep
-from plcore.loop.label_vectors import (
-    CRITERION_ENTRIES,
-    QUESTION_ENTRIES,
-    RANDOM,
-    LabelVectorLearner,
-    LabelVectorSettings,
-)
+from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, RANDOM, LabelVectorSettings
 from plcore.loop.one_label import AUTOMATIC, ActiveLearner, Trainer
 from plcore.query import STRATEGIES, STRATEGY_ENTRIES, Need, StrategyKind, make_strategy
 from plcore.query.effects import RULES
 from plcore.sensing import information
 from tests.conftest import ROOT
 from tests.plcore.loop.fake_table import blobs
-from tests.plcore.loop.fake_vectors import vectors
 
 REGISTRIES = (MODEL_ENTRIES, STRATEGY_ENTRIES, QUESTION_ENTRIES, CRITERION_ENTRIES)
 
@@ -237,18 +230,6 @@ def test_questions_and_criteria_match_the_sensing_package():
     assert [name for name, one in CRITERION_ENTRIES.items() if not one.needs_model] == [RANDOM]
 
 
-@pytest.mark.parametrize("question", QUESTION_ENTRIES)
-@pytest.mark.parametrize("criterion", CRITERION_ENTRIES)
-def test_every_question_is_asked_by_every_criterion(question, criterion):
-    table, _ = vectors(n=30, seed=2)
-    learner = LabelVectorLearner(table, LabelVectorSettings(question=question, criterion=criterion))
-    assert learner.next_question("ann").strategy == RANDOM
-    learner.adopt(learner.job().run())
-    asked = learner.next_question("ann")
-    assert asked.strategy == criterion
-    assert (asked.label is None) == QUESTION_ENTRIES[question].by_row
-
-
 # The settings of both kinds of project: refusals, the stored form, and the keys derived from them.
 
 
@@ -292,21 +273,53 @@ def test_stored_kind_of_label_vectors_is_optional():
 
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "values"),
+    [("seed", [-1, True, 1.0]), ("test_share", [1.0, -0.1, False, float("nan")]), ("control_share", [-0.1, 1.0, "a"])],
+)
+def test_wrong_settings_of_both_kinds_are_refused_by_name(kind, name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name} must be .*Got {value!r}"):
+            kind(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "rule"),
     [
-        ("seed", -1),
-        ("seed", True),
-        ("seed", 1.0),
-        ("test_share", 1.0),
-        ("test_share", False),
-        ("test_share", float("nan")),
-        ("control_share", -0.1),
-        ("control_share", "a"),
+        ("n_neighbors", [0, "3"], "an int of at least 1"),
+        ("weights", ["x"], "one of 'linear', 'uniform'"),
+        ("model", ["svm"], "one of 'automatic', 'plknn'"),
+        ("strategy", ["best"], "one of 'automatic', 'apl', 'pl', 'mw', 'mp', 'act', 'random', "),
+        ("truth_role", ["shown"], "one of 'hidden', 'given'"),
+        ("C", [0.0, float("nan")], ""),
+        ("train_every", [0], ""),
+        ("train_seconds", [-1.0], ""),
+        ("control_share", [True], ""),
     ],
 )
-def test_wrong_settings_are_refused_by_name(kind, name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be .*Got {value!r}"):
-        kind(**{name: value})
+def test_wrong_settings_of_candidates_are_refused_by_name(name, values, rule):
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name} must be {rule}.*Got {value!r}"):
+            LearnerSettings(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "rule"),
+    [
+        ("kind", ["partial"], "one of 'multilabel'"),
+        ("model", ["svm"], "one of 'automatic', 'bmlcs', 'onevsall'"),
+        ("question", ["row"], ""),
+        ("criterion", ["margin"], ""),
+        ("mode", ["slow"], ""),
+        ("missing", ["one"], ""),
+        ("n_components", [0, 1.5, True], "None, an int of at least 1"),
+        ("max_iter", [0], "an int of at least 1"),
+        ("refresh_every", [0, 2.0], ""),
+    ],
+)
+def test_wrong_settings_of_label_vectors_are_refused_by_name(name, values, rule):
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name} must be {rule}.*Got {value!r}"):
+            LabelVectorSettings(**{name: value})
 
 
 @pytest.mark.parametrize("kind", BOTH)

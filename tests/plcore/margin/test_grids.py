@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import plcore
 from plcore import PARAMETER_GRIDS, PLSVC, PRECISE_GRID, LMPlaneClassifier, precise_folds
 from plcore.evaluation import contaminate
-from plcore.kernel.soft_labels import SoftLabelClassifier
-from plcore.margin.base import MarginClassifier
 
 
 @pytest.fixture(scope="module")
 def data():
     X, y = load_iris(return_X_y=True)
     return StandardScaler().fit_transform(X), contaminate(y, "size", p=0.7, r=1, random_state=0), y
-
-
-def test_grids_name_parameters_of_their_learners():
-    learners = {
-        name: value
-        for name in plcore.__all__
-        if inspect.isclass(value := getattr(plcore, name))
-        and issubclass(value, (MarginClassifier, SoftLabelClassifier))
-    }
-    assert set(learners) <= set(PARAMETER_GRIDS)
-    for name in learners:
-        for values in PARAMETER_GRIDS[name].values():
-            if isinstance(values[0], str):
-                continue  # kernels have no order
-            assert values == sorted(set(values))
-            assert min(values) >= 0
-    for name, grid in PARAMETER_GRIDS.items():
-        learner = getattr(plcore, name)()
-        assert set(grid) <= set(learner.get_params())
-        for parameter, values in grid.items():
-            for value in values:
-                clone(learner).set_params(**{parameter: value})._validate_params()
-    assert set(PRECISE_GRID) <= set(PLSVC().get_params())
-
-
-@pytest.mark.parametrize("learner", [plcore.PLPerceptron, plcore.PLPegasos])
-def test_grids_of_online_learners_work(learner, data):
-    X, candidates, y = data
-    grid = PARAMETER_GRIDS[learner.__name__]
-    search = GridSearchCV(learner(), grid, cv=KFold(3, shuffle=True, random_state=0)).fit(X, candidates)
-    assert len(search.cv_results_["params"]) == len(ParameterGrid(grid))
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert (search.predict(X) == y).mean() > 0.85
 
 
 def test_grid_search_scores_by_candidate_consistency(data):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -107,22 +107,6 @@ def test_single_class_is_accepted():
         assert (model.label_distributions_ == 1).all()
 
 
-def test_label_column_warns_and_is_read_as_labels():
-    y = np.array([[3], [4], [3], [4], [4]])
-    with pytest.warns(DataConversionWarning):
-        model = PLKNeighborsClassifier(n_neighbors=1).fit(LINE, y)
-    assert model.classes_.tolist() == [3, 4]
-    assert model.predict(LINE).tolist() == y.ravel().tolist()
-
-
-@pytest.mark.parametrize("stored", [sparse.csr_matrix, sparse.csr_array, lambda y: y.astype(int), lambda y: y.tolist()])
-def test_every_form_of_candidates_gives_the_same_model(stored):
-    expected = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, SETS)
-    found = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, stored(SETS))
-    np.testing.assert_array_equal(found.label_distributions_, expected.label_distributions_)
-    assert found.score(LINE, stored(SETS)) == expected.score(LINE, SETS)
-
-
 def test_sparse_features_give_what_dense_ones_give():
     rng = np.random.default_rng(2)
     X = rng.random((60, 30)) * (rng.random((60, 30)) < 0.2)
@@ -147,19 +131,6 @@ def test_parameters_are_checked_in_fit(parameters, message):
     model = PLKNeighborsClassifier(**parameters)
     with pytest.raises(ValueError, match=message):
         model.fit(LINE, SETS)
-
-
-def test_wrong_candidates_are_refused():
-    wrong = SETS.astype(int)
-    wrong[[1, 3], 0] = -1
-    with pytest.raises(CandidateError, match="rows 1, 3"):
-        PLKNeighborsClassifier().fit(LINE, wrong)
-    with pytest.raises(CandidateError, match="row 2"):
-        PLKNeighborsClassifier().fit(LINE, SETS & (np.arange(5) != 2)[:, None])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        PLKNeighborsClassifier().fit(LINE, SETS[:4])
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        PLKNeighborsClassifier().fit(LINE, None)
 
 
 def test_grid_search_needs_no_exact_labels():

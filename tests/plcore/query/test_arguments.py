@@ -8,15 +8,7 @@ import pytest
 from scipy import sparse
 
 from plcore import CandidateError
-from plcore.query import (
-    STRATEGIES,
-    EffectRanker,
-    effect_scores,
-    make_strategy,
-    necessary_labels,
-    possible_labels,
-    winners,
-)
+from plcore.query import STRATEGIES, effect_scores, make_strategy, necessary_labels, possible_labels, winners
 
 SETS = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
 FUNCTIONS = [winners, necessary_labels, possible_labels, effect_scores]
@@ -155,10 +147,3 @@ def test_among_must_be_a_mask_of_all_rows(name, n, among):
     with pytest.raises(ValueError, match="among must be True or False for each of the 30 rows"):
         strategy.next(n, among=among)
     assert strategy.next(n, among=np.zeros(30, dtype=bool)).size == 0
-
-
-@pytest.mark.parametrize("parameters", [{"random_state": "a"}, {"random_state": -1}, {"damping": None}])
-def test_wrong_ranker_settings_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        EffectRanker(**parameters).fit(np.zeros((3, 1)), SETS)

@@ -7,129 +7,40 @@ import pytest
 
 from plcore.neighbors.votes import check_graph
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
-from tests.plcore.query import brute_force, enumeration, plain_query
-from tests.plcore.query.plain_query import label_sets
+from tests.plcore.query.enumeration import apart, check, random_graph
 from tests.plcore.random_sets import some_sets
 
-SIZES = [(k, m) for k in (1, 2, 3, 4, 5) for m in (1, 2, 3, 4)]
-EACH = 3000  # 20 sizes: 60,000 cases
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_sets_and_scores_match_enumeration(k, m):
+    """60,000 cases over all sizes, and the facts of the paper (Prop. 2)."""
+    h, necessary, approximate, possible = check(*apart(np.random.default_rng([k, m]), 3000, k, m))
+    assert (necessary <= possible).all()
+    assert (possible <= approximate).all()
+    assert (h <= possible).all()
+    decided = necessary.any(axis=1)
+    np.testing.assert_array_equal(approximate[decided], possible[decided])
 
 
-@pytest.fixture(scope="module")
-def enumerated():
-    """For every size: the graph, h, NL, APL, PL (T, m) each, and what some answer changes, (T, K) each."""
-    rng = np.random.default_rng(1)
-    found = []
-    for k, m in SIZES:
-        sets, weights = enumeration.cases(rng, EACH, k, m)
-        expected = np.zeros((EACH, 4, m), dtype=bool)
-        changes = np.zeros((EACH, k, 5), dtype=bool)
-        enumeration.enumerate_all(sets, weights, expected, changes)
-        found.append((enumeration.as_graph(sets, weights), expected, changes))
-    return found
-
-
-def test_both_enumerations_agree(enumerated):
-    """Compare the compiled one, used by the tests below, with the plain one on Python sets."""
-    for (neighbors, weights, candidates), expected, changes in enumerated:
-        for target in range(3):  # of 20 sizes
-            sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in neighbors[target]]
-            plain = brute_force.label_sets(weights[target].tolist(), sets)
-            assert [set(np.flatnonzero(row).tolist()) for row in expected[target]] == list(plain)
-            for slot in np.flatnonzero(weights[target]):  # without weight no answer counts
-                for rule, decision, which in (("apl", "set", [0, 2, 3]), ("pl", "incumbent", [1, 2, 4])):
-                    plain = brute_force.changes(weights[target].tolist(), sets, slot, rule, decision)
-                    assert changes[target, slot, which].any() == plain
-
-
-def test_sets_match_enumeration(enumerated):
-    for graph, expected, _ in enumerated:
-        h, necessary, approximate, possible = expected.transpose(1, 0, 2)
-        np.testing.assert_array_equal(winners(*graph), h)
-        np.testing.assert_array_equal(necessary_labels(*graph), necessary)
-        np.testing.assert_array_equal(possible_labels(*graph, exact=False), approximate)
-        found, undecided = possible_labels(*graph, return_undecided=True)
-        np.testing.assert_array_equal(found, possible)
-        assert not undecided.any()
-        # The facts of the paper (Prop. 2).
-        assert (necessary <= possible).all()
-        assert (possible <= approximate).all()
-        assert (h <= possible).all()
-        decided = necessary.any(axis=1)
-        np.testing.assert_array_equal(approximate[decided], possible[decided])
-
-
-@pytest.mark.parametrize("decision", ["set", "incumbent"])
-@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_scores_match_enumeration(enumerated, rule, decision):
-    for graph, _, changes in enumerated:
-        _, weights, candidates = graph
-        counts = (candidates.sum(axis=1) >= 2).reshape(weights.shape)
-        if rule != "mw":
-            which = [0 if decision == "set" else 1, 2, 3 if rule == "apl" else 4]
-            counts = changes[:, :, which].any(axis=2)
-        total = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-        expected = np.rint(weights * 2.0**40 / total) * counts / 2.0**40
-        found = effect_scores(*graph, rule=rule, decision=decision)
-        np.testing.assert_array_equal(found, expected.ravel())
-
-
-@pytest.mark.parametrize("decision", ["set", "incumbent"])
-@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_scores_with_shared_neighbours_match_enumeration(rule, decision):
+def test_scores_with_shared_neighbours_match_enumeration():
     rng = np.random.default_rng(2)
     for _ in range(150):
-        neighbors, weights, candidates = brute_force.random_graph(rng)
-        expected = brute_force.scores(neighbors, weights, candidates, rule, decision)
-        found = effect_scores(neighbors, weights, candidates, rule=rule, decision=decision)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
-
-
-def test_each_proposition_alone_is_an_equivalence():
-    """Prop. 4, 5 and 6 one by one; together they could hide each other's errors."""
-    rng = np.random.default_rng(6)
-    for _ in range(500):
-        neighbors, weights, candidates = brute_force.random_graph(rng)
-        rows, heavy = neighbors[0], weights[0]
-        sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in rows]
-        asked = [slot for slot in range(len(rows)) if len(sets[slot]) >= 2 and heavy[slot] > 0]
-        if not asked:
-            continue
-        known = plain_query.label_sets(candidates[neighbors[:1]], weights[:1])
-        case = candidates[rows[asked]], heavy[asked][:, None], known, np.zeros(len(asked), dtype=int)
-        before = brute_force.label_sets(heavy.tolist(), sets)
-        after = [
-            [
-                brute_force.label_sets(heavy.tolist(), [*sets[:slot], {answer}, *sets[slot + 1 :]])
-                for answer in sets[slot]
-            ]
-            for slot in asked
-        ]
-        changed = [[any(new[kind] != before[kind] for new in news) for news in after] for kind in range(3)]
-        assert plain_query._changes_winners(*case, "set").tolist() == changed[0]
-        assert plain_query._changes_necessary(*case).tolist() == changed[1]
-        assert plain_query._changes_approximation(*case).tolist() == changed[2]
-        unseated = [any(not before[0] <= new[0] for new in news) for news in after]
-        assert plain_query._changes_winners(*case, "incumbent").tolist() == unseated
+        check(*random_graph(rng))
 
 
 def test_exact_search_matches_enumeration_for_larger_k():
     """Larger K, with few distinct weights so that packings are tight."""
     rng = np.random.default_rng(3)
     for _ in range(60):
-        candidates = some_sets(rng, 8, 5, 0.4)
-        weights = rng.integers(1, 6, size=(1, 8))
-        sets = [set(np.flatnonzero(row).tolist()) for row in candidates]
-        expected = brute_force.label_sets(weights[0].tolist(), sets)[3]
-        found = possible_labels(np.arange(8)[None], weights, candidates)
-        assert set(np.flatnonzero(found[0]).tolist()) == expected
+        check(np.arange(8)[None], rng.integers(1, 6, size=(1, 8)), some_sets(rng, 8, 5, 0.4))
 
 
 def test_answers_only_narrow_possible_and_grow_necessary_labels():
     """Prop. 3: answers only shrink APL and PL and only grow NL."""
     rng = np.random.default_rng(4)
     for _ in range(600):
-        neighbors, weights, candidates = brute_force.random_graph(rng)
+        neighbors, weights, candidates = random_graph(rng)
         weights[:, 0] += 1  # targets without any weight decide nothing, and answers only hide labels from them
         row = int(rng.integers(len(candidates)))
         answered = candidates.copy()
@@ -166,7 +77,7 @@ def test_apl_and_pl_effects_can_differ():
     assert (effect_scores(*graph, sets, rule="pl") > 0).all()
 
 
-# Example 1 of the paper: Tables 1, 2, 3, Example 2, and the totals of Tables 4 and 5 in exact arithmetic.
+# Example 1 of the paper: Tables 1 and 2, Example 2, and the totals of Tables 4 and 5 in exact arithmetic.
 
 
 NEIGHBORS = np.array([[0, 2, 1], [1, 2, 0], [5, 3, 4], [5, 3, 4], [3, 4, 5]])  # Table 1
@@ -186,14 +97,6 @@ def test_table_2_mw_scores_match():
         assert found[:4] == pytest.approx(scores, abs=1e-11)
         assert found[4:].tolist() == [0, 0]
     assert scores_of([4], "mw")[3] == pytest.approx(0.4)
-
-
-def test_table_3_score_bounds_match():
-    known = label_sets(CANDIDATES[NEIGHBORS], TENTHS)
-    smax, smin = np.where(known.seen, known.smax, 0), np.where(known.seen, known.smin, 0)
-    assert smin.tolist() == [[0, 0, 0], [0, 0, 0], [12, 0, 0], [14, 0, 0], [12, 0, 0]]
-    assert smax.tolist() == [[7, 17, 24], [8, 12, 20], [20, 8, 0], [21, 7, 0], [20, 8, 0]]
-    assert known.seen[:, 2].tolist() == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("weights", [WEIGHTS, TENTHS, WEIGHTS.astype(np.float32)])

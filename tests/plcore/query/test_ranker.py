@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from plcore import CandidateError
 from plcore.arrays.candidate_sets import CandidateSets
 from plcore.blocks.processes import Inline
 from plcore.neighbors.graph import NeighborGraph, neighbor_weights
@@ -21,7 +20,7 @@ from plcore.neighbors.search.parts import find_parts, scale_rows
 from plcore.query import EffectRanker, effect_scores, necessary_labels, possible_labels, score_parts
 from plcore.query.score_parts import ambiguous_of, first_ranking, kept_of
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, stage_candidates, surface
-from tests.plcore.query import brute_force
+from tests.plcore.query import enumeration
 from tests.plcore.random_sets import some_sets
 
 
@@ -71,11 +70,12 @@ def test_targets_outside_the_rows_are_accepted():
 def test_set_and_incumbent_decisions_match_their_definitions():
     rng = np.random.default_rng(2)
     for _ in range(200):
-        neighbors, weights, candidates = brute_force.random_graph(rng)
+        graph = enumeration.random_graph(rng)
+        _, changes = enumeration.enumerated(*graph)
         for decision in ("set", "incumbent"):
-            ranker = EffectRanker("pl", decision=decision).fit_graph(neighbors, weights, candidates)
-            expected = brute_force.scores(neighbors, weights, candidates, "pl", decision)
-            np.testing.assert_allclose(ranker.scores_, expected, rtol=0, atol=1e-11)
+            ranker = EffectRanker("pl", decision=decision).fit_graph(*graph)
+            expected = enumeration.scores(*graph, changes, "pl", decision)
+            np.testing.assert_array_equal(ranker.scores_, expected)
 
 
 @st.composite
@@ -254,6 +254,9 @@ def test_explanation_lists_the_effects_of_each_answer(rule):
         ({"n_neighbors": 1.5}, "n_neighbors"),
         ({"max_nodes": 0}, "max_nodes"),
         ({"targets": np.zeros((3, 5))}, "2 features of X. Got 5"),
+        ({"random_state": "a"}, "random_state must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"damping": None}, "damping must be"),
     ],
 )
 def test_wrong_parameters_are_refused_in_fit(parameters, message):
@@ -263,30 +266,17 @@ def test_wrong_parameters_are_refused_in_fit(parameters, message):
         ranker.fit(X, sets)
 
 
-def test_methods_require_fit():
-    ranker = EffectRanker()
-    for call in (lambda: ranker.scores_, lambda: ranker.settled_, ranker.next, lambda: ranker.update(0, [1])):
-        with pytest.raises(NotFittedError, match="call fit"):
-            call()
-    assert not hasattr(ranker, "scores_")
-
-
-def test_wrong_input_is_refused():
+def test_what_only_rankers_have_refuses_wrong_input():
+    """The rest is in test_strategies.py."""
+    with pytest.raises(NotFittedError, match="call fit"):
+        _ = EffectRanker().settled_
+    assert not hasattr(EffectRanker(), "scores_")
     X, sets, _ = problem(0)
-    with pytest.raises(CandidateError, match="row 3 "):
-        EffectRanker().fit(X, sets & (np.arange(40) != 3)[:, None])
-    with pytest.raises(ValueError, match="inconsistent"):
-        EffectRanker().fit(X[:5], sets)
     ranker = EffectRanker().fit(X, pd.DataFrame(sets, columns=list("abcd")))
+    same(ranker, EffectRanker().fit(X, sets))
     for row in (-1, 40, 1.0):
         with pytest.raises(ValueError, match=r"0\.\.39"):
-            ranker.update(row, sets[0])
-        with pytest.raises(ValueError, match=r"0\.\.39"):
             ranker.explain(row)
-    for wrong in ([1, 0], [[1, 0, 0, 0]], [1, 0, 0, 2], [1, 0, 0, np.nan]):
-        with pytest.raises(CandidateError, match="4 values"):
-            ranker.update(0, wrong)
-    same(ranker, EffectRanker().fit(X, sets))
     for target_rows in ([0, 0], [0], [0, 40], [0.0, 1.0]):
         with pytest.raises(ValueError, match="target_rows"):
             EffectRanker().fit_graph([[0, 1], [1, 0]], [[1, 1], [1, 1]], sets, target_rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
 
 from plcore import BMLCSClassifier, CandidateError, MLCSClassifier, OneVsAllSVC, f1_scores, precision_at
@@ -396,10 +394,3 @@ def test_precision_with_half_the_components_is_high(data_folder, name, target):
     assert found >= target
     baseline = MLCSClassifier(ridge=model.noise_ / model.prior_variance_).fit(X[:n], Y[:n])
     assert found >= precision_at(Y[test], baseline.decision_function(X[test]), 1) - 0.02
-
-
-def test_cross_validation_causes_no_warnings(problem):
-    X, _, cells = problem
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(cross_val_score(BMLCSClassifier(), X, cells, cv=3)) == 3

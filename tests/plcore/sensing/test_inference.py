@@ -242,7 +242,7 @@ def test_ridge_has_a_lower_bound():
     assert found.ridge == pytest.approx(0.1 * (X**2).sum(axis=1).mean(), rel=1e-3)
 
 
-def gibbs(X, values, known, Phi, noise, a0, b0, chains=400, sweeps=900, burn=300, seed=0):
+def gibbs(X, values, known, Phi, noise, a0, b0, chains=200, sweeps=500, burn=150, seed=0):
     """Mean of W (d, K), its sd, and the mean of y (n, L), by blocked sampling of the exact model in many chains."""
     rng = np.random.default_rng(seed)
     n, d = X.shape
@@ -294,6 +294,6 @@ def test_gibbs_sampling_agrees_on_tiny_problem():
     assert np.corrcoef(training.rows.mean[missing], labels[missing])[0, 1] >= 0.98
     # Check the sampler itself: with everything known it must give the closed form.
     full = np.ones_like(known)
-    mean, deviation, _ = gibbs(X, truth, full, projection.Phi, noise, 1.0, 1.0, sweeps=400, burn=100)
+    mean, deviation, _ = gibbs(X, truth, full, projection.Phi, noise, 1.0, 1.0, chains=400, sweeps=400, burn=100)
     exact = np.linalg.solve(X.T @ X + noise.ridge * np.eye(d), X.T @ truth) @ projection.Phi.T
     assert (np.abs(exact - mean) / deviation).max() < 0.05

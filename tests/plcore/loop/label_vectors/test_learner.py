@@ -95,12 +95,9 @@ def assert_same_state(one, other, points=True):
     np.testing.assert_array_equal(left.sources, right.sources)
 
 
-PROJECTS = given(
-    st.sampled_from(QUESTIONS), st.sampled_from(CRITERIA), st.sampled_from([0.0, 0.3]), st.integers(0, 10**6)
-)
-
-
-def check_live_equals_rebuilt(question, criterion, control_share, seed):
+@given(st.sampled_from(QUESTIONS), st.sampled_from(CRITERIA), st.sampled_from([0.0, 0.3]), st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_live_learner_equals_rebuilt_one(question, criterion, control_share, seed):
     options = LabelVectorSettings(
         question=question, criterion=criterion, control_share=control_share, seed=seed % 7, refresh_every=4, max_iter=3
     )
@@ -109,18 +106,6 @@ def check_live_equals_rebuilt(question, criterion, control_share, seed):
     if (job := live.job()) is not None:
         live.adopt(job.run())
     assert_same_state(live, LabelVectorLearner.rebuilt(table, options, log))
-
-
-@PROJECTS
-@settings(max_examples=4)
-def test_live_learner_equals_rebuilt_one(question, criterion, control_share, seed):
-    check_live_equals_rebuilt(question, criterion, control_share, seed)
-
-
-@pytest.mark.slow
-@PROJECTS
-def test_live_learner_equals_rebuilt_one_on_many_cases(question, criterion, control_share, seed):
-    check_live_equals_rebuilt(question, criterion, control_share, seed)
 
 
 def test_late_fit_uses_the_state_of_its_moment():

@@ -39,18 +39,20 @@ def test_features_are_fitted_on_training_rows_only():
     np.testing.assert_array_equal(table.made[-1].fitted_rows, np.flatnonzero(~learner.test_rows))
 
 
-def test_model_matches_the_estimator():
+@pytest.mark.parametrize("weights", ["linear", "uniform"])
+def test_model_matches_the_estimator(weights):
     table, y = blobs()
-    learner = ActiveLearner(table, SETTINGS)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
+    options = {"n_neighbors": 5, "weights": weights, "scaling": None}
     train, test = np.flatnonzero(~learner.test_rows), np.flatnonzero(learner.test_rows)
     features = table.made[-1]
     for seq in range(1, 12):
         X = features.transform(table, train)
-        model = PLKNeighborsClassifier(n_neighbors=5, scaling=None).fit(X, learner.candidates[train])
+        model = PLKNeighborsClassifier(**options).fit(X, learner.candidates[train])
         np.testing.assert_array_equal(learner.label_distributions[train], model.label_distributions_)
         assert np.isnan(learner.label_distributions[test]).all()
         assert learner.progress().accuracy == model.score(features.transform(table, test), y[test])
-        ranker = EffectRanker(n_neighbors=5, scaling=None).fit(X, learner.candidates[train])
+        ranker = EffectRanker(**options).fit(X, learner.candidates[train])
         question = learner.next_question("ann")
         assert question.row == train[ranker.next()[0]]
         assert question.score == ranker.scores_.max()
@@ -121,21 +123,6 @@ def test_given_truth_is_used_for_training():
     np.testing.assert_array_equal(given.candidates[~train], table.candidates[~train])
     with pytest.raises(AnswerError, match="held out to measure"):
         given.apply(Entry(1, "bad", held, "ann"))
-
-
-def test_neighbour_weights_match_the_settings():
-    table, y = blobs()
-    linear, uniform = (
-        ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights)) for weights in ("linear", "uniform")
-    )
-    train, test = np.flatnonzero(~uniform.test_rows), np.flatnonzero(uniform.test_rows)
-    X = table.made[-1].transform(table, train)
-    model = PLKNeighborsClassifier(n_neighbors=5, weights="uniform", scaling=None).fit(X, table.candidates[train])
-    np.testing.assert_array_equal(uniform.label_distributions[train], model.label_distributions_)
-    assert (uniform.label_distributions[train] != linear.label_distributions[train]).any()
-    assert uniform.progress().accuracy == model.score(table.made[-1].transform(table, test), y[test])
-    ranker = EffectRanker(n_neighbors=5, weights="uniform", scaling=None).fit(X, table.candidates[train])
-    assert uniform.next_question("ann").score == ranker.scores_.max()
 
 
 def test_held_out_row_without_votes_counts_as_wrong():
@@ -314,24 +301,6 @@ def test_returned_arrays_are_copies():
     for shared in (learner.original, learner.test_rows):
         with pytest.raises(ValueError, match="read-only"):
             shared[0] = True
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1. Got 0"),
-        ({"n_neighbors": "3"}, "n_neighbors"),
-        ({"weights": "x"}, "weights must be one of 'linear', 'uniform'"),
-        ({"strategy": "best"}, "strategy must be one of 'automatic', 'apl', 'pl', 'mw', 'mp', 'act', 'random', "),
-        ({"test_share": 1.0}, "test_share"),
-        ({"test_share": -0.1}, "test_share"),
-        ({"truth_role": "shown"}, "truth_role must be one of 'hidden', 'given'"),
-        ({"seed": -1}, "seed"),
-    ],
-)  # fmt: skip
-def test_wrong_settings_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        LearnerSettings(**options)
 
 
 # Questions of an ActiveLearner per annotator, and rows it does not ask about.

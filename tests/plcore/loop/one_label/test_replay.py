@@ -96,7 +96,7 @@ def test_replay_equals_live(seed, strategy, role, k):
 @given(st.integers(0, 10**6), st.integers(3, 5))
 def test_candidates_are_the_fold_of_the_log(seed, m):
     table, _ = blobs(8, m=m, seed=seed, truth="none")
-    learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
+    learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 50)
     expected = plain_fold(table.candidates, table.classes, log)
     assert [set(learner.state(row).candidates) for row in range(8)] == expected
 

@@ -217,7 +217,7 @@ def test_held_out_members_make_the_comparison_more_accurate() -> None:
             found = compare_learners(
                 table.X[own],
                 table.candidates[own],
-                {"ridge": PLKernelRidge(set_mass=1.0)},
+                {"ridge": PLKernelRidge("rbf", 0.1, 0.5, set_mass=1.0)},
                 cv=3,
                 y_true=np.where(members, np.nan, y)[own],
                 random_state=0,
