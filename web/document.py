@@ -35,7 +35,19 @@ from workflow.server.home import home
 
 START = ""
 """The address of the start page."""
-OF_A_PROJECT = ("annotate", "queue", "progress", "map", "review", "disputes", "team", "models", "export", "settings")
+OF_A_PROJECT = (
+    "annotate",
+    "queue",
+    "progress",
+    "map",
+    "review",
+    "disputes",
+    "team",
+    "models",
+    "suggest",
+    "export",
+    "settings",
+)
 """Addresses of pages about one project, which have a box to choose another."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
 """Addresses of pages. Access is checked when the page is drawn."""
@@ -48,6 +60,7 @@ NEEDED = {
     "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
     "review": ("TextInput", "Selectbox", "ButtonGroup", "DownloadButton"),
     "models": ("Button", "Checkbox"),
+    "suggest": ("TextInput", "TextArea", "Button"),
     "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),
     "audit": ("Selectbox", "DateInput", "DataFrame", "DownloadButton", "PageLink"),

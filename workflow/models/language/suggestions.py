@@ -323,7 +323,7 @@ def _calibrated(seat: Seat, shortlists: Sequence[Shortlist], names: Sequence[str
     for row, one in enumerate(shortlists):
         for place, share in one.shares.items():
             shares[row, place] = share
-    listed = shares.any(axis=1)
+    listed: BoolArray = np.asarray(shares.any(axis=1))
     with seat.learner(Right.OWN) as opened:
         pool = opened.learner.pool
         known = {str(name): place for place, name in enumerate(opened.learner.classes)}
