@@ -19,8 +19,8 @@ REAL = ("lost", "msrcv2", "birdsong")
 
 
 def exact_set(name: str, *, fill: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return features (n, d) and class numbers (n,). fill : computes the value of a column's empty cells,
-    such as np.nanmean"""
+    """Return features (n, d) and class numbers (n,). fill : computes the value of a column's empty cells, such as
+    np.nanmean"""
     if name in BUNDLED:
         return BUNDLED[name](return_X_y=True)
     frame = pd.read_csv(data_folder() / f"{name}.csv.gz")

@@ -59,8 +59,8 @@ def family(root: int) -> list[int]:
 
 @dataclass
 class Watch:
-    """CPU and memory of a process and all its descendants, sampled at a fixed interval; the sampling itself
-    is not counted.
+    """CPU and memory of a process and all its descendants, sampled at a fixed interval; the sampling itself is not
+    counted.
 
     cpu, wall : seconds      own : peak MB not backed by a file, of all together, shared pages counted once;
     by stage
