@@ -48,12 +48,6 @@ def any_set(
     return X, contaminate(y, kind, p, q, random_state=rng, classes=range(int(y.max()) + 1)), y
 
 
-def z_scored(X: np.ndarray) -> np.ndarray:
-    """Return columns scaled to mean 0 and variance 1; constant ones become 0."""
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-
-
 def gaussian_classes(n: int, seed: int, d: int = 64, m: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Return n rows of m round Gaussian classes, the same for every `seed`; a linear rule gets about 0.93."""
     centres = np.random.default_rng(7).normal(size=(m, d)) * 0.47

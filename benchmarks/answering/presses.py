@@ -175,7 +175,7 @@ def browsed(view: Any, address: str, key: Callable[[], str]) -> np.ndarray:
         view.wait_for_timeout(200)
         view.keyboard.press(pressed)
         view.wait_for_timeout(SETTLED)
-        view.wait_for_function("count => window.times.length > count", arg=number)
+        room.until(view, "count => window.times.length > count", number)
     return np.array(view.evaluate("window.times"))
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.preprocessing import normalize
+from sklearn.preprocessing import normalize, scale
 
-from benchmarks.data import exact_set, gaussian_classes, z_scored
+from benchmarks.data import exact_set, gaussian_classes
 from benchmarks.harness import Rows, Table, benchmark, clocked, met, mode, page, result, sized, tabled
 from benchmarks.plots import Line, write_chart
 from plcore import PARAMETER_GRIDS, PLSVC, PRECISE_GRID, PLPegasos, PLPerceptron, precise_folds
@@ -55,7 +55,7 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, int]:
     if name in DRAWN:
         order = np.random.default_rng(0).permutation(len(X))
         X, y = X[order], y[order]
-    return normalize(z_scored(X)), y, TRAIN[name]
+    return normalize(scale(X)), y, TRAIN[name]
 
 
 def candidate_sets(y: np.ndarray) -> dict[int | str, np.ndarray]:
@@ -253,7 +253,7 @@ def features_of(name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """X (n, d) and class numbers (n,); the eight unknown ages of dermatology are their mean, digits are in [0, 1]."""
     X, y = exact_set(name, fill=np.nanmean)
     X = X / 16 if name == "digits" else X
-    return (z_scored(X) if kind == SCALED else X), y
+    return (scale(X) if kind == SCALED else X), y
 
 
 def draw(y: np.ndarray, size: int, rounds: int, run: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import sem
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
@@ -242,7 +243,7 @@ def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Ta
     table = Table(["asked by", *(f"round {k * each}" for k in at), "against random, mean of all looks"])
     for name, values in found.items():
         gap = (values - found["random"])[:, 1:].mean(axis=1)
-        error = f" ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}" if len(gap) > 1 else ""
+        error = f" ± {sem(gap):.3f}" if len(gap) > 1 else ""
         table.add(name, *values.mean(axis=0)[list(at)], f"{gap.mean():+.3f}{error}")
     return table
 

@@ -35,7 +35,7 @@ from benchmarks.harness import (
     sized,
     with_interval,
 )
-from benchmarks.processes import TICK, Watch, family, memory, own_memory
+from benchmarks.processes import Watch, cpu_of, family, memory, own_memory
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.tables.encoders import read_catalogue
 from tests.plcore.tables.encoders.models import encoder, energy
@@ -107,12 +107,6 @@ def blocks(seat: Seat, few: LabelTable, worker: int) -> dict[str, list[list[floa
         for name, walls in one.items():
             found[name].append(walls)
     return found | {"memory": [[max(memories)]]}
-
-
-def cpu_of(pid: int) -> float:
-    """Return the CPU seconds of a process so far."""
-    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(stat[11]) + int(stat[12])) / TICK
 
 
 def is_encoding(seat: Seat) -> bool:

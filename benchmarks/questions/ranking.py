@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import minmax_scale
 
 from benchmarks.data import exact_set
 from benchmarks.harness import (
@@ -87,10 +88,6 @@ def formless(rng: np.random.Generator, n: int = N) -> np.ndarray:
     return rng.normal(size=(n, D))
 
 
-def scaled(X: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray((X - X.min(axis=0)) / np.ptp(X, axis=0))
-
-
 def recall(found: np.ndarray, exact: np.ndarray) -> float:
     """Return the share of the true neighbours found; both (q, k), in any order."""
     both = np.sort(np.hstack([found, exact]), axis=1)
@@ -145,7 +142,7 @@ RIVALS: tuple[tuple[str, str, tuple[int, ...], Callable[[np.ndarray, int], np.nd
 
 
 def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> None:
-    name, X = make.__name__, scaled(make(np.random.default_rng(0)))
+    name, X = make.__name__, minmax_scale(make(np.random.default_rng(0)))
     own, single = np.arange(N), X.astype(np.float32)
     (exact, _), seconds = clocked(lambda: make_search(X, K, "exact").nearest(X, K - 1, own))
     checked = np.random.default_rng(1).choice(N, 200, replace=False)
@@ -188,7 +185,7 @@ def cold_starts() -> Rows:
 
 def large() -> str:
     """Measure ten times as many rows."""
-    X = scaled(curved(np.random.default_rng(0), 10 * N))
+    X = minmax_scale(curved(np.random.default_rng(0), 10 * N))
     tracemalloc.start()
     quick, build = clocked(lambda: make_search(X, K))
     _, seconds = clocked(lambda: quick.nearest(X, K - 1, np.arange(len(X))))

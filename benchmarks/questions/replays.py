@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
@@ -116,11 +118,6 @@ def asked_by(name: str, curve: str, seed: int) -> dict[str, Any]:
     return {"accuracy": accuracy.tolist(), "learner": title, "seconds": seconds}
 
 
-def half_width(runs: np.ndarray) -> np.ndarray:
-    """Return (p,) half of the 95% interval of the mean over the seeds."""
-    return 1.96 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
-
-
 @benchmark("Accuracy against answers, by learner", long=True)
 def active_models() -> str:
     """Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one
@@ -138,7 +135,7 @@ def active_models() -> str:
             if curve == AUTOMATIC:
                 chosen = Counter(part["learner"] for part in parts).most_common()
             runs = np.array([part["accuracy"] for part in parts])
-            mean, half = runs.mean(axis=0), half_width(runs)
+            mean, half = runs.mean(axis=0), 1.96 * sem(runs)
             table.add(curve, *(f"{one:.3f} ± {width:.3f}" for one, width in zip(mean, half, strict=True)))
             if curve in WORDS:
                 rim = half.tolist() if curve == AUTOMATIC else None
@@ -208,7 +205,7 @@ def first_table(name: str) -> Rows:
         }
         for way, runs in found.items():
             ahead = (runs - found[OWN])[:, 1:].mean(axis=1)
-            beside = "" if way == OWN else f"{ahead.mean():+.3f} ± {half_width(ahead):.3f}"
+            beside = "" if way == OWN else f"{ahead.mean():+.3f} ± {1.96 * sem(ahead):.3f}"
             yield f"{title}, {way}", *runs.mean(axis=0)[np.array(SHOWN) // FIVE], runs[:, 1:].mean(), beside
 
 
@@ -348,7 +345,7 @@ class Replay:
         if self.curve.form == "classes":
             which, yes_no = size - 1.0, size - (top[:, 0] + (1.0 - top[:, 0]) * (size - 1.0))
         else:
-            which, yes_no = surprise(shares).sum(axis=1), surprise(top[:, 0]) + surprise(1.0 - top[:, 0])
+            which, yes_no = entr(shares).sum(axis=1), entr(top[:, 0]) + entr(1.0 - top[:, 0])
         return np.maximum(which / self.which_seconds[size - 1], yes_no / self.is_seconds)
 
     def question(self, row: int, shares: np.ndarray) -> RowQuestion:
@@ -360,11 +357,6 @@ class Replay:
         if form == "rule":
             return questions[int(shares.max() >= SURE and questions[0].shown > 2)]
         return cheapest_question(questions)
-
-
-def surprise(p: np.ndarray) -> np.ndarray:
-    """Return -p log p, 0 for 0."""
-    return np.asarray(-p * np.log(np.where(p > 0, p, 1.0)))
 
 
 def replayed(name: str, curve: Curve, seed: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.calibration import calibration_curve
 from sklearn.ensemble import RandomForestClassifier
@@ -92,7 +93,7 @@ def set_masses() -> Rows:
     for name, cell in cells.items():
         figures, fitted = compared([PLKernelRidge(set_mass=mass) for mass in (0.0, "auto", 1.0)], *cell)
         means, gain = figures.mean(axis=0), figures[:, 1, 0] - figures[:, 0, 0]
-        ahead = f"{gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(len(gain)):.3f}"
+        ahead = f"{gain.mean():+.3f} ± {sem(gain):.3f}"
         masses, times = np.unique([auto.set_mass_ for _, auto, _ in fitted], return_counts=True)
         chosen = ", ".join(f"{mass:g}: {count}" for mass, count in zip(masses, times, strict=True))
         yield name, len(gain), *means[:, 0], ahead, *means[:, 1], chosen

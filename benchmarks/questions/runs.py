@@ -277,22 +277,24 @@ def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np
 def honest_curve() -> str:
     """How often the 95% interval holds the true accuracy."""
     cells = [(name, model, seed) for seed in range(RUNS) for name in N_PROJECT for model in MODELS]
-    found = (
-        in_frame(checked_run, cells, "name model seed", chunk=8).eval("width = high - low").eval("bias = value - truth")
-    )
+    found = in_frame(checked_run, cells, "name model seed", chunk=8)
+    found = found.sort_values(["model", "name"], ascending=False, kind="stable")
+    found["width"], found["bias"] = found["high"] - found["low"], found["value"] - found["truth"]
     found["covered"] = found["truth"].between(found["low"], found["high"])
     head = "model | set | answers | runs | covered | true accuracy | estimate | bias | width of the interval"
     table = Table(f"{head} | control answers | the strategy's own questions", ".0f")
-    for (model, name, answers), checks in found.groupby(["model", "name", "answers"]):
+    for (model, name, answers), checks in found.groupby(["model", "name", "answers"], sort=False):
         mean = checks.drop(columns=["model", "name"]).mean()
         shares = f"{mean.covered:.1%}", f"{mean.truth:.1%}", f"{mean.value:.1%}", f"{100 * mean.bias:+.1f}"
         width = f"{100 * mean.width:.0f} points"
         table.add(model, name, answers, len(checks), *shares, width, mean.asked, f"{mean.naive:.1%}")
     says = []
-    for model, own in found.groupby(["name", "model", "seed"]).tail(1).groupby("model"):
+    for model, own in found.groupby(["name", "model", "seed"]).tail(1).groupby("model", sort=False):
         hits = own["covered"].mean()
         error = 196 * (hits * (1 - hits) / len(own)) ** 0.5
-        each = ", ".join(f"{name} {share:.1%}" for name, share in own.groupby("name")["covered"].mean().items())
+        each = ", ".join(
+            f"{name} {share:.1%}" for name, share in own.groupby("name", sort=False)["covered"].mean().items()
+        )
         says.append(
             f"- {model}: **{hits:.1%}** of {len(own):,} runs at their end (known to {error:.1f} points); {each}. "
             f"At least {WANTED:.0%} is asked for: {met(hits >= WANTED)}."
