@@ -80,9 +80,9 @@ def one_run(case: str) -> list[float]:
 @benchmark("What a press costs", packages=("psycopg",))
 def press() -> str:
     """CPU ms of the thread that answers, on the server's side alone and without Streamlit: *press* is the answer, the
-    next question and the standing next to the card; *page* what the Annotate page asks besides; *wall* is the press
-    with its waiting for the disk or the database server. Median of {TIMED} presses after a history of more than a
-    hundred answers; least of {RUNS} runs, before and now in turns. {load} Target: 10 CPU ms on SQLite and 15 CPU ms on
+    next question and the standing next to the card; *page* what the Annotate page also asks; *wall* is the press with
+    its waiting for the disk or the database server. Median of {TIMED} presses after a history of more than a hundred
+    answers; least of {RUNS} runs, before and now in turns. {load} Target: 10 CPU ms on SQLite and 15 CPU ms on
     PostgreSQL for press and page together."""
     table, none = Table("case | database | tree | press | page | wall | press against before", ".1f"), ""
     for name, case in product(("SQLite", "PostgreSQL"), only(CASES)):

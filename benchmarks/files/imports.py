@@ -252,7 +252,7 @@ def large_import() -> str:
     """{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what `winnow
     import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is without pages of
     files, sampled every 0.1 s; shared memory counts once, except in the worker's figure. The last column includes pages
-    of mapped files, which the system takes back at will."""
+    of mapped files, which the system reclaims at will."""
     head = "rows | file | reading and checking: worker | all processes | making the project | with pages"
     table, own, size = Table(head), [], 0.0
     for rows in SIZES:

@@ -464,8 +464,8 @@ def large_project() -> str:
     classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and export are
     commands in processes of their own; the project is opened and used in another. CPU seconds of all processes of a
     step, milliseconds of what people wait for; wall times are left out, for others used the machine. Memory is that of
-    the largest process of a step, its own apart from pages of mapped files, which the system takes back at will.
-    Targets: what grows grows as the rows or less, a press does not.
+    the largest process of a step, its own apart from pages of mapped files, which the system reclaims at will. Targets:
+    what grows grows as the rows or less, a press does not.
 
     The command `winnow import` finds the neighbours, exactly or by cells, whichever is cheaper:
     """

@@ -273,8 +273,8 @@ def smoothed_lbfgs(X: np.ndarray, candidates: np.ndarray, lam: float, W: np.ndar
 def margin_objective() -> str:
     """lambda/2 |W|^2 + mean loss (lambda = 1/C), |Y| = 3, seed 0, z-scored, a regularised constant appended; CPU
     seconds of one thread. F is not convex: differences are between local minima as much as between solvers. The L-BFGS
-    is SciPy's, on a softmax over the rivals with the best candidate kept hard, mu .3 -> .003, from the same ridge
-    start: it shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1% above the
+    is SciPy's, on a softmax over the other classes with the best candidate kept hard, mu .3 -> .003, from the same
+    ridge start: it shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1% above the
     better of the other two."""
     table = Table(f'set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better')
     falls = Table(["set", "lambda", *(f"T={t}" for t in LOOKS)])

@@ -1,4 +1,4 @@
-"""What encoding costs: in the worker, for sound, and for those who answer meanwhile."""
+"""Costs of encoding: in the worker, for sound, and for those who answer meanwhile."""
 
 from __future__ import annotations
 

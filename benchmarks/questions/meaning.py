@@ -393,7 +393,7 @@ OTHER_PARTS = {"other texts": Part(intents, *TEXTS), "other photos": Part(flower
 
 @benchmark("Learning from meaning: other sets", packages=("onnxruntime", "tokenizers"))
 def meaning_others() -> str:
-    """What is measured, and how, is as in [meaning](meaning.md). No setting of Winnow was chosen by these sets.
+    """The measurement is as in [meaning](meaning.md). No setting of Winnow was chosen by these sets.
 
     *Other texts*: 20 intents a seed of CLINC150 (Larson et al. 2019, CC BY 3.0), 10 domains: `data/data_full.json` of
     [clinc/oos-eval](https://github.com/clinc/oos-eval) at 828f8093, without rows that are out of scope, as

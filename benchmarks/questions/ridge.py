@@ -199,7 +199,7 @@ def in_turn() -> Rows:
 
 @benchmark("Labels of projects whose rows come from sources")
 def source_projects() -> str:
-    """What the app shows as the labels of a project's own rows: share right after so many answers by margin. Draws of
+    """Share of right labels of a project's own rows, as the app shows them, after so many answers by margin. Draws of
     order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so that only a column of sources
     shows them: runs of equal sets in the file. A tenth of the rows are blind checks, without answers here. A version is
     trained after every {EACH} answers."""
