@@ -19,8 +19,8 @@ REAL = ("lost", "msrcv2", "birdsong")
 
 
 def exact_set(name: str, *, fill: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return features (n, d) and class numbers (n,). fill : computes the value of a column's empty cells,
-    such as np.nanmean"""
+    """Return features (n, d) and class numbers (n,). fill : computes the value of a column's empty cells, such as
+    np.nanmean"""
     if name in BUNDLED:
         return BUNDLED[name](return_X_y=True)
     frame = pd.read_csv(data_folder() / f"{name}.csv.gz")
@@ -46,12 +46,6 @@ def any_set(
     kind, p, q = contamination
     rng = np.random.default_rng(random_state)
     return X, contaminate(y, kind, p, q, random_state=rng, classes=range(int(y.max()) + 1)), y
-
-
-def z_scored(X: np.ndarray) -> np.ndarray:
-    """Return columns scaled to mean 0 and variance 1; constant ones become 0."""
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
 def gaussian_classes(n: int, seed: int, d: int = 64, m: int = 10) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,9 @@
 """Code shared by all benchmarks: arguments, clocks, tables, subprocesses, and the result page.
 
-A benchmark is a function marked by `benchmark` that returns the text of its page. Its name is that of the
-page, and an argument of `python -m benchmarks`. The arguments are set as environment variables before its
-file is imported, so that every process it starts knows them.
+A benchmark is a function marked by `benchmark`. Its name is that of its page, and an argument of `python -m
+benchmarks`. The page begins with its docstring, in which `{NAME}` is a name of its file and `{load}` the load average;
+what it returns, or the table of the rows that it yields, follows. The arguments are set as environment variables before
+its file is imported, so that every process it starts knows them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import inspect
 import json
 import os
 import platform
@@ -19,14 +21,18 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,8 +105,8 @@ def folder(*, large: bool = False) -> Iterator[Path]:
 def kept(benchmark: str, part: str, measure: Callable[[], Any], place: Path | None = None) -> Any:
     """Return the result of `measure` for this part, from this or an earlier run: plain JSON values.
 
-    An interrupted long benchmark continues this way. Remove `.cache/benchmarks/NAME`, or the folder `place`,
-    to measure again.
+    An interrupted long benchmark continues this way. Remove `.cache/benchmarks/NAME`, or the folder `place`, to measure
+    again.
     """
     if mode() == "try":
         return json.loads(json.dumps(measure()))
@@ -144,6 +150,13 @@ def cpu_of_children() -> float:
 def percentiles(values: Sequence[float] | np.ndarray, *at: float, digits: int = 0) -> list[str]:
     """Return percentiles of times as cells: by default the median, the 95th and the maximum."""
     return [f"{np.percentile(values, one):.{digits}f}" for one in at or (50, 95, 100)]
+
+
+def with_interval(figure: Callable[[np.ndarray], float], n: int, draws: int = 1000) -> tuple[float, float, float]:
+    """Return a figure of n runs, and the interval that holds 95% of its bootstrap draws. figure : takes run numbers"""
+    rng = np.random.default_rng(0)
+    low, high = np.percentile([figure(rng.integers(n, size=n)) for _ in range(draws)], [2.5, 97.5], method="nearest")
+    return figure(np.arange(n)), float(low), float(high)
 
 
 def matrix_product_speed() -> float:
@@ -201,6 +214,31 @@ class Table:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+Rows = Iterator[tuple[Any, ...]]
+"""Cells of a table, line by line."""
+
+
+def tabled(head: str | Sequence[str], form: str = ".3f") -> Callable[[Callable[..., Rows]], Callable[..., Table]]:
+    """Mark a function that yields the rows of a `Table`: it returns the table."""
+
+    def mark(rows: Callable[..., Rows]) -> Callable[..., Table]:
+        @wraps(rows)
+        def measure(*arguments: Any) -> Table:
+            table = Table(head, form)
+            for row in rows(*arguments):
+                table.add(*row)
+            return table
+
+        return measure
+
+    return mark
+
+
+def counted(words: Iterable[object], between: str = ", ", most: int | None = None) -> str:
+    """Say how often each of these was there, the most frequent first, such as "a x3, b x1"."""
+    return between.join(f"{word} x{count}" for word, count in Counter(words).most_common(most))
+
+
 def page(*parts: object) -> str:
     """Return paragraphs and tables, separated by empty lines."""
     return "\n\n".join(text for part in parts if (text := str(part).strip()))
@@ -210,16 +248,14 @@ def page(*parts: object) -> str:
 
 
 def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **environment: str) -> Any:
-    """Run a function of a benchmark in a separate process with one BLAS thread and return its result; JSON
-    both ways.
+    """Run a function of a benchmark in a separate process with one BLAS thread and return its result; JSON both ways.
 
     tree : the checkout whose code it uses; the benchmarks are those of this one
     """
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "benchmarks").symlink_to(RESULTS.parent)
         run = subprocess.run(
-            [sys.executable, "-c", "from benchmarks.harness import child; child()",
-             call.__module__, call.__name__, json.dumps(arguments)],
+            command_of(call, *arguments),
             cwd=place,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join((place, str(tree))),
                  "WINNOW_DATA": str(data_folder()), **environment},
@@ -228,9 +264,14 @@ def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **e
     return json.loads(run.stdout.splitlines()[-1])
 
 
+def command_of(call: Callable[..., Any], *arguments: Any) -> list[str]:
+    """Return the command that runs a function of a benchmark and prints its result as the last line, JSON both ways."""
+    code = "from benchmarks.harness import child; child()"
+    return [sys.executable, "-c", code, call.__module__, call.__name__, json.dumps(arguments, default=str)]
+
+
 def in_turns(runs: int, measure: Callable[[Path], Sequence[float]]) -> dict[str, np.ndarray]:
-    """Return the minimum of each figure over some runs, by tree. measure : takes a tree; the trees
-    alternate"""
+    """Return the minimum of each figure over some runs, by tree. measure : takes a tree; the trees alternate"""
     found: dict[str, list[Sequence[float]]] = {name: [] for name in trees()}
     for name, tree in list(trees().items()) * runs:
         found[name].append(measure(tree))
@@ -239,6 +280,7 @@ def in_turns(runs: int, measure: Callable[[Path], Sequence[float]]) -> dict[str,
 
 def child() -> None:
     """Run the function that `in_process` names, and exit at once."""
+    warnings.simplefilter("ignore")
     module, name, arguments = sys.argv[1:]
     found = getattr(importlib.import_module(module), name)(*json.loads(arguments))
     print("\n" + json.dumps(found, default=float), flush=True)
@@ -250,24 +292,35 @@ def data_folder() -> Path:
     return Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").resolve()
 
 
-def in_parallel(
-    call: Callable[[Any], Result], cells: Sequence[Any], *, chunk: int = 1
-) -> Iterator[tuple[Any, Result, float]]:
-    """Yield each cell with the call's result and its CPU seconds, as two processes finish them."""
+def in_parallel(call: Callable[[Any], Result], cells: Sequence[Any], *, chunk: int = 1) -> Iterator[tuple[Any, Result]]:
+    """Yield each cell with the call's result, as two processes finish them."""
     jobs = [(call, cell) for cell in cells]
     if mode() == "try":
-        yield from map(_timed, jobs)
+        yield from map(_one_job, jobs)
         return
     with get_context("spawn").Pool(min(2, os.cpu_count() or 1)) as workers:
-        for done, found in enumerate(workers.imap_unordered(_timed, jobs, chunksize=chunk), start=1):
+        for done, found in enumerate(workers.imap_unordered(_one_job, jobs, chunksize=chunk), start=1):
             print(f"{done} of {len(cells)}", flush=True)
             yield found
 
 
-def _timed(job: tuple[Callable[[Any], Result], Any]) -> tuple[Any, Result, float]:
+def in_frame(call: Callable[[Any], Iterable[dict[str, Any]]], cells: Sequence[Any], names: str, chunk: int = 1) -> Any:
+    """Return a data frame of the lines that the call returns for each cell. names : of the parts of a cell"""
+    parts = names.split()
+    return pd.DataFrame(
+        [
+            dict(zip(parts, cell, strict=True)) | line
+            for cell, lines in in_parallel(call, cells, chunk=chunk)
+            for line in lines
+        ]
+    )
+
+
+def _one_job(job: tuple[Callable[[Any], Result], Any]) -> tuple[Any, Result]:
     call, cell = job
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        return (cell, *clocked(lambda: call(cell)))
+        return cell, call(cell)
 
 
 # The benchmarks and their pages
@@ -278,17 +331,21 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "SQL
 
 
 def benchmark(
-    title: str, *, packages: Sequence[str] = (), peers: Sequence[str] = (), full: bool = False, long: bool = False
-) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    title: str, *, head: str | Sequence[str] = (), form: str = ".3f", packages: Sequence[str] = (),
+    peers: Sequence[str] = (), cpu: bool = False, full: bool = False, long: bool = False,
+) -> Callable[[Callable[[], object]], Callable[[], object]]:  # fmt: skip
     """Mark a benchmark.
 
-    packages : further packages whose versions are named      peers : those it compares with, if installed
+    head, form : of its `Table`, if it yields rows      packages : further packages whose versions are named
+    peers : those it compares with, if installed
+    cpu : its page ends with the CPU seconds of all of it
     full : it has a larger `--full` mode      long : it takes half an hour or more, and runs only if named
     """
 
-    def mark(measure: Callable[[], str]) -> Callable[[], str]:
-        vars(measure).update(title=title, packages=packages, peers=peers)
-        return measure
+    def mark(measure: Callable[[], Any]) -> Callable[[], object]:
+        made = tabled(head, form)(measure) if head else measure
+        vars(made).update(title=title, packages=packages, peers=peers, cpu=cpu)
+        return made
 
     return mark
 
@@ -329,9 +386,18 @@ def has(distribution: str) -> bool:
 
 def run(name: str) -> None:
     """Run a benchmark; write its page unless it is a trial or measures only parts."""
-    measure = getattr(importlib.import_module(listed()[name].module), name)
+    module = importlib.import_module(listed()[name].module)
+    measure = getattr(module, name)
+    warnings.simplefilter("ignore")  # about data and settings that are hard by design
+    begun = time.process_time() + cpu_of_children()
     with threadpool_limits(1):
-        text = measure().strip()
+        found = measure()
+    spent = time.process_time() + cpu_of_children() - begun
+    text = page(
+        (inspect.getdoc(measure) or "").format(**vars(module) | {"load": load_average()}),
+        found,
+        f"{spent:,.0f} CPU seconds in all." * measure.cpu,
+    )
     packages = *PACKAGES, *measure.packages, *filter(has, measure.peers)
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
     if missing := ", ".join(one for one in measure.peers if not has(one)):

@@ -5,6 +5,10 @@ Functions that are also measured in another checkout (`--before`) use only what 
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -16,7 +20,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import insert
 
-from benchmarks.harness import data_folder, sized
+from benchmarks.harness import ROOT, data_folder, sized
 from db.models import EntryRow
 from plcore import LabelTable, LearnerSettings, Roles
 from workflow.answering import oracle, room
@@ -132,8 +136,8 @@ def large_project(seat: Seat) -> int:
 
 
 def project(seat: Seat, case: str, length: int = LOG) -> Seat:
-    """Create a project: "birdsong", "all" (its questions), "long" (its log), "vectors". length : of the log
-    of a long one"""
+    """Create a project: "birdsong", "all" (its questions), "long" (its log), "vectors". length : of the log of a long
+    one"""
     table, settings = {"vectors": scene, "long": long_table}.get(case, birdsong)()
     if case == "all":
         settings = replace(settings, strategy="cover", control_share=0.1)
@@ -147,8 +151,7 @@ def project(seat: Seat, case: str, length: int = LOG) -> Seat:
 
 
 def entry(seat: Seat, seq: int, length: int, **more: Any) -> dict[str, Any]:
-    """Return a line of a log of this length, written by one person with an answer every ten seconds until
-    now."""
+    """Return a line of a log of this length, written by one person with an answer every ten seconds until now."""
     at = datetime.now(UTC) - timedelta(seconds=60 + 10 * (length - seq))
     return {
         "project_id": seat.project_id, "seq": seq, "kind": "is", "label": "",
@@ -165,8 +168,8 @@ def write_log(seat: Seat, lines: list[dict[str, Any]]) -> None:
 
 
 def fill_log(seat: Seat, length: int, table: LabelTable) -> None:
-    """Write answers, each about another row until all but the last 2,000 have one; then corrections of the
-    same rows."""
+    """Write answers, each about another row until all but the last 2,000 have one; then corrections of the same
+    rows."""
     candidates, n = np.asarray(table.candidates), len(table.ids) - 2_000
     lines = []
     for number in range(length):
@@ -180,8 +183,7 @@ def fill_log(seat: Seat, length: int, table: LabelTable) -> None:
 
 
 def drawn_graph(n: int, n_held: int, k: int) -> Any:
-    """Return a graph of random neighbours with nearby row numbers: finding true ones is measured by
-    `neighbors`."""
+    """Return a graph of random neighbours with nearby row numbers: finding true ones is measured by `neighbors`."""
     from plcore.arrays import large_array
     from plcore.neighbors.graph import Graph
 
@@ -232,6 +234,13 @@ def open_page(stack: ExitStack, server: Server, secret: str, number: int) -> Liv
     return stack.enter_context(LivePage(server.port, cookie_of(server.port, secret), f"project={number}"))
 
 
+def pressed(view: LivePage) -> tuple[str, float]:
+    """Answer with the first choice; return what the card said, and the ms until then."""
+    begun = time.perf_counter()
+    said = view.press("is", [view.question["question"]["rows"][0]["label"]])
+    return said, 1e3 * (time.perf_counter() - begun)
+
+
 @contextmanager
 def serving(folder: Path, **more: str) -> Iterator[Server]:
     """Run a server on this home."""
@@ -260,8 +269,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def browsing(folder: Path, *scripts: str) -> Iterator[tuple[Server, Page]]:
-    """Run a server on this home, and a browser page signed in as its owner. scripts : init scripts of every
-    page"""
+    """Run a server on this home, and a browser page signed in as its owner. scripts : init scripts of every page"""
     with serving(folder) as server, browser() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 800})
         for script in scripts:
@@ -271,27 +279,33 @@ def browsing(folder: Path, *scripts: str) -> Iterator[tuple[Server, Page]]:
 
 
 @contextmanager
-def postgres(*options: str) -> Iterator[Any]:
-    """Run a PostgreSQL server and yield a function for empty databases; None if there is no PostgreSQL."""
+def database(name: str, *options: str) -> Iterator[Mapping[str, str] | None]:
+    """Yield the environment variables of a new database, "SQLite" or "PostgreSQL"; None if there is no PostgreSQL."""
     from tests.postgres import running
     from tests.postgres_programs import find
 
-    if (programs := find()) is None:
+    if name == "SQLite":
+        yield {"WINNOW_DATABASE_URL": ""}
+    elif (programs := find()) is None:
         yield None
-        return
-    with running(programs, list(options)) as server:
-        yield server
+    else:
+        with running(programs, list(options)) as server, server.empty_database() as url:
+            yield {"WINNOW_DATABASE_URL": url}
 
 
-def place_of(url: str) -> Mapping[str, str]:
-    """Return the environment variables of a database; without url: SQLite."""
-    return {"WINNOW_DATABASE_URL": url}
+@contextmanager
+def working(home: Path, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker on this home, started as by the server."""
+    environment = {**os.environ, "WINNOW_HOME": str(home)}
+    command = [sys.executable, str(ROOT / "worker.py"), "--with-parent"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, **how) as worker:
+        assert worker.stdin is not None
+        with worker.stdin:
+            yield worker
 
 
 def wait_for_version(home: Home, project_id: int, beyond: int) -> int:
     """Wait for a published version beyond this number, and return the newest."""
-    import time
-
     from tests.workflow.world import newest_version
 
     until = time.monotonic() + 300

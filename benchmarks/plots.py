@@ -20,8 +20,7 @@ LEAD = "#0f6b5e"
 
 @dataclass(frozen=True)
 class Line:
-    """A series. half : half the width of its interval at every x; a single point is drawn as a horizontal
-    line"""
+    """A series. half : half the width of its interval at every x; a single point is drawn as a horizontal line"""
 
     x: Sequence[float]
     y: Sequence[float]

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,17 +51,21 @@ def family(root: int) -> list[int]:
     found = [root]
     for one in found:
         for tasks in Path(f"/proc/{one}/task").glob("*/children"):
-            try:
-                found += [int(child) for child in tasks.read_text().split()]
-            except OSError:
-                continue
+            with suppress(OSError):
+                found += map(int, tasks.read_text().split())
     return found
+
+
+def cpu_of(pid: int) -> float:
+    """Return the CPU seconds of a process so far. Raises OSError if it has ended."""
+    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / TICK
 
 
 @dataclass
 class Watch:
-    """CPU and memory of a process and all its descendants, sampled at a fixed interval; the sampling itself
-    is not counted.
+    """CPU and memory of a process and all its descendants, sampled at a fixed interval; the sampling itself is not
+    counted.
 
     cpu, wall : seconds      own : peak MB not backed by a file, of all together, shared pages counted once;
     by stage
@@ -108,11 +113,8 @@ class Watch:
     def _look(self) -> None:
         seen = {pid: found for pid in family(self.root) if (found := memory(pid))}
         for pid in seen:
-            try:
-                stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            self._seconds[pid] = (int(stat[11]) + int(stat[12])) / TICK
+            with suppress(OSError):
+                self._seconds[pid] = cpu_of(pid)
         self.own[self.stage] = max(self.own.get(self.stage, 0.0), _sum(seen.values(), "Pss_Anon"))
         self.mapped = max(self.mapped, _sum(seen.values(), "Pss"))
         for pid, one in seen.items():

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import event
 
-from benchmarks import harness, homes
-from benchmarks.answering.press import presses
-from benchmarks.harness import Table, benchmark, clocked, folder, in_process, in_turns, page, sized, trees
+from benchmarks import homes
+from benchmarks.answering.presses import presses
+from benchmarks.harness import Rows, Table, benchmark, clocked, folder, in_process, in_turns, page, sized, trees
 from benchmarks.processes import peak
 from db import people
 from db.engine import Database
@@ -32,11 +32,10 @@ RUNS, CLASSES, K = sized(3, tiny=1), 10, 10
 def paired_table(
     first: str, unit: str, what: tuple[str, ...], call: object, sizes: tuple[int, ...], form: str
 ) -> Table:
-    """Return a line for each figure of a call and each size; with two trees also the earlier figure and the
-    ratio."""
+    """Return a line for each figure of a call and each size; with two trees also the earlier figure and the ratio."""
     table = Table(f"{first} | what | {unit}" + " | before | times less" * (len(trees()) > 1), form)
     for size in sizes:
-        least = in_turns(RUNS, lambda tree, size=size: in_process(call, size, tree=tree))  # type: ignore[misc]
+        least = in_turns(RUNS, lambda tree, size=size: in_process(call, size, tree=tree))
         for place, one in enumerate(what):
             now, *before = (figures[place] for figures in reversed(least.values()))
             table.add(size, one, now, *(cell for old in before for cell in (old, f"{old / now:.1f}")))
@@ -49,9 +48,9 @@ TABLES = sized((10_000, 100_000, 1_000_000), tiny=(2_000,))
 ANSWERS, QUESTIONS = sized((1_000, 100), tiny=(20, 5))
 
 
-class Rows:
-    """A table of candidates only: the neighbours are given. Three candidates per row, three rows in ten with
-    a truth."""
+class CandidateTable:
+    """A table of candidates only: the neighbours are given. Three candidates per row, three rows in ten with a
+    truth."""
 
     candidate_weights = None
 
@@ -67,11 +66,11 @@ class Rows:
 
 def answer_rows(n: int) -> list[float]:
     """Measure the learner's CPU time and the memory, in a separate process."""
-    table = Rows(n)
+    table = CandidateTable(n)
     settings = LearnerSettings(n_neighbors=K, test_share=0.2)
-    pool = OneLabelPool(table, settings)  # type: ignore[type-var]
+    pool = OneLabelPool(table, settings)
     graph = homes.drawn_graph(len(pool.train), len(pool.held), K)
-    learner, built = clocked(lambda: ActiveLearner(table, settings, graph))  # type: ignore[type-var]
+    learner, built = clocked(lambda: ActiveLearner(table, settings, graph))
     found = [built]
     ambiguous = pool.train[pool.sizes[pool.train] >= 2]
     rows = iter(np.random.default_rng(1).permutation(ambiguous)[: 4 + ANSWERS + 2 * QUESTIONS].tolist())
@@ -90,14 +89,12 @@ def answer_rows(n: int) -> list[float]:
 
 @benchmark("An answer, by the size of the table")
 def growing() -> str:
+    """CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} neighbours, which are
+    given; {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,} entries,
+    then {QUESTIONS} with the next question each. Least of {RUNS} runs."""
     what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same next to 4 people, ms")
     table = paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
-    return page(
-        f"""CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} neighbours,
-which are given; {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,}
-entries, then {QUESTIONS} with the next question each. Least of {RUNS} runs.""",
-        table,
-    )
+    return table
 
 
 # By the length of the log
@@ -131,14 +128,12 @@ def restart_at(length: int) -> list[float]:
 
 @benchmark("After a restart with a long log")
 def restart() -> str:
+    """CPU seconds of the process; one label, PL-KNN, {homes.LONG_ROWS:,} rows, three candidates each. Of 200,000
+    entries most answer a row once more. Least of three runs. *A press*: the median of {PRESSES}, with the next question
+    and all that the page asks alongside. *Another restart*: the first has left a checkpoint. {load}"""
     what = "first question", "Progress", "Progress once more", "Export: the answer log", "a press"
     steps = *what, "first question after another restart"
-    return page(
-        f"""CPU seconds of the process; one label, PL-KNN, {homes.LONG_ROWS:,} rows, three candidates each. Of 200,000
-entries most answer a row once more. Least of three runs. *A press*: the median of {PRESSES}, with the next question and
-all that the page asks alongside. *Another restart*: the first has left a checkpoint. {harness.load_average()}""",
-        paired_table("entries", "CPU seconds", steps, restart_at, LENGTHS, ".3f"),
-    )
+    return paired_table("entries", "CPU seconds", steps, restart_at, LENGTHS, ".3f")
 
 
 # Opening
@@ -158,8 +153,8 @@ def make_long(place: str, rows: int) -> None:
 
 
 def make_vectors(place: str) -> None:
-    """Create a project of label vectors, two cells in three unknown, with a log of yes and no answers about
-    single labels."""
+    """Create a project of label vectors, two cells in three unknown, with a log of yes and no answers about single
+    labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(VECTOR_ROWS, homes.FEATURES))
     truth = X @ rng.normal(size=(homes.FEATURES, LABELS)) > 0
@@ -186,8 +181,8 @@ def fill(place: str) -> None:
 
 
 def visit(place: str, whose: str) -> tuple[float, float]:
-    """Return CPU seconds from opening the home to the first question, and peak MB. whose : "thread": a model
-    is fitted at the same time"""
+    """Return CPU seconds from opening the home to the first question, and peak MB. whose : "thread": a model is fitted
+    at the same time"""
     clock = time.thread_time if whose == "thread" else time.process_time
     begun = clock()
     with homes.owner_of(place) as owner:
@@ -204,6 +199,10 @@ def size_of(place: str) -> str:
 
 @benchmark("Opening a project with a long log")
 def opening() -> str:
+    """CPU seconds of a new process from opening the home to the first question, and the most memory that it had, its
+    imports among it. One label, PL-KNN, {homes.FEATURES} features, {homes.CLASSES} classes, three candidates a row; the
+    neighbours are drawn, and read from their file; a log of {ENTRIES:,} entries, written by one person. Target of
+    memory with a checkpoint: 1,500 MB."""
     table = Table(f"rows | {ENTRIES:,} entries | CPU s | target | peak MB", ".1f")
     for rows in LONG:
         with folder() as where:
@@ -224,10 +223,6 @@ def opening() -> str:
             vectors.add(state, spent, f"{most:,.0f}")
         vectors.add(size_of(place))
     return page(
-        f"""CPU seconds of a new process from opening the home to the first question, and the most memory that it had,
-its imports among it. One label, PL-KNN, {homes.FEATURES} features, {homes.CLASSES} classes, three candidates a row;
-the neighbours are drawn, and read from their file; a log of {ENTRIES:,} entries, written by one person. Target of
-memory with a checkpoint: 1,500 MB.""",
         table,
         "## Label vectors",
         f"""{VECTOR_ROWS:,} rows, {LABELS} labels, two cells in three not known, {homes.FEATURES} features; a log of
@@ -252,8 +247,7 @@ def make_many(place: str) -> None:
 
 
 def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
-    """Return for each visit: CPU and wall seconds to the first question, MB in memory, projects open
-    afterwards."""
+    """Return for each visit: CPU and wall seconds to the first question, MB in memory, projects open afterwards."""
     visits = []
     with homes.owner_of(place, WINNOW_MEMORY_MB=str(limit)) as seat:
         for number in sorted(one.id for one in managing.list_projects(seat)) * ROUNDS:
@@ -265,9 +259,16 @@ def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
     return visits
 
 
-@benchmark("Many projects under a limit of memory")
-def put_away() -> str:
-    table = Table("limit, MB | most MB | projects in memory at the end | back: CPU s p50 | most | clock s most", ".2f")
+@benchmark(
+    "Many projects under a limit of memory",
+    head="limit, MB | most MB | projects in memory at the end | back: CPU s p50 | most | clock s most",
+    form=".2f",
+)
+def put_away() -> Rows:
+    """{PROJECTS} projects of {ROWS:,} rows, 16 features and 10 classes, PL-KNN, few answers, opened in turn {ROUNDS}
+    times in one process with `WINNOW_MEMORY_MB`; each visit opens the project where it is not in memory and asks for a
+    question. Memory is what the process alone has, pages of files not counted, after each visit. Target: never above
+    2,000 MB, each back within 2 s."""
     with folder() as where:
         place = str(where / "home")
         in_process(make_many, place)
@@ -275,14 +276,7 @@ def put_away() -> str:
             visits = np.array(in_process(visit_many, place, limit))
             cpu, wall = visits[PROJECTS:, 0], visits[PROJECTS:, 1]
             held = f"{visits[:, 2].max():,.0f}", f"{visits[-1, 3]:.0f}"
-            table.add(limit, *held, np.median(cpu), cpu.max(), wall.max())
-    return page(
-        f"""{PROJECTS} projects of {ROWS:,} rows, 16 features and 10 classes, PL-KNN, few answers, opened in turn
-{ROUNDS} times in one process with `WINNOW_MEMORY_MB`; each visit opens the project where it is not in memory and asks
-for a question. Memory is what the process alone has, pages of files not counted, after each visit. Target: never
-above 2,000 MB, each back within 2 s.""",
-        table,
-    )
+            yield limit, *held, np.median(cpu), cpu.max(), wall.max()
 
 
 # A commit
@@ -301,6 +295,8 @@ def commit(database: Database, turn: int) -> float:
 
 @benchmark("Looking after every commit")
 def commit_checks() -> str:
+    """{TURNS} rounds of {COMMITS} commits of one line to SQLite, by turns with and without the looks at file, log and
+    header, the height and the note outside of the database; CPU time, the medians."""
     with folder() as place:
         database = Database(f"sqlite:///{place}/winnow.sqlite3", Note(place / "database.seen"))
         plain = Database(f"sqlite:///{place}/plain.sqlite3")
@@ -316,9 +312,4 @@ def commit_checks() -> str:
     table = Table("commit | CPU µs | ratio", ".2f")
     table.add("without", f"{bare * 1e6:.0f}", 1)
     table.add("looked after", f"{whole * 1e6:.0f}", whole / bare)
-    return page(
-        f"""{TURNS} rounds of {COMMITS} commits of one line to SQLite, by turns with and without the looks at file, log
-and header, the height and the note outside of the database; CPU time, the medians.""",
-        table,
-        f"It adds {(whole - bare) * 1e3:.3f} ms; at most 0.2 ms was asked for.",
-    )
+    return page(table, f"It adds {(whole - bare) * 1e3:.3f} ms; at most 0.2 ms was asked for.")

@@ -1,5 +1,4 @@
-"""Features from sound (`plcore.tables.media.sound.descriptor`) against a mean of MFCCs; and an hour of sound
-in a file.
+"""Features from sound (`plcore.tables.media.sound.descriptor`) against a mean of MFCCs; and an hour of sound in a file.
 
 The training sounds are words spoken by synthetic voices, and artificial bird-like calls in noise.
 """
@@ -56,8 +55,8 @@ class Clips:
 
 
 def spoken_words(takes: int = 2) -> Clips | None:
-    """Return every word by every voice, with small changes of pitch, tempo and loudness in each take; None
-    without espeak-ng."""
+    """Return every word by every voice, with small changes of pitch, tempo and loudness in each take; None without
+    espeak-ng."""
     if shutil.which(SPEAKER) is None:
         return None
     rng = np.random.default_rng(0)
@@ -87,8 +86,7 @@ def with_noise(samples: np.ndarray, decibels: float, rng: np.random.Generator) -
 
 
 def bird_calls(each: int, decibels: float | None, seed: int = 0) -> Clips:
-    """Return calls of ten invented species, with pitch, tempo and position drawn for each; None means no
-    noise."""
+    """Return calls of ten invented species, with pitch, tempo and position drawn for each; None means no noise."""
     rng = np.random.default_rng(seed)
     samples, labels = [], []
     for label, species in enumerate(SPECIES.values()):
@@ -167,8 +165,7 @@ LEARNERS: dict[str, Any] = {
 
 
 def mean_mfcc(file: io.BytesIO) -> np.ndarray:
-    """Compute the plain baseline: cosine transform of the log-mel powers, averaged over time; coefficients 1
-    to 13."""
+    """Compute the plain baseline: cosine transform of the log-mel powers, averaged over time; coefficients 1 to 13."""
     with Sound(file) as sound:
         powers = _band_powers(sound, 0, sound.facts.frames).astype(np.float64)
     return fft.dct(np.log(powers + 1e-8 * powers.max()), axis=1, norm="ortho").mean(axis=0)[1:14]

@@ -1,23 +1,46 @@
-"""Pages in a real browser: from a click to drawn, downloads of the first visit, from an answer to a
-spectrogram."""
+"""Pages in a real browser, Home by the number of projects, layouts of the map."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.manifold import trustworthiness
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import minmax_scale
+from sqlalchemy import Engine, event
 
 from benchmarks import homes
-from benchmarks.answering.press import answer_to
-from benchmarks.harness import Table, benchmark, folder, load_average, page, sized
+from benchmarks.answering.presses import answer_to
+from benchmarks.data import REAL, exact_set, partial_set
+from benchmarks.harness import (
+    Rows,
+    Table,
+    benchmark,
+    clocked,
+    folder,
+    in_process,
+    in_turns,
+    load_average,
+    page,
+    sized,
+    tabled,
+)
+from db import projects
 from plcore import LabelTable
 from tests.browser import room
 from tests.browser.test_owner import packed, raven
 from workflow.answering import loop
 from workflow.people import team
 from workflow.projects import managing
+from workflow.rows import instance_map
 from workflow.seat import Seat
 
 ROWS, FEATURES, CLASSES = sized((100_000, 64, 10), tiny=(500, 4, 4))
@@ -114,47 +137,37 @@ def project(owner: Seat, name: str, data: LabelTable) -> int:
     return seat.project_id or 0
 
 
-def path(name: str) -> str:
-    """Return the part of the address that names a page."""
-    return "" if name == "home" else name
-
-
-def clicks(view: Any, name: str, away: str) -> list[float]:
-    """Return ms from a click in the navigation to the page drawn; before each click the browser shows another
-    page."""
-    found = []
-    for _ in range(TIMES + 1):  # the first warms up
-        view.evaluate(CLICK, [path(away), away])
-        view.wait_for_timeout(400)
-        found.append(view.evaluate(CLICK, [path(name), name]))
-    return found[1:]
-
-
-def loads(view: Any, address: str, name: str) -> list[float]:
-    """Return ms from opening the address to the page drawn, including everything that the browser loads."""
-    found = []
-    for _ in range(TIMES):
-        view.goto(address, wait_until="commit")
-        found.append(view.evaluate("name => drawn(name)", name))
-    return found
-
-
-def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]) -> Table:
+@tabled("page | click, median ms | longest | target | load, median ms | target | over its target", ".0f")
+def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]) -> Rows:
     """Return a line for each of these pages of a project. pages : with the target of a click in ms"""
-    table = Table("page | click, median ms | longest | target | load, median ms | target | over its target", ".0f")
+    path_of = {name: "" if name == "home" else name for name in LAST}
     view.goto(f"{base}/annotate?project={number}")
     view.evaluate("drawn('annotate')")  # builds the learner
     for name, target in pages:
-        clicked = clicks(view, name, away="import" if name != "import" else "home")
-        loaded = loads(view, f"{base}/{path(name)}?project={number}", name)
-        click, load = float(np.median(clicked)), float(np.median(loaded))
+        away, clicks, loads = "import" if name != "import" else "home", [], []
+        for _ in range(TIMES + 1):
+            view.evaluate(CLICK, [path_of[away], away])
+            view.wait_for_timeout(400)
+            clicks.append(view.evaluate(CLICK, [path_of[name], name]))
+        for _ in range(TIMES):
+            view.goto(f"{base}/{path_of[name]}?project={number}", wait_until="commit")
+            loads.append(view.evaluate("name => drawn(name)", name))
+        clicks = clicks[1:]  # the first warms up
+        click, load = np.median(clicks), np.median(loads)
         late = [way for way, over in (("click", click > target), ("load", load > TARGET)) if over]
-        table.add(name.capitalize(), click, max(clicked), target, load, TARGET, ", ".join(late))
-    return table
+        yield name.capitalize(), click, max(clicks), target, load, TARGET, ", ".join(late)
 
 
 @benchmark("From a click to the page drawn", packages=("plotly", "playwright"))
 def pages() -> str:
+    """Chromium headless on the same machine as the server, warm, {TIMES} times each. *Click*: in the navigation, from
+    another page, until the script has ended and what comes last on the page is there. *Load*: the same from the
+    address, with all that the browser fetches and starts for it; where there are plots, plotly.js, 4.7 MB from the
+    browser's cache, which it compiles again at every load. {load}
+
+    **{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers**, a project as the Import page makes
+    it; two people, no row on which they differ.
+    """
     with folder() as place, homes.owner_of(place / "home") as owner:
         large = project(owner, "large", table_of(ROWS, CLASSES))
         team.make_link(owner, "Ada")
@@ -164,17 +177,7 @@ def pages() -> str:
             rows = measured(view, server.base, large, [(name, TARGET_CLICK) for name in LAST])
             of_many = ("annotate", TARGET_CLASSES), ("settings", TARGET_CLICK)
             classes = measured(view, server.base, many, of_many)
-    return page(
-        f"""Chromium headless on the same machine as the server, warm, {TIMES} times each. *Click*: in the navigation,
-from another page, until the script has ended and what comes last on the page is there. *Load*: the same from the
-address, with all that the browser fetches and starts for it; where there are plots, plotly.js, 4.7 MB from the
-browser's cache, which it compiles again at every load. {load_average()}""",
-        f"""**{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers**, a project as the Import page
-makes it; two people, no row on which they differ.""",
-        rows,
-        f"**{MANY_CLASSES:,} classes**, {5 * MANY_CLASSES:,} rows.",
-        classes,
-    )
+    return page(rows, f"**{MANY_CLASSES:,} classes**, {5 * MANY_CLASSES:,} rows.", classes)
 
 
 # Files that a new browser loads
@@ -280,6 +283,8 @@ DRAWN = """
 
 @benchmark("From an answer to the next spectrogram", packages=("soundfile",))
 def hearing() -> str:
+    """Thirty detections of a detector's table, answered as a bird owner does (`tests/browser/test_owner.py`): from the
+    press to the next question's spectrogram on the canvas. The next one is fetched while the person listens."""
     table = Table(f"listened before the answer | median, ms | slowest of {DETECTIONS}, ms", ".0f")
     with folder() as place, homes.browsing(place / "home", INSIDE) as (server, view):
         view.goto(f"{server.base}/import")
@@ -295,9 +300,129 @@ def hearing() -> str:
                 view.wait_for_timeout(listened)
                 times.append(float(view.evaluate(DRAWN, "1")))
             table.add(f"{listened / 1000:g} s", np.median(times), max(times))
-    return page(
-        """Thirty detections of a detector's table, answered as a bird owner does (`tests/browser/test_owner.py`): from
-the press to the next question's spectrogram on the canvas. The next one is fetched while the person listens.""",
-        table,
-        "The target is 300 ms after the first, where the next one could be fetched ahead.",
-    )
+    return page(table, "The target is 300 ms after the first, where the next one could be fetched ahead.")
+
+
+# Home
+
+PROJECTS = sized((10, 1_000), tiny=(2, 4))
+FEW_ROWS, SOME = 40, 6
+RUNS, VISITS = sized((2, 3), tiny=(1, 1))
+TARGET_HOME = 50  # ms
+
+
+def make(place: Path, number: int) -> tuple[int, int, int]:
+    """Make a home with this many projects, of both kinds in turn. In each second pair of projects the owner and an
+    annotator of all projects have answered. Return their ids, and that of a stranger."""
+    with homes.owner_of(place) as owner:
+        X, truth = homes.mixture(FEW_ROWS, 4, 3, np.random.default_rng(0))
+        cells = np.where(np.eye(3, dtype=bool)[truth], "1", "")
+        tables = homes.table_of(X, [[one, (one + 1) % 3] for one in truth]), homes.vectors(X, cells, "abc")
+        made = [managing.create_project(owner, f"project {k}", table) for k, table in enumerate(tables)]
+        with owner.home.database.write() as session:
+            columns = [vars(projects.get(session, one)).copy() for one in made]
+            for one in columns:
+                for name in ("id", "name", "archived_at", "deleted_at", "stop_rules"):
+                    one.pop(name)
+            for k in range(2, number):
+                made.append(projects.add(session, name=f"project {k}", **columns[k % 2]))
+        homes.sign_ins(owner, 1, made)
+        people = {one.name: one.id for one in team.list_people(owner)}
+        annotator = people["Person 0"]
+        team.redeem_link(owner.home, team.make_link(owner, "Stranger"))
+        lines = []
+        for k, project in enumerate(made):
+            for seq in range(1, SOME * (k % 4 < 2) + 1):
+                seat = Seat(owner.home, annotator if seq % 2 else owner.person_id, project)
+                said = {"kind": "yes", "label": "a", "labels": []} if k % 2 else {"labels": ["class0"]}
+                lines.append(homes.entry(seat, seq, SOME, row=seq, token=str(seq), before=[], after=[], **said))
+        homes.write_log(owner, lines)
+        (stranger,) = {one.id for one in team.list_people(owner)} - set(people.values())
+    return owner.person_id, annotator, stranger
+
+
+def visits(place: str, owner: int, annotator: int, stranger: int) -> list[float]:
+    """Return CPU ms of the owner's first visit in this process; then of a later visit, the least of some, and its
+    number of SQL statements, of the owner and of the annotator. stranger : a person without projects"""
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import AppTest
+
+    from pages.parts import frame
+    from workflow.server.home import home
+
+    os.environ["WINNOW_HOME"] = place
+    shutil.rmtree(home().cache_dir / "counts", ignore_errors=True)
+    # A server does this once, when it starts.
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    script = str(Path(str(frame.__file__)).parents[1] / "main.py")
+    noted = [0]
+
+    @event.listens_for(Engine, "before_cursor_execute")
+    def note(*said: object) -> None:
+        noted[-1] += not str(said[2]).startswith("BEGIN")
+
+    def visit(who: int) -> float:
+        frame.person_id = lambda: who  # the header of the guard, which AppTest does not send
+        test, begun = AppTest.from_file(script, default_timeout=600), time.process_time()
+        test.run()
+        used = time.process_time() - begun
+        assert not test.exception
+        noted.append(0)
+        return 1e3 * used
+
+    visit(stranger)  # imports the pages
+    found = [visit(owner)]
+    for who in (owner, annotator):
+        visit(who)
+        found += [min(visit(who) for _ in range(VISITS)), noted[-2]]
+    return found
+
+
+LATER = "{0}: later visit, CPU ms | {0}: SQL statements"
+
+
+@benchmark(
+    "Home, by the number of projects",
+    head=f"projects | checkout | owner: first visit, CPU ms | {LATER.format('owner')} | {LATER.format('annotator')}",
+    form=",.0f",
+)
+def home_projects() -> Rows:
+    """CPU time of a visit of Home: Streamlit draws the page in the process of the benchmark and `AppTest` reads it. The
+    least of {RUNS} processes, and in each of them of {VISITS} later visits. *First visit*: in a new process, whose
+    modules are imported, which counts logs that it has not counted. Projects are of both kinds in turn, with {FEW_ROWS}
+    rows; each second one has {SOME} answers. {load} Target: a later visit with 1,000 projects in {TARGET_HOME} ms."""
+    for number in PROJECTS:
+        with folder() as place:
+            call = partial(in_process, visits, str(place), *make(place, number))
+            found = in_turns(RUNS, lambda tree, call=call: call(tree=tree))
+        for name, figures in found.items():
+            yield number, name, *map(float, figures)
+
+
+# The map
+
+SETS = sized(("digits", "pendigits", "satimage", "birdsong", "usps"), tiny=("iris",))
+NEAREST = 10
+
+
+@benchmark(
+    "Layouts of the map",
+    head="set | rows x features | variance in two axes | trustworthiness, axes | t-SNE | of twice as many rounds | "
+    "same class, axes | t-SNE | s, axes | s, t-SNE",
+)
+def maps() -> Rows:
+    """At most {instance_map.MOST:,} rows, as the map draws them; features from 0 to 1. *Trustworthiness* of the
+    {NEAREST} nearest, 1 is the best; *same class*: rows whose nearest neighbour on the map is of their true class,
+    which no layout sees. Seconds of one core."""
+    for name in SETS:
+        X, *_, y = partial_set(name) if name in REAL else exact_set(name)
+        rows = instance_map.rows_on_map(len(X))
+        X, y = minmax_scale(X[rows]), y[rows]  # as in a project
+        (axes, share), seconds = clocked(lambda X=X: instance_map.principal_axes(X))
+        laid, laid_seconds = clocked(lambda X=X: instance_map.beside_neighbors(X))
+        twice = instance_map.beside_neighbors(X, 2 * instance_map.ROUNDS)
+        kept = [f"{trustworthiness(X, one, n_neighbors=NEAREST):.3f}" for one in (axes, laid, twice)]
+        nearest = (NearestNeighbors(n_neighbors=1).fit(one).kneighbors()[1][:, 0] for one in (axes, laid))
+        same = (f"{np.mean(y[rows] == y):.0%}" for rows in nearest)
+        size = f"{len(X):,} x {X.shape[1]}"
+        yield name, size, f"{share:.0%}", *kept, *same, f"{seconds:.2f}", f"{laid_seconds:.1f}"

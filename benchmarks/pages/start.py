@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import homes
-from benchmarks.harness import ROOT, Table, benchmark, cpu_of_children, folder, in_turns, mode, page, sized
+from benchmarks.harness import ROOT, Rows, Table, benchmark, cpu_of_children, folder, in_turns, mode, page, sized
 from plcore import compile_kernels
 from tests.browser import room
 from tests.browser.server import free_port
@@ -58,8 +58,7 @@ print(status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def cost(words: Sequence[str], home: Path, tree: Path) -> tuple[float, float]:
-    """Return CPU seconds, user and system, and peak memory in MB, of Python with these arguments in a
-    checkout."""
+    """Return CPU seconds, user and system, and peak memory in MB, of Python with these arguments in a checkout."""
     done = subprocess.run(
         [sys.executable, "-c", LAUNCHER, *words], cwd=tree, capture_output=True, text=True, check=True,
         env={**os.environ, "WINNOW_HOME": str(home), "PYTHONPATH": str(tree)},
@@ -69,9 +68,10 @@ def cost(words: Sequence[str], home: Path, tree: Path) -> tuple[float, float]:
     return seconds, memory
 
 
-@benchmark("Short commands")
-def commands() -> str:
-    table = Table("what | checkout | CPU s | most memory, MB", ".2f")
+@benchmark("Short commands", head="what | checkout | CPU s | most memory, MB", form=".2f")
+def commands() -> Rows:
+    """A process from its start to its end, on a home with one project: the least of {TIMES}: the first compiles modules
+    and counts the project. Checkouts take turns. Target: 0.5 s and 80 MB a command, 0.6 s for `import plcore`."""
     with folder() as place:
         with homes.owner_of(place) as seat:
             homes.project(seat, "vectors")
@@ -79,13 +79,7 @@ def commands() -> str:
             for what, words in SHORT.items():
                 found = in_turns(TIMES, partial(cost, words, place))
                 for name, (seconds, memory) in found.items():
-                    table.add(what, name, float(seconds), f"{memory:.0f}")
-    return page(
-        f"""A process from its start to its end, on a home with one project: the least of {TIMES}: the first
-compiles modules and counts the project. Checkouts take turns.
-Target: 0.5 s and 80 MB a command, 0.6 s for `import plcore`.""",
-        table,
-    )
+                    yield what, name, float(seconds), f"{memory:.0f}"
 
 
 def seconds_to_question(chromium: Any, home: Path) -> tuple[float, float]:
@@ -130,7 +124,7 @@ compiled, as `make run` does once while it makes the environment. Target: 15 s."
 
 @benchmark("The first start on a fresh machine")
 def first_start() -> str:
-    """In a trial the environment of this checkout is used, for want of minutes."""
+    # In a trial the environment of this checkout is used, for want of minutes.
     table, before, linked = Table("s | said"), cpu_of_children(), False
     with folder() as place:
         clone = place / "winnow"

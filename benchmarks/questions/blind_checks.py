@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
-import warnings
+from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import any_set
-from benchmarks.harness import Table, benchmark, clocked, page, sized
+from benchmarks.harness import Rows, Table, benchmark, page, sized, tabled
 from plcore import LMPlaneClassifier, PLKernelRidge, PLKNeighborsClassifier
 from plcore.arrays import BoolArray, FloatArray
 from plcore.evaluation import MarginThresholds, conformal_sets, conformal_threshold, conformity_scores
@@ -47,13 +48,10 @@ LONGER = 1.2  # labels: for lists of nearly minimal size the promise is only a l
 UNSURE = 0.2  # of the rows: about those that margin asks first
 STRATA_CELLS = sized(((100, 0.1), (200, 0.1), (200, 0.05)), tiny=((20, 0.1),))  # checks, miss
 
-Cell = tuple[str, str, int, float]  # set, model, checks, miss
-
 
 def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return a new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check
-    (n,)) of its ambiguous rows, as questions show them. A truth that is not a candidate cannot be on a list:
-    -1."""
+    """Return a new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check (n,)) of
+    its ambiguous rows, as questions show them. A truth that is not a candidate cannot be on a list: -1."""
     X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
     rows = np.random.default_rng([seed, len(y)]).permutation(len(y))[:N_PROJECT]
     X, y, sets = X[rows], y[rows], sets[rows]
@@ -68,12 +66,12 @@ def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray,
     return shares, sets[asked], np.where(inside, y[asked], -1), learner.pool.control_rows[asked]
 
 
-def run_fit(name: str, model: str, seed: int) -> list[tuple[Cell, FloatArray]]:
-    """Return (cell, figures) of the runs of one fit: share of the lists that hold the truth, mean size, mean
-    full size; then, with one threshold and with thresholds by margin, that share for the least sure rows and
+def run_fit(name: str, model: str, seed: int) -> Iterator[tuple[Any, ...]]:
+    """Yield set, model, checks, miss and figures of the runs of one fit: share of the lists that hold the truth, mean
+    size, mean full size; then, with one threshold and with thresholds by margin, that share for the least sure rows and
     for each third of the rows from the least sure on, and the mean size for the least sure."""
     shares, sets, truth, check = shares_of(name, model, seed)
-    scores, others, found = conformity_scores(shares[check], truth[check]), ~check, []
+    scores, others = conformity_scores(shares[check], truth[check]), ~check
     sure, held = margins(shares), truth[others] >= 0
     places = sure[others].argsort(kind="stable")
     groups = [places[: round(UNSURE * len(places))], *np.array_split(places, 3)]
@@ -88,61 +86,54 @@ def run_fit(name: str, model: str, seed: int) -> list[tuple[Cell, FloatArray]]:
                 hit, sizes = lists[np.arange(len(held)), truth[others]] & held, lists.sum(axis=1)
                 whole = [hit.mean(), sizes.mean(), sets[others].sum(axis=1).mean()]
                 parts += [*(hit[group].mean() for group in groups), sizes[groups[0]].mean()]
-            found.append(((name, model, checks, miss), np.array(whole + parts)))
-    return found
+            yield name, model, checks, miss, *whole, *parts
 
 
-def worst_of(model: str, off: dict[Cell, float]) -> str:
-    """Say how far below its promises a model is in the worst case."""
-    own = {cell: distance for cell, distance in off.items() if cell[1] == model}
-    name, _, checks, miss = low = min(own, key=lambda cell: own[cell])
-    short = [cell for cell in own if own[cell] < -MOST_OFF]
-    sets = f": {', '.join(sorted({cell[0] for cell in short}))}." if short else "."
-    return f"""- {model}: at worst {100 * own[low]:+.1f} points ({name}, {checks} checks, {1 - miss:.0%}); more than
-  {100 * MOST_OFF:.0f} points too few in {len(short)} of {len(own)} cells{sets}"""
+def worst_of(model: str, off: pd.Series) -> str:
+    """Say how far below its promises a model is in the worst case. off : by set, checks and miss"""
+    name, checks, miss = off.idxmin()
+    short = off[off < -MOST_OFF]
+    sets = f": {', '.join(sorted(set(short.index.get_level_values(0))))}." if len(short) else "."
+    return f"""- {model}: at worst {100 * off.min():+.1f} points ({name}, {checks} checks, {1 - miss:.0%}); more than
+  {100 * MOST_OFF:.0f} points too few in {len(short)} of {len(off)} cells{sets}"""
 
 
-@benchmark("Shortlists: how often they hold the truth")
+@benchmark("Shortlists: how often they hold the truth", cpu=True)
 def shortlists() -> str:
-    found: dict[Cell, list[FloatArray]] = {}
-    seconds = 0.0
-    for model, name in product(MODELS, SETS):
-        for seed in range(FITS.get(model, FITS_ELSE)):
-            results, spent = clocked(lambda f=(name, model, seed): run_fit(*f))  # type: ignore[misc]
-            seconds += spent
-            for cell, figures in results:
-                found.setdefault(cell, []).append(figures)
-    means = {cell: np.mean(runs, axis=0) for cell, runs in found.items()}
-    off = {cell: mean[0] - (1 - cell[3]) for cell, mean in means.items()}
-    over = [off[cell] for cell in off if cell[1] in LEFT_OUT and means[cell][1] > LONGER]
+    """Promised against measured coverage, {RUNS} runs for each figure."""
+    fits = ((name, model, k) for model in MODELS for name in SETS for k in range(FITS.get(model, FITS_ELSE)))
+    runs = pd.DataFrame([run for fit in fits for run in run_fit(*fit)])
+    groups = runs.groupby([0, 1, 2, 3])
+    means, spread = groups.mean(), groups[4].std(ddof=0)
+    off = means[4] - (1 - means.index.get_level_values(3))
+    over = off[means.index.isin(LEFT_OUT, 1) & (means[5] > LONGER)]
     table = Table(["model", "set", "promised", *(f"{checks} checks" for checks in CHECKS), "full set"], ".2f")
     for model, name in product(MODELS, SETS):
         for miss in MISSES if model in LEFT_OUT else (0.05,):
-            cells = [(name, model, checks, miss) for checks in CHECKS]
-            shown = [
-                f"{means[one][0]:.1%} ± {100 * np.std([run[0] for run in found[one]]):.1f} · {means[one][1]:.2f}"
-                if one in means
+            own = means.xs((name, model, miss), level=(0, 1, 3))
+            shown = (
+                f"{own[4][one]:.1%} ± {100 * spread[name, model, one, miss]:.1f} · {own[5][one]:.2f}"
+                if one in own.index
                 else ""
-                for one in cells
-            ]
-            table.add(model, name, f"{1 - miss:.0%}", *shown, next(means[one][2] for one in cells if one in means))
+                for one in CHECKS
+            )
+            table.add(model, name, f"{1 - miss:.0%}", *shown, own[6].iloc[0])
     unsure = Table(
         "model | set | promised | checks | one threshold: least sure fifth | thirds, from the least sure on | "
         "labels | by margin: least sure fifth | thirds | labels"
     )
     for model, name, (checks, miss) in product(LEFT_OUT, SETS, STRATA_CELLS):
-        if (cell := (name, model, checks, miss)) in means:
-            figures = means[cell][3:].reshape(2, 5)
+        if (cell := (name, model, checks, miss)) in means.index:
+            figures = means.loc[cell].to_numpy()[3:].reshape(2, 5)
             texts = ((f"{one[0]:.1%}", " ".join(f"{x:.1%}" for x in one[1:4]), f"{one[4]:.2f}") for one in figures)
             unsure.add(model, name, f"{1 - miss:.0%}", checks, *(text for three in texts for text in three))
     return page(
-        f"Promised against measured coverage, {RUNS} runs for each figure.",
-        "\n".join(worst_of(model, off) for model in MODELS),
+        "\n".join(worst_of(model, off.xs(model, level=1)) for model in MODELS),
         f"""What {" and ".join(LEFT_OUT)} say of a row that trains comes from the other rows alone, as what any model
 says of a blind check does. The others have learnt the row's own candidates and may be surer of it than they should
 be; where they keep the promise here, nothing says that they would on other rows. So shortlists are for models of the
 first kind. Of these the lists of more than {LONGER} labels on average hold the truth
-{100 * min(over, default=np.nan):+.1f} to {100 * max(over, default=np.nan):+.1f} points off the promise. Lists may hold
+{100 * over.min():+.1f} to {100 * over.max():+.1f} points off the promise. Lists may hold
 it more often than promised, for none has less than one label, and the likeliest alone is right so often; and many
 shares are equal.""",
         f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which so many are answered
@@ -157,7 +148,6 @@ too few for 99%: all candidates are shown.""",
 up to three, by the margin between the two largest shares, each from checks that are about as sure. Least sure fifth: of
 the rows. Labels: how many are on their lists.""",
         unsure,
-        f"{seconds:,.0f} CPU seconds in all.",
     )
 
 
@@ -182,16 +172,16 @@ def taken_out(name: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def floor(sets: BoolArray, rate: float) -> FloatArray:
-    """Return (n, m) the prior of every class of each row: (1 - rate) / |S| of a candidate, rate / (m - |S|)
-    of another."""
+    """Return (n, m) the prior of every class of each row: (1 - rate) / |S| of a candidate, rate / (m - |S|) of
+    another."""
     size, m = sets.sum(axis=1, keepdims=True), sets.shape[1]
     weights = np.where(sets, (1 - rate) / size, rate / np.maximum(m - size, 1))
     return np.where(size == m, 1 / m, weights)
 
 
 def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
-    """Return {learner: (2, 3)}: accuracy without and with floor, on new rows, training rows, training rows
-    without the truth."""
+    """Return {learner: (2, 3)}: accuracy without and with floor, on new rows, training rows, training rows without the
+    truth."""
     X, y, sets = taken_out(name, rate, seed)
     n = 2 * len(y) // 3
     X = StandardScaler().fit(X[:n]).transform(X)
@@ -216,9 +206,8 @@ def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
 
 
 def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, float, float]:
-    """Return, for the open rows of a project with answered blind checks: (AUC of the probability that the
-    truth is outside, its mean, the share that is, the share among the rows most at risk, as many as lack the
-    truth)."""
+    """Return, for the open rows of a project with answered blind checks: (AUC of the probability that the truth is
+    outside, its mean, the share that is, the share among the rows most at risk, as many as lack the truth)."""
     X, y, sets = taken_out(name, rate, seed)
     learner = ActiveLearner(FakeTable(X, sets), LearnerSettings(model=model, control_share=CHECK_SHARE, seed=seed))
     for seq, row in enumerate(learner.pool.control_left().tolist(), start=1):
@@ -241,10 +230,9 @@ SINGLE_CHECKS = 10
 
 
 def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float]]:
-    """Return figures of the kernel ridge on sets that lack the truth, without doubts, with `outside="auto"`,
-    and with ten blind checks of single candidates: accuracy on new rows, on training rows inside their sets,
-    among all classes; AUC, estimated and true share outside. `swap` replaces the truth by a false class, so
-    that sets keep their size."""
+    """Return figures of the kernel ridge on sets that lack the truth, without doubts, with `outside="auto"`, and with
+    ten blind checks of single candidates: accuracy on new rows, on training rows inside their sets, among all classes;
+    AUC, estimated and true share outside. `swap` replaces the truth by a false class, so that sets keep their size."""
     X, y, sets = taken_out(name, rate, seed)
     lacks = ~sets[np.arange(len(y)), y]
     if how == "swap":
@@ -277,24 +265,23 @@ def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float
     return found
 
 
-def doubts_table() -> Table:
+@tabled(
+    "set | truths gone | how | single candidates | of them wrong | new rows | auto | 10 checks | own rows | auto | "
+    "10 checks | auto, all classes | AUC | estimate / truth outside"
+)
+def doubts_table() -> Rows:
     """Return the effect of doubtful sets, with single candidates counted separately."""
-    table = Table(
-        "set | truths gone | how | single candidates | of them wrong | new rows | auto | 10 checks | own rows | auto | "
-        "10 checks | auto, all classes | AUC | estimate / truth outside"
-    )
     for name, (rate, how) in product(SETS, TAINTS):
         runs = [doubted(name, rate, how, seed) for seed in range(SEEDS)]
         single, none, auto, checks = (
             np.mean([run[one] for run in runs], axis=0) for one in ("single", "none", "auto", "checks")
         )
         gains = [f"{100 * (one[at] - none[at]):+.1f}" for at in (0, 1) for one in (auto, checks)]
-        table.add(
+        yield (
             name, f"{rate:.0%}", how, f"{single[0]:.0f}", f"{single[1] / max(single[0], 1):.0%}",
             f"{none[0]:.1%}", *gains[:2], f"{none[1]:.1%}", *gains[2:], f"{100 * (auto[2] - none[2]):+.1f}",
             "" if np.isnan(auto[3]) else f"{auto[3]:.2f}", f"{auto[4]:.1%} / {auto[5]:.1%}",
         )  # fmt: skip
-    return table
 
 
 def change(figures: np.ndarray) -> str:
@@ -303,10 +290,10 @@ def change(figures: np.ndarray) -> str:
   point or more in {(figures >= 1).sum()} of {len(figures)} cells, worse in {(figures <= -1).sum()}"""
 
 
-@benchmark("Truths outside of the candidates")
+@benchmark("Truths outside of the candidates", cpu=True)
 def outside() -> str:
-    warnings.simplefilter("ignore", UserWarning)  # a class in nearly all sets, as a floor makes them
-    begun, changes = time.process_time(), {learner: [] for learner in LEARNERS}
+    """A floor for classes that are no candidates, against the sets as they are."""
+    changes: dict[str, list[FloatArray]] = {learner: [] for learner in LEARNERS}
     table = Table("set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor")
     risks = Table(
         "set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk", ".2f"
@@ -329,7 +316,6 @@ def outside() -> str:
         new, own, _ = 100 * np.array(changes[learner]).T
         says.append(f"- {learner}: new rows {change(new)}; the project's own rows {change(own)}.")
     return page(
-        "A floor for classes that are no candidates, against the sets as they are.",
         "\n".join(says),
         """So no learner has a floor. What it does is to give the rows whose truth is gone a label at all (last
 columns): where the features alone tell the class, as in digits, most of these labels are right; elsewhere more rows
@@ -348,5 +334,4 @@ is asked.""",
         f"""Doubtful sets of `PLKernelRidge(outside="auto")` against the same without: {SEEDS} seeds, points. Single
 candidates are counted among the rows learnt from. 10 checks: so many of them, drawn at random, checked by a person.""",
         doubts_table(),
-        f"{time.process_time() - begun:,.0f} CPU seconds in all.",
     )

@@ -1,20 +1,17 @@
-"""Several annotators: majority, Dawid-Skene and candidates as priors on their votes; detection of guessing.
-
-Simulated annotators of known confusion on digits, segment and BirdSong.
-"""
+"""Several simulated annotators: majority, Dawid-Skene and candidates as priors on their votes; who is guessing."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
+from timeit import repeat
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.data import exact_set, partial_set
-from benchmarks.harness import ROOT, Table, benchmark, has, page, sized
+from benchmarks.harness import ROOT, Rows, Table, benchmark, has, page, sized, tabled
 from plcore.crowd import (
     DawidSkene,
     check_guessing,
@@ -24,7 +21,7 @@ from plcore.crowd import (
     what_they_say,
     who_is_guessing,
 )
-from plcore.evaluation import contaminate
+from plcore.evaluation import contaminate, error_rate
 
 PEERS = ("crowd-kit",)  # pip install --no-deps; its imports are in requirements-dev.txt
 PEOPLE, OVERLAPS = sized(((3, 10, 20), (1, 2, 3, 5)), tiny=((3,), (2,)))
@@ -84,24 +81,18 @@ def vote(
 
 
 def crowd_kit(rows: np.ndarray, who: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Return (n,) the labels of crowd-kit's Dawid-Skene; -1 if it is not installed."""
-    if not has("crowd-kit"):
-        return np.full(rows.max() + 1, -1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from crowdkit.aggregation import DawidSkene as Other
+    """Return (n,) the labels of crowd-kit's Dawid-Skene."""
+    from crowdkit.aggregation import DawidSkene as Other
 
-        votes = pd.DataFrame({"task": rows, "worker": who, "label": said})
-        return np.asarray(Other(100).fit_predict(votes).loc[range(rows.max() + 1)])
+    votes = pd.DataFrame({"task": rows, "worker": who, "label": said})
+    return np.asarray(Other(100).fit_predict(votes).loc[range(rows.max() + 1)])
 
 
 def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float:
-    """Return how often the most frequent label is right; for ties, the expected accuracy of a random
-    choice."""
+    """Return how often the most frequent label is right; for ties, the expected accuracy of a random choice."""
     counts = np.zeros((len(y), m))
     np.add.at(counts, (rows, said), 1)
-    best = counts == counts.max(axis=1, keepdims=True)
-    return float((best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
+    return 1 - error_rate(counts == counts.max(axis=1, keepdims=True), y, "uniform", classes=np.arange(m))
 
 
 def dawid_skene(rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.ndarray, **how: float) -> np.ndarray:
@@ -110,32 +101,22 @@ def dawid_skene(rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.
     return DawidSkene(**how).fit_masks(rows, who, votes, inside).label_distributions_.argmax(axis=1)
 
 
-def accuracies(
-    y: np.ndarray, candidates: np.ndarray, rows: np.ndarray, who: np.ndarray, said: np.ndarray
-) -> list[float]:
-    """Return the accuracy of majority, Dawid-Skene without and with candidates, crowd-kit."""
-    labels = [dawid_skene(rows, who, said, inside) for inside in (np.ones_like(candidates), candidates)]
-    others = [float((one == y).mean()) for one in (*labels, crowd_kit(rows, who, said))]
-    return [majority(y, candidates.shape[1], rows, said), *others]
-
-
-def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
-    """Return the table; in how many cells candidates are worse by more than WORSE, better by BETTER; the
-    number of cells."""
+def accuracies(among: bool) -> tuple[Table, pd.Series]:
+    """Return the table, and what candidates gain in each of its lines. among : people choose among the candidates"""
     table = Table("set | people | answers a row | majority | Dawid-Skene | with candidates | gain | crowd-kit")
-    cells: dict[tuple[str, int, int], list[list[float]]] = {}
-    for seed in range(SEEDS):
-        for name, y, candidates in sets(seed):
-            for people, overlap in ((one, other) for one in PEOPLE for other in OVERLAPS if other <= one):
-                rng = np.random.default_rng([seed, people, overlap])
-                votes = vote(y, candidates, people, overlap, among, rng)
-                cells.setdefault((name, people, overlap), []).append(accuracies(y, candidates, *votes))
-    gains = []
-    for cell, runs in cells.items():
-        most, free, inside, other = np.mean(runs, axis=0)
-        gains.append(inside - free)
-        table.add(*cell, most, free, inside, f"{gains[-1]:+.3f}", other if has("crowd-kit") else "not installed")
-    return table, sum(one < -WORSE for one in gains), sum(one >= BETTER for one in gains), len(gains)
+    found: list[tuple[float, ...]] = []
+    for seed, people, overlap in product(range(SEEDS), PEOPLE, OVERLAPS):
+        for name, y, candidates in sets(seed) if overlap <= people else ():
+            votes = vote(y, candidates, people, overlap, among, np.random.default_rng([seed, people, overlap]))
+            labels = [dawid_skene(*votes, inside) for inside in (np.ones_like(candidates), candidates)]
+            labels += [crowd_kit(*votes)] if has("crowd-kit") else []
+            right = [majority(y, candidates.shape[1], votes[0], votes[2]), *(np.mean(one == y) for one in labels)]
+            found.append((SETS.index(name), people, overlap, *right))
+    means = pd.DataFrame(found).groupby([0, 1, 2]).mean()
+    for (place, people, overlap), (most, free, inside, *other) in zip(means.index, means.to_numpy(), strict=True):
+        cells = most, free, inside, f"{inside - free:+.3f}", *(other or ["not installed"])
+        table.add(SETS[place], people, overlap, *cells)
+    return table, means[5] - means[4]
 
 
 CROWDS = ("mixed", "half guessing", "own biases")
@@ -148,9 +129,8 @@ def crowd_of(kind: str, people: int, m: int, rng: np.random.Generator) -> np.nda
         return confusions(people, m, rng)
     right = rng.uniform(0.45, 0.95, people)
     right[1::2] = 1 / m if kind == CROWDS[1] else right[1::2]
-    found = np.repeat(((1 - right) / (m - 1))[:, None, None], m, axis=1).repeat(m, axis=2)
-    found[:, np.arange(m), np.arange(m)] = right[:, None]
-    return found
+    own = np.eye(m) * right[:, None, None]
+    return np.where(np.eye(m, dtype=bool), own, ((1 - right) / (m - 1))[:, None, None])
 
 
 def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int) -> np.ndarray:
@@ -170,13 +150,13 @@ def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int
     return np.asarray(shares.argmax(axis=1))
 
 
-def rules_table() -> Table:
-    """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the
-    rarest class."""
-    table = Table(
-        "set | people err | answers a row | majority | one coin | plain EM | default | minus one coin | rarest: true | "
-        "one coin | plain EM | default"
-    )
+@tabled(
+    "set | people err | answers a row | majority | one coin | plain EM | default | minus one coin | rarest: true | "
+    "one coin | plain EM | default"
+)
+def rules_table() -> Rows:
+    """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the rarest
+    class."""
     truths = {
         "digits, 10 even classes": exact_set("digits")[1],
         "5 uneven classes": np.repeat(np.arange(5), (500, 250, 150, 70, 30)),
@@ -194,14 +174,12 @@ def rules_table() -> Table:
             right, seen = ([float((one == of).mean()) for one in labels] for of in (y, rare))
             runs.append([majority(y, m, rows, said), *right, *seen])
         means = np.mean(runs, axis=0)
-        table.add(name, kind, overlap, *means[:4], f"{means[3] - means[1]:+.3f}", (y == rare).mean(), *means[4:])
-    return table
+        yield name, kind, overlap, *means[:4], f"{means[3] - means[1]:+.3f}", (y == rare).mean(), *means[4:]
 
 
-def doctors_table() -> Table:
-    """Compare plain EM and the default on the anaesthetists of 1979: class masses, and how many labels
-    differ."""
-    table = Table("rule | class masses | labels that differ from plain EM")
+@tabled("rule | class masses | labels that differ from plain EM")
+def doctors_table() -> Rows:
+    """Compare plain EM and the default on the anaesthetists of 1979: class masses, and how many labels differ."""
     lines = DOCTORS.read_text().splitlines()
     votes = [
         (row, who, int(grade)) for row, line in enumerate(lines) for who, grade in enumerate(line.replace(" ", ""))
@@ -210,8 +188,7 @@ def doctors_table() -> Table:
     plain = fits["plain EM"].label_distributions_.argmax(axis=1)
     for name, fit in fits.items():
         masses = " ".join(f"{one:.3f}" for one in fit.class_masses_)
-        table.add(name, masses, int((fit.label_distributions_.argmax(axis=1) != plain).sum()))
-    return table
+        yield name, masses, int((fit.label_distributions_.argmax(axis=1) != plain).sum())
 
 
 def answers_of(kind: str, y: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -235,11 +212,11 @@ def told_by(after: list[float], within: int) -> str:
     return f"{(np.array(after) <= within).mean():.1%}"
 
 
-def guessing_table() -> Table:
+@tabled(
+    f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
+)
+def guessing_table() -> Rows:
     """Return people flagged as guessing, by set and kind of person, and the reference of their answers."""
-    table = Table(
-        f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
-    )
     for name, y, candidates in sets(0):
         rng = np.random.default_rng(1)
         m = candidates.shape[1]
@@ -256,28 +233,24 @@ def guessing_table() -> Table:
                     votes = list(zip(asked.tolist(), ["a"] * len(asked), given, strict=True))
                     after.append(who_is_guessing(votes, candidates, known)["a"].told_after or np.inf)
                 median = f"{np.median(after):.0f}" if np.isfinite(np.median(after)) else "-"
-                table.add(name, size, kind, against, told_by(after, FIRST), told_by(after, LONG), median)
-    return table
+                yield name, size, kind, against, told_by(after, FIRST), told_by(after, LONG), median
 
 
-def chances_table() -> Table:
+@tabled(f"choices | least honest is right in | a guesser told within {FIRST} | the least honest told within {LONG}")
+def chances_table() -> Rows:
     """Return the rule by itself, by number of choices: guesses, and the least accurate honest person."""
-    table = Table(
-        f"choices | least honest is right in | a guesser told within {FIRST} | the least honest told within {LONG}"
-    )
     rng = np.random.default_rng(2)
     for size in (2, 3, 4, 5, 10):
         chance, honest, told = np.full(LONG, 1 / size), float(least_honest(1 / size)), []
         for right, within in ((1 / size, FIRST), (honest, LONG)):
             draws = ((rng.random(LONG) < right).astype(float) for _ in range(10 * PERSONS))
             told.append(told_by([check_guessing(one, chance).told_after or np.inf for one in draws], within))
-        table.add(size, f"{honest:.2f}", *told)
-    return table
+        yield size, f"{honest:.2f}", *told
 
 
-def coverage_table() -> Table:
+@tabled("rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds")
+def coverage_table() -> Rows:
     """Return how often the bootstrap's intervals cover the figure of very many rows."""
-    table = Table("rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds")
     for n, shares, right, overlap in (
         (40, (0.5, 0.3, 0.2), 0.8, 2),
         (60, (0.2,) * 5, 0.6, 3),
@@ -299,8 +272,7 @@ def coverage_table() -> Table:
             ends = [figure(few, n_bootstrap=500, random_state=seed)[1:] for figure in figures]
             holds += [low <= one <= high for one, (low, high) in zip(true, ends, strict=True)]
         cells = (cell for one, held in zip(true, holds / RUNS, strict=True) for cell in (one, f"{held:.1%}"))
-        table.add(n, len(shares), f"{right}", overlap, *cells)
-    return table
+        yield n, len(shares), f"{right}", overlap, *cells
 
 
 def speed() -> str:
@@ -309,13 +281,9 @@ def speed() -> str:
     free = np.ones((n, m), dtype=bool)
     rows, who, said = vote(rng.integers(m, size=n), free, 12, 3, False, rng)
 
-    def seconds(rounds: int) -> float:
-        begun = time.perf_counter()
-        DawidSkene(max_iter=rounds).fit_masks(rows, who, np.eye(m, dtype=bool)[said], free)
-        return time.perf_counter() - begun
-
-    seconds(1)
-    one, many = (min(seconds(rounds) for _ in range(5)) for rounds in (1, 16))
+    votes = np.eye(m, dtype=bool)[said]
+    fits = (DawidSkene(max_iter=rounds) for rounds in (1, 16))
+    one, many = (min(repeat(partial(fit.fit_masks, rows, who, votes, free), number=1)) for fit in fits)
     # Three fits, one for each prior, with 3 rounds and with 48.
     return f"""{len(rows):,} votes, {m} classes: {1000 * (many - one):.0f} ms for 45 rounds, {1000 * one:.0f} ms for the
 rest."""
@@ -323,20 +291,20 @@ rest."""
 
 @benchmark("Several annotators", peers=PEERS)
 def crowd() -> str:
-    free, free_worse, free_better, free_all = accuracy_table(among=False)
-    among, among_worse, among_better, among_all = accuracy_table(among=True)
+    """People are right in 45 to 95%, each with mistakes of their own; everyone answers the rows that chance gives them.
+    digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose truth is
+    outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
+    average. `gain` is what candidates as a prior add to Dawid-Skene without them."""
+    (free, gains), (among, gains_among) = accuracies(False), accuracies(True)
+    n = len(gains)
     return page(
-        f"""People are right in 45 to 95%, each with mistakes of their own; everyone answers the rows that chance
-gives them. digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose
-truth is outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
-average. `gain` is what candidates as a prior add to Dawid-Skene without them.""",
         "## Asked among all classes: candidates come from elsewhere",
-        f"""Candidates are worse by more than {WORSE} in **{free_worse} of {free_all}** lines, better by {BETTER} in
-**{free_better}** (asked for: 0, and at least {free_all // 2 + free_all % 2}).""",
+        f"""Candidates are worse by more than {WORSE} in **{(gains < -WORSE).sum()} of {n}** lines, better by {BETTER}
+in **{(gains >= BETTER).sum()}** (asked for: 0, and at least {n // 2 + n % 2}).""",
         free,
         "## Asked among the candidates: every vote is inside already",
-        f"""Worse by more than {WORSE} in {among_worse} of {among_all} lines, better by {BETTER} in {among_better}:
-candidates that people were held to have told most of what they can.""",
+        f"""Worse by more than {WORSE} in {(gains_among < -WORSE).sum()} of {n} lines, better by {BETTER} in
+{(gains_among >= BETTER).sum()}: candidates that people were held to have told most of what they can.""",
         among,
         "## Rules, by how people err",
         f"""10 people, right in 45 to 95%, without candidates; mixed: mistakes spread evenly; half guessing: every

@@ -1,12 +1,14 @@
-"""Speed of query scores by pool size, the same pools ranked by peers, and whether batches beat the top
-rows."""
+"""Speed of neighbour search and of query scores, next to peers; batches."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import os
+import subprocess
+import sys
 import time
-import warnings
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,21 +16,224 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import minmax_scale
 
 from benchmarks.data import exact_set
-from benchmarks.harness import Table, benchmark, clocked, cpu, has, in_process, page, percentiles, sized
+from benchmarks.harness import (
+    Rows,
+    Table,
+    benchmark,
+    clocked,
+    cpu,
+    cpu_of_children,
+    folder,
+    has,
+    in_process,
+    page,
+    percentiles,
+    sized,
+    tabled,
+)
 from benchmarks.processes import forget_peak, peak, resident
-from benchmarks.questions.table8 import NAMES
+from benchmarks.questions.runs import NAMES
 from plcore import compile_kernels
 from plcore.evaluation import contaminate, error_rate
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.near import pack
+from plcore.neighbors.search import compile_search, make_search
 from plcore.query import EffectRanker, effect_scores, memory_order, winners
 from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.possible import MAX_NODES
 
+LIBRARIES = ("faiss-cpu", "pynndescent")
+N, D, K = sized((100_000, 64, 10), tiny=(3_000, 64, 10))
+AIM = 0.99
+# Peers get their parameter by trial: the cheapest that reaches the target recall, or the last.
+PROBES, WIDTHS = (2, 4, 8, 16, 32, 64, 128), (10, 15, 20, 30, 40)
+COLD = {
+    "Winnow": "from plcore.neighbors.search import compile_search; compile_search()",
+    "faiss-cpu": """
+import faiss, numpy as np
+X = np.random.default_rng(0).random((5000, 64), dtype='f4')
+faiss.knn(X, X, 10)""",
+    "pynndescent": """
+import numpy as np, pynndescent
+X = np.random.default_rng(0).random((5000, 64), dtype='f4')
+pynndescent.NNDescent(X, n_neighbors=10, random_state=0).query(X[:100], k=10)""",
+}
+
+
+def clustered(rng: np.random.Generator, n: int = N) -> np.ndarray:
+    """Return rows of 200 round clusters."""
+    return rng.normal(size=(200, D))[rng.integers(200, size=n)] + 0.5 * rng.normal(size=(n, D))
+
+
+def curved(rng: np.random.Generator, n: int = N) -> np.ndarray:
+    """Return rows on a curved surface of 10 dimensions in 64, with noise."""
+    return np.tanh(rng.normal(size=(n, 10)) @ rng.normal(size=(10, D))) + 0.05 * rng.normal(size=(n, D))
+
+
+def digits(rng: np.random.Generator, n: int = N) -> np.ndarray:
+    """Return usps, its 64 largest principal components, repeated with noise of 0.3 standard deviations."""
+    pixels = exact_set("usps")[0]
+    pixels = pixels - pixels.mean(axis=0)
+    scores = pixels @ np.linalg.svd(pixels, full_matrices=False)[2][:D].T
+    return scores[rng.integers(len(scores), size=n)] + rng.normal(size=(n, D)) * 0.3 * scores.std(axis=0)
+
+
+def formless(rng: np.random.Generator, n: int = N) -> np.ndarray:
+    """Return independent normal numbers, without structure for an index."""
+    return rng.normal(size=(n, D))
+
+
+def recall(found: np.ndarray, exact: np.ndarray) -> float:
+    """Return the share of the true neighbours found; both (q, k), in any order."""
+    both = np.sort(np.hstack([found, exact]), axis=1)
+    return float((both[:, 1:] == both[:, :-1]).sum() / exact.size)
+
+
+def without_own(rows: np.ndarray) -> np.ndarray:
+    """Remove each query's own row: (n, K) rows found -> (n, K - 1) others."""
+    other = rows != np.arange(len(rows))[:, None]
+    other[other.all(axis=1), -1] = False
+    return rows[other].reshape(len(rows), -1)
+
+
+def faiss_flat(X: np.ndarray, _: int) -> np.ndarray:
+    import faiss
+
+    return faiss.knn(X, X, K)[1]
+
+
+def faiss_cells(X: np.ndarray, probes: int) -> np.ndarray:
+    import faiss
+
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, min(500, len(X) // 40))
+    index.cp.niter, index.cp.max_points_per_centroid = 8, 64
+    index.train(X)
+    index.add(X)
+    index.nprobe = probes
+    return index.search(X, K)[1]
+
+
+def faiss_graph(X: np.ndarray, wide: int) -> np.ndarray:
+    import faiss
+
+    index = faiss.IndexHNSWFlat(D, 16)
+    index.hnsw.efConstruction = index.hnsw.efSearch = wide
+    index.add(X)
+    return index.search(X, K)[1]
+
+
+def descent(X: np.ndarray, width: int) -> np.ndarray:
+    import pynndescent
+
+    return pynndescent.NNDescent(X, n_neighbors=width, random_state=0, n_jobs=1).neighbor_graph[0][:, :K]
+
+
+RIVALS: tuple[tuple[str, str, tuple[int, ...], Callable[[np.ndarray, int], np.ndarray], str], ...] = (
+    ("faiss-cpu", "faiss, flat", (0,), faiss_flat, ""),
+    ("faiss-cpu", "faiss, IVF", PROBES, faiss_cells, "{} of 500 cells"),
+    ("faiss-cpu", "faiss, HNSW", (64, 128), faiss_graph, "M 16, ef {}"),
+    ("pynndescent", "pynndescent", WIDTHS, descent, "n_neighbors {}"),
+)
+
+
+def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> None:
+    name, X = make.__name__, minmax_scale(make(np.random.default_rng(0)))
+    own, single = np.arange(N), X.astype(np.float32)
+    (exact, _), seconds = clocked(lambda: make_search(X, K, "exact").nearest(X, K - 1, own))
+    checked = np.random.default_rng(1).choice(N, 200, replace=False)
+    for row in checked:  # against a brute-force scan
+        squared = np.cumsum((X[row] - X) ** 2, axis=1)[:, -1]
+        squared[row] = np.inf
+        assert exact[row].tolist() == np.lexsort((own, squared))[: K - 1].tolist()
+    table.add(name, "**Winnow, exact**", "", seconds, 1)
+    quick, build = clocked(lambda: make_search(X, K, "approximate"))
+    (found, _), seconds = clocked(lambda: quick.nearest(X, K - 1, own))
+    cells = f"{quick.n_probed} of {quick.n_cells} cells, said {quick.recall:.3f}"
+    table.add(name, "**Winnow, approximate**", cells, build + seconds, f"{recall(found, exact):.4f}")
+    sample, brute = checked.repeat(10), NearestNeighbors(algorithm="brute").fit(X)
+    seconds = clocked(lambda: brute.kneighbors(X[sample], K))[1] * N / len(sample)
+    table.add(name, "scikit-learn, brute", f"from {len(sample)} rows", seconds, 1)
+    for package, title, tries, search, words in RIVALS:
+        if not has(package):
+            continue
+        for parameter in tries:
+            rows, seconds = clocked(lambda search=search, at=parameter: search(single, at))
+            if (share := recall(without_own(rows), exact)) >= AIM:
+                break
+        table.add(name, title, words.format(parameter), seconds, f"{share:.4f}")
+
+
+@tabled(" | first on a machine | later", ".1f")
+def cold_starts() -> Rows:
+    """Return CPU seconds of the first process on a machine that imports and searches, and of the next one."""
+    for name, code in COLD.items():
+        if name != "Winnow" and not has(name):
+            continue
+        seconds = [cpu_of_children()]
+        with folder() as place:
+            for _ in range(2):
+                environment = {**os.environ, "NUMBA_CACHE_DIR": str(place)}
+                subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+                seconds.append(cpu_of_children())
+        yield name, *np.diff(seconds)
+
+
+def large() -> str:
+    """Measure ten times as many rows."""
+    X = minmax_scale(curved(np.random.default_rng(0), 10 * N))
+    tracemalloc.start()
+    quick, build = clocked(lambda: make_search(X, K))
+    _, seconds = clocked(lambda: quick.nearest(X, K - 1, np.arange(len(X))))
+    megabytes = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return f"""{len(X):,} rows of `curved`: {quick.kind}, {quick.n_probed} of {quick.n_cells} cells,
+{build + seconds:.0f} CPU s, recall {quick.recall:.3f} on its sample, at most {megabytes:.0f} MB beyond the features,
+{2 * 8 * (K - 1)} of them the result."""
+
+
+def rows_of_nothing() -> str:
+    """Measure rows that are all equally far apart: one column of different categories."""
+    n = N // 2
+    X: Any = sparse.eye(n, format="csr") * 0.5**0.5
+    seconds = clocked(lambda: make_search(X, K).nearest(X, K - 1, np.arange(n)))[1]
+    return f"{n:,} different categories in one column, all rows equally far apart: {seconds:.1f} CPU s, exact."
+
+
+@benchmark("Neighbour search", peers=LIBRARIES)
+def neighbors() -> str:
+    starts, table = cold_starts(), Table("rows | search | with | CPU s | recall", ".1f")
+    compile_search()
+    if has("faiss-cpu"):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+    if has("pynndescent"):
+        descent(clustered(np.random.default_rng(0), 5000).astype(np.float32), K)  # compile before timing
+    for make in (clustered, digits, curved, formless):
+        one_set(table, make)
+    return page(
+        f"""{N:,} rows, {D} features scaled to [0, 1], the {K - 1} nearest others of every row, one thread. CPU
+seconds with building, without compiling. Recall over all rows against Winnow's exact search, which is checked against
+a plain scan on 200 rows of each set. Peers work in float32 with the cheapest parameter that reaches {AIM}, or the
+dearest tried; Winnow's approximate search chooses for itself. Targets: approximate at most 5 s with recall at least
+{AIM}, exact at most 25 s. `formless` has no structure to use and is here to show what happens then.""",
+        table,
+        large(),
+        rows_of_nothing(),
+        "What a process pays before its first search (imports included), CPU s:",
+        starts,
+    )
+
+
+# Query scores
+
 PEERS = ("scikit-activeml", "modAL-python")
-K = M = 10
+M = 10
 RULES = ("mw", "apl", "pl")
 SETTINGS = ((0.7, 0.5), (0.9, 0.5), (0.9, 0.9))  # Random contamination
 SIZES, POOLS = sized(((10_000, 100_000, 1_000_000), (2_000, 10_000, 50_000)), tiny=((2_000,), (400,)))
@@ -40,11 +245,10 @@ Arrays = tuple[np.ndarray, ...]
 
 
 def ladder_graph(n: int, local: bool, p: float, q: float) -> Arrays:
-    """Return neighbors (n, K), weights, candidates (n, M), truth: every row a target and its own first
-    neighbour.
+    """Return neighbors (n, K), weights, candidates (n, M), truth: every row a target and its own first neighbour.
 
-    Neighbours are rows at most eight places away along a line whose truth changes now and then; not local:
-    the same rows in random order, so that neighbours are scattered in memory.
+    Neighbours are rows at most eight places away along a line whose truth changes now and then; not local: the same
+    rows in random order, so that neighbours are scattered in memory.
     """
     rng = np.random.default_rng(0)
     truth = rng.integers(M, size=n // 20 + 1).repeat(20)[:n]
@@ -62,13 +266,12 @@ def ladder_graph(n: int, local: bool, p: float, q: float) -> Arrays:
     return neighbors.astype(np.int32), weights, contaminate(truth, p=p, q=q, random_state=0), truth
 
 
-def full_rankings() -> Table:
-    table = Table("rows | contamination | neighbours in memory | MW | APL | PL")
+@tabled("rows | contamination | neighbours in memory | MW | APL | PL")
+def full_rankings() -> Rows:
     for n, (p, q), local in product(SIZES, SETTINGS, (False, True)):
         graph = ladder_graph(n, local, p, q)[:3]
         spent = [cpu(lambda: effect_scores(*graph, rule=rule)) for rule in RULES]  # noqa: B023
-        table.add(n, f"({p}, {q})", "near" if local else "anywhere", *spent)
-    return table
+        yield n, f"({p}, {q})", "near" if local else "anywhere", *spent
 
 
 def ordering() -> str:
@@ -84,9 +287,9 @@ def ordering() -> str:
 {after:.3f} s instead of {before:.3f} s; the scores are the same."""
 
 
-def threads() -> Table:
+@tabled("rule | one thread, CPU s | two threads, CPU s of the longer one | gain")
+def threads() -> Rows:
     """Compare one thread over all targets with two over half of them each, at the same time."""
-    table = Table("rule | one thread, CPU s | two threads, CPU s of the longer one | gain")
     neighbors, weights, candidates, _ = ladder_graph(MOST, False, 0.9, 0.5)
     counted, rows = np.zeros(neighbors.shape, dtype=bool), np.arange(MOST)
     for name in RULES:
@@ -107,8 +310,7 @@ def threads() -> Table:
             assert (halves[0][1] + halves[1][1] == scores).all()
             twos.append(max(half[0] for half in halves))
         one, two = min(ones), min(twos)
-        table.add(name.upper(), one, two, f"{one / two:.2f}")
-    return table
+        yield name.upper(), one, two, f"{one / two:.2f}"
 
 
 def one_answer() -> Table:
@@ -151,11 +353,10 @@ def memory_of(rule: str, votes: bool) -> tuple[float, float]:
     return peak() - before, resident() - before
 
 
-def memory() -> Table:
-    table = Table("rule | peak while fitting, MB | afterwards, MB", ".0f")
+@tabled("rule | peak while fitting, MB | afterwards, MB", ".0f")
+def memory() -> Rows:
     for rule, votes in (("apl", False), ("pl", False), ("apl", True)):
-        table.add(rule.upper() + ", votes asked for too" * votes, *in_process(memory_of, rule, votes))
-    return table
+        yield rule.upper() + ", votes asked for too" * votes, *in_process(memory_of, rule, votes)
 
 
 # Peers
@@ -222,10 +423,8 @@ def peers() -> Table:
         cells = []
         for n, pool in pools.items() if has(package) else ():
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    run = call if call is not None else known_graph(*pool)
-                    took = cpu(lambda: run(*pool), 2)  # noqa: B023
+                run = call if call is not None else known_graph(*pool)
+                took = cpu(lambda: run(*pool), 2)  # noqa: B023
                 base.setdefault(n, took)
                 cells.append(f"{took:.3f} ({took / base[n]:.2f})")
             except Exception as error:  # a peer's error is shown in its cell
@@ -280,11 +479,11 @@ mean error, better in {(gain > 1e-9).sum()}, equal in {(abs(gain) <= 1e-9).sum()
 
 @benchmark("Ranking questions: speed, peers, batches", peers=PEERS)
 def ranking() -> str:
+    """CPU seconds throughout, the best of a few runs; 10 classes, 10 neighbours, every row a target and its own first
+    neighbour, integer weights, neighbour search excluded. Contamination (p, q): with probability p a row is ambiguous,
+    each other label joins with probability q."""
     compile_kernels()
     return page(
-        """CPU seconds throughout, the best of a few runs; 10 classes, 10 neighbours, every row a target and its own
-first neighbour, integer weights, neighbour search excluded. Contamination (p, q): with probability p a row is
-ambiguous, each other label joins with probability q.""",
         "## A full ranking: `effect_scores`, checks included",
         """Targets at 1,000,000 rows: MW 0.15 s, APL 0.6 s (0.25 s with neighbours near in memory), PL 6.0 s.""",
         full_rankings(),

@@ -1,8 +1,7 @@
 """Every n-th write of Winnow fails: messages, exit statuses, nothing half done, and the next start works.
 
-For each fault, a process that has loaded everything is forked and works on a copy of the same folder;
-`faults.c` fails one write there. Another fork then opens the folder without faults, checks all of it, and
-repeats the operation.
+For each fault, a process that has loaded everything is forked and works on a copy of the same folder; `faults.c` fails
+one write there. Another fork then opens the folder without faults, checks all of it, and repeats the operation.
 """
 
 from __future__ import annotations
@@ -15,15 +14,16 @@ import os
 import shutil
 import subprocess
 import sys
-import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.harness import Table, benchmark, folder, mode, only, page, sized
+from benchmarks.harness import Table, benchmark, command_of, folder, mode, only, page, sized
 from tests.migrated import a_step_more
 
 SOURCE = Path(__file__).with_suffix(".c")
@@ -47,12 +47,10 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Operation:
     """do : returns the exit status; raises if there was no message for the error      grows : the count in
-    `State`, if it succeeds      begins : the home that it begins with, "" or "filled"
-    """
+    `State`, if it succeeds      begins : the home that it begins with, "" or "filled" """
 
-    name: str
     do: Callable[[Path], int]
-    grows: str
+    grows: str = ""
     begins: str = "filled"
 
 
@@ -125,19 +123,22 @@ def migrate(home: Path) -> int:
         return command("projects")
 
 
-OPERATIONS = (
-    Operation("start", start, "projects", begins=""),
-    Operation("press", press, "entries"),
-    Operation("import", lambda home: command("import", str(home.parent / "rows.csv"), "--name", "rows"), "projects"),
-    Operation("training", train, "versions"),
-    Operation("backup", lambda home: command("backup", str(home / "copy.zip")), ""),
-    Operation("restore", lambda home: command("restore", str(home.parent / "whole.zip"), "--replace"), ""),
-    Operation("migration", migrate, "later"),
-)
+OPERATIONS = {
+    "start": Operation(start, "projects", begins=""),
+    "press": Operation(press, "entries"),
+    "import": Operation(lambda home: command("import", str(home.parent / "rows.csv"), "--name", "rows"), "projects"),
+    "training": Operation(train, "versions"),
+    "backup": Operation(lambda home: command("backup", str(home / "copy.zip"))),
+    "restore": Operation(lambda home: command("restore", str(home.parent / "whole.zip"), "--replace")),
+    "migration": Operation(migrate, "later"),
+}
 
 
-def look(home: Path) -> State:
-    """Open the home and check all of it."""
+def look(home: Path, later: bool = False) -> State:
+    """Open the home, with the newer tables if they are there, and check all of it."""
+    if later:
+        with a_step_more(home.parent / f"later-{os.getpid()}"):
+            return look(home)
     from sqlalchemy import text
 
     from benchmarks.homes import owner_of
@@ -171,28 +172,13 @@ def look(home: Path) -> State:
     return State(len(found), entries, versions, later, faults)
 
 
-def forked(call: Callable[[], object]) -> dict[str, Any]:
-    """Return the result of a call in a fork of this process, as JSON values; its traceback as text if it
-    raised."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            found: object = call()
-        except BaseException:
-            found = {"traceback": traceback.format_exc()}
-        with os.fdopen(writing, "w") as out:
-            json.dump(found, out)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as came:
-        said = came.read()
-    os.waitpid(child, 0)
-    found_there: dict[str, Any] = json.loads(said) if said else {"traceback": "the process was killed"}
-    return found_there
+def forked(call: Callable[..., Any], *arguments: object) -> Any:
+    """Return the result of a call in a fork of this process; raises what it raised."""
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+        return child.submit(call, *arguments).result()
 
 
-def once(operation: Operation, home: Path, n: int, error: int) -> dict[str, object]:
+def once(name: str, home: Path, n: int, error: int) -> dict[str, Any]:
     """Run it with a fault: return exit status, messages, and the number of writes."""
     library = ctypes.CDLL(None)
     os.environ["FAULTS_ROOT"] = str(home)
@@ -201,7 +187,7 @@ def once(operation: Operation, home: Path, n: int, error: int) -> dict[str, obje
     with redirect_stderr(said), redirect_stdout(said):
         library.faults_arm(ctypes.c_long(n), ctypes.c_int(error))
         try:
-            status = operation.do(home)
+            status = OPERATIONS[name].do(home)
         finally:
             library.faults_arm.restype = None
             count = library.faults_count()
@@ -235,38 +221,32 @@ def prepared(place: Path) -> dict[str, Path]:
     return {"filled": filled, "": none}
 
 
-def one_fault(operation: Operation, base: Path, before: State, n: int, error: int) -> tuple[str, str]:
+def one_fault(name: str, base: Path, before: State, n: int, error: int) -> tuple[str, str]:
     """Return how it ended, and the problems found; "" if none."""
+    grows = OPERATIONS[name].grows
     with copied(base) as home:
-        found = forked(lambda: once(operation, home, n, error))
-        if "traceback" in found:
-            return "refused", f"write {n}: {found['traceback'].strip().splitlines()[-1]}"
-        later = operation.name == "migration"
-        after = forked(lambda: look_at(home, later=False))
-        if later and "traceback" in after:  # it succeeded
-            after = forked(lambda: look_at(home, later=True))
-        if "traceback" in after:
-            return "refused", f"write {n}, the next start: {after['traceback'].strip().splitlines()[-1]}"
-        state, status = State(**after), found["status"]
-        wrong = [*state.faults]
-        grown = getattr(state, operation.grows) - getattr(before, operation.grows) if operation.grows else status == 0
+        try:
+            found = forked(once, name, home, n, error)
+        except Exception as raised:
+            return "refused", f"write {n}: {raised!r}"
+        try:
+            state = forked(look, home)
+        except Exception as raised:
+            if name != "migration":
+                return "refused", f"write {n}, the next start: {raised!r}"
+            state = forked(look, home, True)  # it succeeded
+        status, wrong = found["status"], [*state.faults]
+        grown = getattr(state, grows) - getattr(before, grows) if grows else status == 0
         if status not in (0, REFUSED) or "Traceback" in found["said"]:
             wrong.append(f"exit {status}: {found['said'][-200:]}")
         if status == 0 and grown != 1:
-            wrong.append(f"acknowledged, and {operation.grows} grew by {grown}")
+            wrong.append(f"acknowledged, and {grows} grew by {grown}")
         if status == REFUSED and not grown:
-            again = forked(lambda: once(operation, home, -1, 0))
-            if again.get("status") != 0:
+            again = forked(once, name, home, -1, 0)
+            if again["status"] != 0:
                 wrong.append(f"done again without a fault it fails: {str(again)[-300:]}")
         how = "done" if status == 0 else "stored though refused" if grown else "refused"
         return how, "; ".join(f"write {n}: {one}" for one in wrong)
-
-
-def look_at(home: Path, *, later: bool) -> dict[str, object]:
-    with ExitStack() as stack:
-        if later:
-            stack.enter_context(a_step_more(home.parent / f"later-{os.getpid()}"))
-        return look(home)._asdict()
 
 
 @contextmanager
@@ -286,38 +266,28 @@ def work(place: str) -> None:
     import cli  # noqa: F401 - everything that forks would load themselves
     from web import lifespan  # noqa: F401
 
-    folder_of = forked(lambda: {name: str(path) for name, path in prepared(Path(place)).items()})
-    for operation in only_named(OPERATIONS):
-        print(json.dumps(all_faults(operation, Path(folder_of[operation.begins]))), flush=True)
+    homes = forked(prepared, Path(place))
+    for name in only(OPERATIONS):
+        print(json.dumps({"name": name, **all_faults(name, homes[OPERATIONS[name].begins])}), flush=True)
 
 
-def all_faults(operation: Operation, base: Path) -> dict[str, object]:
+def all_faults(name: str, base: Path) -> dict[str, object]:
     """Fail each write of an operation, or MOST of them, with each error."""
-    before = State(0, 0, 0, 0, [])
-    if operation.begins:
-        seen = forked(lambda: look_at(base, later=False))
-        if "traceback" in seen:
-            raise SystemExit(seen["traceback"])
-        before = State(**seen)
+    before = forked(look, base) if OPERATIONS[name].begins else State(0, 0, 0, 0, [])
     with copied(base) as home:
-        whole = forked(lambda: once(operation, home, -1, 0))
-    if whole.get("status") != 0:
-        return {"name": operation.name, "writes": 0, "ended": {}, "wrong": [f"fails without a fault: {whole}"]}
+        whole = forked(once, name, home, -1, 0)
+    if whole["status"] != 0:
+        return {"writes": 0, "ended": {}, "wrong": [f"fails without a fault: {whole}"]}
     n, wrong = whole["writes"], []
     ended: Counter[str] = Counter()
-    for name, error in ERRORS.items():
+    for what, error in ERRORS.items():
         for k in sorted({1 + place * n // MOST for place in range(MOST)} if n > MOST else range(1, n + 1)):
-            how, why = one_fault(operation, base, before, k, error)
+            how, why = one_fault(name, base, before, k, error)
             ended[how] += 1
             if why:
-                wrong.append(f"{name} at {why}")
+                wrong.append(f"{what} at {why}")
                 print(wrong[-1], file=sys.stderr, flush=True)
-    return {"name": operation.name, "writes": n, "ended": ended, "wrong": wrong}
-
-
-def only_named(operations: Sequence[Operation]) -> list[Operation]:
-    asked = only([one.name for one in operations])
-    return [one for one in operations if one.name in asked]
+    return {"writes": n, "ended": ended, "wrong": wrong}
 
 
 @benchmark("Writes that fail", full=True)
@@ -328,16 +298,16 @@ def faults() -> str:
     with folder() as place:
         library = place / "faults.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
-        code = "import sys; from benchmarks.trust.faults import work; work(sys.argv[1])"
         with subprocess.Popen(
-            [sys.executable, "-c", code, str(place)],
+            command_of(work, str(place)),
             env={**os.environ, "LD_PRELOAD": str(library), "FAULTS_ROOT": "/nowhere"},
             stdout=subprocess.PIPE,
             text=True,
         ) as running:
             assert running.stdout is not None
             for line in running.stdout:
-                found = json.loads(line)
+                if (found := json.loads(line.strip() or "null")) is None:
+                    continue
                 ended = Counter(found["ended"])
                 counts = [ended[how] for how in ("refused", "done", "stored though refused")]
                 table.add(found["name"], found["writes"], sum(counts), *counts, "; ".join(found["wrong"]) or "none")

@@ -1,4 +1,4 @@
-/* Notes every change of files below POWER_ROOT in POWER_JOURNAL, and every sync: `benchmarks.trust.power_disk` makes of it
+/* Notes every change of files below POWER_ROOT in POWER_JOURNAL, and every sync: `benchmarks.trust.power` makes of it
    what a disk may hold after a power cut at any moment. Preloaded (LD_PRELOAD), so it sees what is called through the
    dynamic linker: Python, SQLite and Arrow call all they do to files so; what is changed through a mapping is not seen.
 

@@ -116,7 +116,7 @@ def test_answers_reduce_the_error_and_effects_reduce_it_most(iris):
 
 
 def test_winners_by_the_paper_match_the_learner(iris):
-    """Eq. 1 unweighted on a graph made once, as benchmarks/questions/table8.py does it, equals replay with PL-KNN."""
+    """Eq. 1 unweighted on a graph made once, as benchmarks/questions/runs.py does it, equals replay with PL-KNN."""
     X, sets, y, X_test, y_test = iris
     for ties in ("error", "uniform"):
         run = replay(

@@ -1,8 +1,4 @@
-"""Neighbours and first ranking of many rows by one process, by a pool and by two Dask workers: CPU, peak, wall.
-
-`ten_million` takes two hours and 25 GB of disk; `--folder PLACE` stores the table and the result of each step
-there.
-"""
+"""Many rows: ranked in blocks by processes and by Dask, and as a project."""
 
 from __future__ import annotations
 
@@ -13,10 +9,11 @@ import os
 import pty
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -26,15 +23,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.harness import ROOT, Table, benchmark, folder, kept, page, size_of, sized
-from benchmarks.processes import Watch, own_memory
+from benchmarks import homes
+from benchmarks.files.imports import create
+from benchmarks.harness import ROOT, Table, benchmark, clocked, command_of, folder, kept, mode, page, size_of, sized
+from benchmarks.processes import Watch, own_memory, watched
 from plcore import compile_kernels
 from plcore.blocks import Inline, make_runner, map_part
 from plcore.neighbors import RowParts, find_parts, scale_rows
 from plcore.neighbors.graph import neighbor_weights
 from plcore.query import EffectRanker
 from plcore.tables import find_row_files, read_in_parts
+from workflow import importing
+from workflow.answering import loop, press
 from workflow.models.large_tables import rank_files
+from workflow.projects import progress
+from workflow.rows import queue
 
 DASK = "dask", "distributed"
 D, K, CLASSES, CANDIDATES, TOP = 64, 10, 16, 3, 1000
@@ -75,8 +78,7 @@ def write_arrays(where: Path, n_rows: int) -> Path:
 
 
 def write_parquet(where: Path, n_rows: int) -> Path:
-    """Write a Parquet file per block: x, a list of 64 numbers of single precision, and three candidates of
-    16."""
+    """Write a Parquet file per block: x, a list of 64 numbers of single precision, and three candidates of 16."""
     where.mkdir(parents=True, exist_ok=True)
     names = pa.array([f"class {number:02d}" for number in range(CLASSES)])
     for first in range(0, n_rows, BLOCK):
@@ -106,8 +108,7 @@ def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
 
 
 def ranked(table: Path, where: Path, runner_name: str) -> tuple[Watch, dict[str, float], Any, dict[str, bytes], int]:
-    """Rank a table with the named runner: return its cost, the start of each kind of block, the ranking, its
-    parts."""
+    """Rank a table with the named runner: return its cost, the start of each kind of block, the ranking, its parts."""
     where.mkdir()
     begun: dict[str, float] = {}
 
@@ -166,12 +167,11 @@ MANY = sized(10_000_000, tiny=12_000)
 WORKERS, MEMORY, ANSWERS = 2, "4GB", 10
 SHELL_BLOCK = 100_000  # rows, of `winnow rank`
 TOLD_BLOCKS = re.compile(r"([a-z][a-z, ]*): ([\d,]+) of ([\d,]+) blocks")
-ENGINE = "import sys; from benchmarks.files.cluster import ask; ask(*sys.argv[1:])"
 
 
 def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Iterator[str]:
-    """Yield what a command prints to a terminal on standard error, as it arrives; its standard output goes to
-    a file."""
+    """Yield what a command prints to a terminal on standard error, as it arrives; its standard output goes to a
+    file."""
     ours, theirs = pty.openpty()
     with out.open("wb") as file:
         how = {"stdout": file, "stderr": theirs, "env": {**os.environ, **environment}, "cwd": ROOT}
@@ -192,7 +192,7 @@ def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Itera
         raise subprocess.CalledProcessError(status, command)
 
 
-def watched(command: list[str], out: Path, **environment: str) -> dict[str, Any]:
+def told_by(command: list[str], out: Path, **environment: str) -> dict[str, Any]:
     """Return what a command and its child processes cost, seconds by kind of block, and its last message."""
     kind, said, kinds, begun = "start", "", {"start": 0.0}, time.perf_counter()
     with Watch(every=1.0) as watch:
@@ -212,14 +212,14 @@ def rank_through_shell(place: Path, table: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "winnow_labels", "rank", "--cluster", str(table), "--top", str(TOP)]
     with dask_workers(WORKERS, MEMORY) as address:
         home = {"WINNOW_HOME": str(place / "home"), "WINNOW_CLUSTER": address}
-        return watched(command, place / "ranking.csv", **home)
+        return told_by(command, place / "ranking.csv", **home)
 
 
 def engine(place: Path, table: Path) -> dict[str, Any]:
     """Ask ten questions and label every row, with the query engine alone, in one process."""
     out = place / "engine.json"
-    cost = watched([sys.executable, "-c", ENGINE, str(place), str(table)], out, OMP_NUM_THREADS="1")
-    return cost | {"found": json.loads(out.read_text())}
+    cost = told_by(command_of(ask, str(place), str(table)), out, OMP_NUM_THREADS="1")
+    return cost | {"found": json.loads(out.read_text().splitlines()[-1])}
 
 
 class NotDone(Inline):
@@ -263,8 +263,8 @@ def export(path: Path, ranker: EffectRanker, classes: tuple[str, ...]) -> int:
     return path.stat().st_size
 
 
-def ask(where: str, table: str) -> None:
-    """Print CPU seconds as JSON, in a separate process. Only the measured steps are computed again."""
+def ask(where: str, table: str) -> dict[str, Any]:
+    """Return CPU seconds, from a separate process. Only the measured steps are computed again."""
     compile_kernels()
     place, found = Path(where), {}
     before, begun = own_memory(), time.process_time()
@@ -294,7 +294,7 @@ def ask(where: str, table: str) -> None:
     took()
     found["exported"] = export(place / "labels.parquet", ranker, classes)
     found["export"] = took()
-    print(json.dumps(found))
+    return found
 
 
 @benchmark("Ten million rows", packages=DASK, long=True)
@@ -342,4 +342,148 @@ without features.""",
         f"""Ten answers, milliseconds: {", ".join(f"{seconds * 1e3:.2f}" for seconds in found["answers"])}. The engine
 holds {1e6 * found["resident"] / MANY:,.0f} bytes a row, beyond a process that has loaded everything. Its first
 {found["same"]:,} rows are those of the ranking by blocks, in the same order.""",
+    )
+
+
+# A project of many rows
+
+SEARCHED = sized((100_000, 300_000), tiny=(1_000,), full=(1_000_000, 3_000_000, 10_000_000))
+DRAWN = sized((100_000, 300_000, 1_000_000, 3_000_000), tiny=(1_000,), full=())
+"""Sizes with drawn neighbours: the search is measured by `neighbors` and `cluster`."""
+ENOUGH, MORE = 1_000_000, 10_000_000
+"""Minimum size for an extrapolation, and the size that it is made for."""
+PRESSES = 10
+STEPS = {
+    "import": "import: parts read and checked, the project made and stored, s",
+    "open": "opened, to the first question, s",
+    "press": "a press: the median of ten answers, each with the next question, ms",
+    "queue": "the first page of the queue, ms",
+    "search": "a search in the queue, ms",
+    "progress": "Progress, ms",
+    "export": "`winnow export` to Parquet, s",
+}
+SPACE = {
+    "import": "import, its own",
+    "import, mapped": "import, mapped files",
+    "opened": "opened project, its own, without what a process has that opened none",
+    "used": "the same after ten answers, queue, search and Progress",
+    "export": "export, its own",
+    "parts": "on disk: the parts",
+    "home": "on disk: the project, its table and its neighbours",
+    "labels": "on disk: the labels",
+}
+WINNOW = [sys.executable, "-m", "winnow_labels"]
+
+
+def import_drawn(table: str) -> None:
+    """Do what `winnow import` does, with drawn neighbours, in a separate process."""
+    homes.draw_neighbors()
+    with homes.owner_of(os.environ["WINNOW_HOME"]) as seat:
+        upload, read = importing.read_as_named(Path(table), {})
+        print(f"Project {create(seat, read, upload)}: {read.n_rows} rows")
+
+
+def visit() -> dict[str, Any]:
+    """Open project 1 in a separate process and use it as people do; return CPU seconds and MB."""
+    with homes.owner_of(os.environ["WINNOW_HOME"]) as owner:
+        seat, before, cpu = owner.at(1), own_memory(), {}
+        question, cpu["open"] = clocked(lambda: loop.next_question(seat))
+        opened, presses = own_memory() - before, []
+        for _ in range(PRESSES):
+            now = question
+            told, spent = clocked(
+                lambda now=now: press.press(seat, now.token, "is", [now.choices[0]], shown=now.shown, zone="UTC")
+            )
+            question = told.after.question
+            presses.append(spent)
+        cpu["press"] = statistics.median(presses)
+        for _ in range(2):  # the second visit counts: the first fills the caches
+            cpu["queue"] = clocked(lambda: queue.list_queue(seat))[1]
+            cpu["search"] = clocked(lambda: queue.list_queue(seat, "class 07 09"))[1]
+            found, cpu["progress"] = clocked(lambda: progress.read_progress(seat))
+        memory = {"opened": opened, "used": own_memory() - before}
+        return {"cpu": cpu, "memory": memory, "recall": found.recall}
+
+
+def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
+    """Return CPU seconds and MB of all steps at this many rows."""
+    called = f"{n_rows}{'-drawn' * drawn}"
+    home = place / f"home-{called}"
+    shutil.rmtree(home, ignore_errors=True)  # left by an aborted run
+    table = write_parquet(place / f"table-{n_rows}", n_rows)
+    command = command_of(import_drawn, str(table)) if drawn else [*WINNOW, "import", str(table)]
+    said, imported = watched(command, every=0.05, WINNOW_HOME=str(home))
+    assert f"Project 1: {n_rows} rows" in said, said
+    said, _ = watched(command_of(visit), every=0.05, WINNOW_HOME=str(home))
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    target = place / f"labels-{called}.parquet"
+    _, exported = watched([*WINNOW, "export", "1", "--to", str(target)], every=0.05, WINNOW_HOME=str(home))
+    assert pq.read_metadata(target).num_rows == n_rows
+    found["cpu"] |= {"import": imported.cpu, "export": exported.cpu}
+    found["memory"] |= {
+        "import": imported.largest, "import, mapped": imported.largest_mapped, "export": exported.largest,
+        "parts": size_of(table)[0], "home": size_of(home)[0], "labels": target.stat().st_size / 1e6,
+    }  # fmt: skip
+    shutil.rmtree(home)
+    target.unlink()
+    return found
+
+
+def tables(found: dict[int, dict[str, Any]]) -> str:
+    """Return the measurements by size."""
+    sizes = [f"{n:,}" for n in found]
+    cpu, memory = Table(["CPU", *sizes], ",.1f"), Table(["MB", *sizes], ",.0f")
+    for step, words in STEPS.items():
+        cpu.add(words, *((1e3 if words.endswith("ms") else 1) * one["cpu"][step] for one in found.values()))
+    for what, words in SPACE.items():
+        memory.add(words, *(one["memory"][what] for one in found.values()))
+    return page(cpu, memory)
+
+
+def ahead(found: dict[int, dict[str, Any]]) -> str:
+    """Extrapolate to more rows from the two largest sizes; empty if these are too small."""
+    if len(found) < 2 or max(found) < ENOUGH:
+        return ""
+    (fewer, small), (most, large) = list(found.items())[-2:]
+
+    def a_row(figure: Callable[[dict[str, Any]], float]) -> float:
+        return (figure(large) - figure(small)) / (most - fewer)
+
+    held, making = (1e6 * a_row(lambda one, what=what: one["memory"][what]) for what in ("opened", "import"))
+    opening, exporting = (a_row(lambda one, step=step: one["cpu"][step]) for step in ("open", "export"))
+    return f"""Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and
+{making:,.0f} at the peak of the import, {1e6 * opening:.1f} CPU microseconds to open and {1e6 * exporting:.1f} to
+export. By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
+{making * MORE / 1e9:.1f} GB to import, and {opening * MORE:,.0f} CPU seconds to open and {exporting * MORE:,.0f} to
+export; the search for neighbours next to ([scale](../../docs/scale.md))."""
+
+
+@benchmark("A project of many rows" + ", their neighbours searched" * (mode() == "full"), full=True)
+def large_project() -> str:
+    """Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES}
+    classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and export are
+    commands in processes of their own; the project is opened and used in another. CPU seconds of all processes of a
+    step, milliseconds of what people wait for; wall times are left out, for others used the machine. Memory is that of
+    the largest process of a step, its own apart from pages of mapped files, which the system reclaims at will. Targets:
+    what grows grows as the rows or less, a press does not.
+
+    The command `winnow import` finds the neighbours, exactly or by cells, whichever is cheaper:
+    """
+    with folder(large=True) as place:
+        searched, drawn = (
+            {
+                n: kept("large_project", f"{n}{'-drawn' * by_chance}", lambda f=(place, n, by_chance): run(*f), place)
+                for n in sizes
+            }
+            for sizes, by_chance in ((SEARCHED, False), (DRAWN, True))
+        )
+    # An exact search has no recall to measure.
+    recall = ", ".join(
+        f"{1.0 if one['recall'] is None else one['recall']:.3f} at {n:,} rows" for n, one in searched.items()
+    )
+    with_drawn = "With random neighbours instead of the search, whose cost is in [neighbors](neighbors.md):"
+    return page(
+        tables(searched),
+        *((with_drawn, tables(drawn), ahead(drawn)) if drawn else ()),
+        f"Of the true neighbours of a sample the search found {recall}." if mode() == "full" else "",
     )

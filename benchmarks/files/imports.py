@@ -1,10 +1,9 @@
-"""CSV files become projects: a million rows, up to the export; growing files, with the memory of each process
-and of all."""
+"""Imports of long tables, of many classes and of many columns."""
 
 from __future__ import annotations
 
 import logging
-import sys
+import statistics
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,13 +12,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
 from benchmarks import homes
-from benchmarks.harness import Table, benchmark, clocked, folder, has, in_process, page, sized
-from benchmarks.processes import own_memory, peak, resident, watched
+from benchmarks.harness import (
+    ROOT,
+    Rows,
+    Table,
+    benchmark,
+    clocked,
+    command_of,
+    folder,
+    has,
+    in_process,
+    page,
+    sized,
+    trees,
+)
+from benchmarks.homes import drawn_graph
+from benchmarks.processes import forget_peak, own_memory, peak, resident, watched
+from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.tables import Roles, find_doubts, lacks_rows, read_stored, read_table, store_reading
 from workflow import importing
 from workflow.exporting import files
 from workflow.files import limited
@@ -35,8 +52,7 @@ AT_ONCE = 100_000
 
 
 def write_table(path: Path, n: int) -> None:
-    """Write numbers near their class's mean, candidates that include it, and the truth of one row in
-    twenty."""
+    """Write numbers near their class's mean, candidates that include it, and the truth of one row in twenty."""
     rng = np.random.default_rng(0)
     names = np.array([f"class{number}" for number in range(CLASSES)])
     centres = rng.normal(size=(CLASSES, NUMBERS))
@@ -133,7 +149,7 @@ def opened(where: str, project: int) -> dict[str, Any]:
                 return int(self._file.write(data))
 
         with (Path(where) / "export.csv").open("wb") as file:
-            taken.write(Sink(file), lambda _: None)  # type: ignore[arg-type]
+            taken.write(Sink(file), lambda _: None)
         found |= {"export": time.process_time() - begun, "after": own_memory()}
     return found
 
@@ -147,10 +163,8 @@ def answered_beside(path: str) -> dict[str, Any]:
 
     def answering(view: Any) -> None:
         while not stop.wait(0.1):
-            label = view.question["question"]["rows"][0]["label"]
-            begun = time.perf_counter()
-            said = view.press("is", [label])
-            waits.append(1e3 * (time.perf_counter() - begun))
+            said, waited = homes.pressed(view)
+            waits.append(waited)
             if not said.startswith("Saved"):
                 raise RuntimeError(said)
             if len(waits) == WARM:
@@ -221,7 +235,6 @@ finds {there["matching"]:,} rows. After the export {there["after"]:,.0f} MB with
 
 SIZES = sized((250_000, 500_000, 1_000_000, 2_000_000, 9_000_000), tiny=(1_000, 2_000))
 FILE_GB = 5
-CODE = "import sys; from benchmarks.files.import_rows import import_drawn; import_drawn(sys.argv[1])"
 
 
 def import_drawn(name: str) -> None:
@@ -236,25 +249,132 @@ def import_drawn(name: str) -> None:
 
 @benchmark("Larger and larger files: memory of an import")
 def large_import() -> str:
+    """{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what `winnow
+    import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is without pages of
+    files, sampled every 0.1 s; shared memory counts once, except in the worker's figure. The last column includes pages
+    of mapped files, which the system reclaims at will."""
     head = "rows | file | reading and checking: worker | all processes | making the project | with pages"
     table, own, size = Table(head), [], 0.0
     for rows in SIZES:
         with folder() as place:
             write_table(path := place / "rows.csv", rows)
-            _, watch = watched([sys.executable, "-c", CODE, str(path)], ("check", "make"))
+            _, watch = watched(command_of(import_drawn, str(path)), ("check", "make"))
             size = path.stat().st_size / 1e6
         own.append([watch.own.get("check", 0.0), watch.own.get("make", 0.0)])
         table.add(rows, *(f"{one:,.0f} MB" for one in (size, watch.worker, *own[-1], watch.mapped)))
     (checking, making), (_, start) = np.polyfit(SIZES, own, 1)
     rows = FILE_GB * 1e3 / (size / SIZES[-1])
     return page(
-        f"""{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what
-`winnow import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is without
-pages of files, sampled every 0.1 s; shared memory counts once, except in the worker's figure. The last column includes
-pages of mapped files, which the system takes back at will.""",
         table,
         f"""A row more is {1e6 * checking:,.0f} bytes more up to the checked table, and {1e6 * making:,.0f} while the
 project is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, takes
 about {start + making * rows:,.0f} MB to become a project, where 2,000 MB are the target, without the search for
 neighbours. Features and neighbours of all rows are in files, as are the lists of whose neighbours they are.""",
     )
+
+
+# Many classes
+
+CANDIDATES, K, FEATURES = 5, 10, 4
+WIDE_ROWS, SMALL, ANSWERS = sized((100_000, 1_000, 200), tiny=(300, 100, 5))
+MANY = sized((1_000, 10_000, 100_000), tiny=(30, 60))
+WHAT = (
+    "CPU s to import", "peak MB, import", "MB with nothing opened", "CPU s to open", "CPU s to the first question",
+    "CPU ms an answer and the next question", "peak MB", "MB after",
+)  # fmt: skip
+
+
+def make(path: str, n: int, m: int) -> list[float]:
+    """Import a table of lists of labels as the shell does, and store it, in a separate process."""
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(m, size=(n, CANDIDATES))
+    cells = {f"x{place}": rng.random(n).round(4).astype(str) for place in range(FEATURES)}
+    columns = tuple(cells)
+    cells["labels"] = ["|".join(f"class {number:05d}" for number in row) for row in numbers.tolist()]
+    frame = pd.DataFrame(cells, dtype="str")
+    roles = Roles(numbers=columns, candidates="labels", separator="|")
+    _, spent = clocked(lambda: LabelTable.from_cells(frame, roles).write(path))
+    return [spent, peak()]
+
+
+def ask(path: str) -> list[float]:
+    """Open the stored table and answer, with given neighbours, in a separate process."""
+    empty = resident()
+    forget_peak()
+    begun = time.process_time()
+    table = LabelTable.read(path)
+    settings = LearnerSettings(n_neighbors=K, control_share=0.1)
+    pool = OneLabelPool(table, settings)
+    learner = ActiveLearner(table, settings, drawn_graph(len(pool.train), len(pool.held), K))
+    del pool
+    opened = time.process_time()
+    question = learner.next_question("ann")
+    asked = time.process_time()
+    for _ in range(ANSWERS):
+        assert question is not None
+        learner.apply(Entry(learner.seq + 1, "is", question.row, "ann", question.choices[:1]))
+        question = learner.next_question("ann")
+    an_answer = (time.process_time() - asked) / ANSWERS * 1e3
+    return [empty, opened - begun, asked - begun, an_answer, peak(), resident()]
+
+
+@benchmark("Candidates among many classes", head=["rows", "classes", "", *WHAT], form=",.1f")
+def wide_sets() -> Rows:
+    """{CANDIDATES} candidates in each row, {FEATURES} numbers, PL-KNN with {K} neighbours, which are given, a tenth of
+    the rows as blind checks. Import: from cells to the stored table. Then, in another process: the table is read, the
+    learner built, a question asked, and {ANSWERS} answers follow, each with the next question. Memory is resident, of
+    the whole process, modules and machine code included: what {SMALL:,} rows take is the program. No database and no
+    page. Targets at {WIDE_ROWS:,} rows: with 1,000 classes at most 400 MB, with 10,000 at most 1,000 MB and 5 CPU s to
+    the first question."""
+    with folder() as place:
+        path = str(place / "table.parquet")
+        in_process(make, path, SMALL, MANY[0])
+        for tree in trees().values():  # compile everything first
+            in_process(ask, path, tree=tree)
+        for n, m in ((SMALL, MANY[0]), *((WIDE_ROWS, m) for m in MANY)):
+            for name, tree in (trees() if m == MANY[0] else {"now": ROOT}).items():
+                found = in_process(make, path, n, m, tree=tree) + in_process(ask, path, tree=tree)
+                yield n, m, name, *map(float, found)
+
+
+# Many columns
+
+WIDE = sized(((3, 4_000), (3, 10_000), (100, 4_000), (1_000, 1_000)), tiny=((3, 40),))
+COLUMNS, RUNS = 4, sized(3, tiny=1)  # of the long table
+
+
+def csv(rows: int, columns: int) -> bytes:
+    """Return a table of numbers with ids and candidates."""
+    numbers = np.random.default_rng(0).normal(size=(rows, columns)).round(4).tolist()
+    head = ",".join(["id", "labels", *(f"e{place}" for place in range(columns))])
+    lines = (f"r{row},{'ab'[row % 2]}|c,{','.join(map(str, one))}" for row, one in enumerate(numbers))
+    return "\n".join([head, *lines, ""]).encode()
+
+
+def taken(data: bytes) -> float:
+    """Return CPU seconds to import bytes as a stored table and to load it again, roles guessed, every cell checked."""
+    with folder() as place:
+        begun = time.process_time()
+        reading = read_table(data, "t.csv")
+        store_reading(reading, place)
+        roles = reading.suggest_roles()
+        lacks_rows(reading, roles)
+        table = LabelTable.from_cells(read_stored(place).cells, roles)
+        find_doubts(table)
+        table.write(place / "table.parquet")
+        LabelTable.read(place / "table.parquet")
+        return time.process_time() - begun
+
+
+@benchmark("Tables of many columns")
+def wide_tables() -> str:
+    taken(csv(10, COLUMNS))  # the first file loads modules
+    head = "rows x columns of numbers | CPU s | ms a column | CPU s of as many cells in four columns | ratio"
+    table = Table(head, ".2f")
+    for rows, columns in WIDE:
+        wide, long = csv(rows, columns), csv(rows * columns // COLUMNS, COLUMNS)
+        pairs = [(taken(wide), taken(long)) for _ in range(RUNS)]
+        seconds, others = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratio = f"{seconds / others:.1f}"
+        table.add(f"{rows:,} x {columns:,}", seconds, 1000 * seconds / columns, others, ratio)
+    return page(table, "The target is 2 s for 4,000 columns, as the embeddings of a large model have; it took 12 s.")

@@ -1,22 +1,26 @@
-"""Figures 2, 3 and 4 of Kapoor et al., NIPS 2012: full and incomplete label vectors, and questions about
-them.
-
-`--full` takes more rows, projections and seeds: half an hour of one core for 4a, an hour for 2, hours for 4b and 4c.
-"""
+"""Label vectors: figures 2 to 4 of Kapoor et al., NIPS 2012, predictions in projects, and CPU seconds."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.stats import sem
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import LinearSVC
 
 from benchmarks.data import Split, hidden, label_vectors
-from benchmarks.harness import Table, benchmark, in_parallel, page, result, sized
+from benchmarks.harness import Rows, Table, benchmark, clocked, cpu, in_parallel, page, result, sized, tabled
 from benchmarks.plots import Line, write_chart
-from plcore import BMLCSClassifier, MLCSClassifier, OneVsAllSVC, SensingLearner, precision_at
+from plcore import BMLCSClassifier, MLCSClassifier, OneVsAllSVC, SensingLearner, f1_scores, precision_at
+from plcore.loop.label_vectors import LabelVectorSettings
+from plcore.loop.label_vectors.model import LabelVectorModel
 from plcore.sensing.information import margin_scores
+from plcore.sensing.metrics import EVEN
+from plcore.sensing.projection import Projection
 
 HOLDS = "What of the paper holds is said in [papers](../../docs/papers.md)."
 RCV1 = "rcv1_subset1"
@@ -168,12 +172,11 @@ ASKED = {
     "label": (*PLAIN, ("information in the row", "information", False), ("information, joint", "information", True)),
     "pair": (*PLAIN, ("information about W", "information", False)),
 }
-Curves = dict[str, list[float]]
 
 
-def instances(split: Split, model: BMLCSClassifier, seed: int) -> Curves:
-    """Return the precision of the first label as whole instances are added one by one; 100 of `POOL` rows are
-    known at the start."""
+def instances(split: Split, model: BMLCSClassifier, seed: int) -> dict[str, list[float]]:
+    """Return the precision of the first label as whole instances are added one by one; 100 of `POOL` rows are known at
+    the start."""
     rows = np.random.default_rng(seed).permutation(len(split.Y))[:POOL]
     X, Y = split.X[rows], split.Y[rows]
     start = np.full(Y.shape, -1)
@@ -181,8 +184,10 @@ def instances(split: Split, model: BMLCSClassifier, seed: int) -> Curves:
     curves = {}
     for strategy in INSTANCES:
         learner = SensingLearner(model, random_state=seed).fit(X, start)
-        curve = [precision_at(split.Y_test, learner.predict_mean(split.X_test), 1)]
-        for round_ in range(ADDED):
+        curve = []
+        for round_ in range(ADDED + 1):
+            if round_ % LOOK == 0:
+                curve.append(precision_at(split.Y_test, learner.predict_mean(split.X_test), 1))
             if strategy == "SVM margin":
                 open_ = (learner.cells_ == -1).any(axis=1)
                 if round_ % LOOK == 0:
@@ -192,17 +197,15 @@ def instances(split: Split, model: BMLCSClassifier, seed: int) -> Curves:
             else:
                 row = int(learner.next("instance", 1, strategy)[0])
             learner.answer_row(row, Y[row])
-            if (round_ + 1) % LOOK == 0:
-                curve.append(precision_at(split.Y_test, learner.predict_mean(split.X_test), 1))
         curves[strategy] = curve
     return curves
 
 
-def cells(split: Split, model: BMLCSClassifier, seed: int, kind: str) -> tuple[Curves, Curves]:
+def cells(split: Split, model: BMLCSClassifier, seed: int, kind: str) -> tuple[dict, dict]:
     """Ask 100 answers a round about 100 unknown rows: one label of each row, or the best pairs anywhere.
 
-    Returns the precision of the first label every `LATER` rounds on test rows, and on the 100 rows with their
-    answers; with a full fit every round.
+    Returns the precision of the first label every `LATER` rounds on test rows, and on the 100 rows with their answers;
+    with a full fit every round.
     """
     rows = np.random.default_rng(seed).permutation(len(split.Y))[:100]
     X, Y = split.X[rows], split.Y[rows]
@@ -220,9 +223,9 @@ def cells(split: Split, model: BMLCSClassifier, seed: int, kind: str) -> tuple[C
     return unseen, own
 
 
-def job(cell: tuple[int, int, int]) -> dict[str, Curves]:
-    """Return all curves of one K, iterations and seed. The noise is that of the full training set: 100 rows
-    would choose none."""
+def job(cell: tuple[int, int, int]) -> dict[str, dict]:
+    """Return all curves of one K, iterations and seed. The noise is that of the full training set: 100 rows would
+    choose none."""
     K, iterations, seed = cell
     split, how = (label_vectors(RCV1, ASKED_TESTED, sized(None, tiny=200)), {"threshold": 0.5, "random_state": seed})
     fitted = BMLCSClassifier(K, **how).fit(split.X, split.Y)
@@ -235,27 +238,25 @@ def job(cell: tuple[int, int, int]) -> dict[str, Curves]:
 
 
 def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Table:
-    """Return the mean at some rounds, and the paired difference from random over all measurements with its
-    standard error."""
+    """Return the mean at some rounds, and the paired difference from random over all measurements with its standard
+    error."""
     table = Table(["asked by", *(f"round {k * each}" for k in at), "against random, mean of all looks"])
     for name, values in found.items():
-        gap = (values - found["random"])[:, 1:].mean(axis=1)  # over all measurements
-        error = f" ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}" if len(gap) > 1 else ""
-        table.add(name, *(values[:, k].mean() for k in at), f"{gap.mean():+.3f}{error}")
+        gap = (values - found["random"])[:, 1:].mean(axis=1)
+        error = f" ± {sem(gap):.3f}" if len(gap) > 1 else ""
+        table.add(name, *values.mean(axis=0)[list(at)], f"{gap.mean():+.3f}{error}")
     return table
-
-
-def lines_of(found: dict[str, np.ndarray], each: int) -> dict[str, Line]:
-    means = {name: values.mean(axis=0).tolist() for name, values in found.items()}
-    return {name: Line([each * k for k in range(len(mean))], mean) for name, mean in means.items()}
 
 
 @benchmark("Figures 4b and 4c: active learning, RCV1 subset 1", full=True)
 def sensing_figure4bc() -> str:
+    """Precision of the first label on {ASKED_TESTED} test rows (RCV1 repaired, see the README of the data); {SEEDS}
+    seeds, each with its own Phi and rows; ± is the standard error over them, paired with random. Iterations are those
+    of training and of the recovery of test rows. Noise and prior variance are those of the full training set: with 100
+    rows the likelihood wants no noise. {HOLDS}"""
     work = [(*setting, seed) for setting in SETTINGS for seed in range(SEEDS)]
-    done = {cell: found for cell, found, _ in in_parallel(job, work)}
-    sections: list[object] = []
-    panels, below = {}, []
+    done = dict(in_parallel(job, work))
+    sections, panels, below = [], {}, []
     late = tuple(k * ROUNDS // (4 * LATER) for k in range(5))
     parts = (
         ("instance", f"4b: whole instances, 100 of {POOL} rows known at the start, one a round", "4b", "", LOOK),
@@ -271,15 +272,176 @@ def sensing_figure4bc() -> str:
             found = {name: np.array([run[name] for run in runs]) for name in runs[0]}
             at = (0, ADDED // (2 * LOOK), ADDED // LOOK) if each == LOOK else late
             sections += [f"## {title}, {words}" if title else "", says, table_of(found, at, each)]
-            panels[f"{short}, {words}"] = lines_of(found, each)
+            means = {name: values.mean(axis=0).tolist() for name, values in found.items()}
+            panels[f"{short}, {words}"] = {one: Line([each * k for k in range(len(y))], y) for one, y in means.items()}
             below.append("instances added" if each == LOOK else "rounds")
     file = result("sensing_figure4bc")
     write_chart(file, "RCV1: precision of the first label", panels, below)
-    return page(
-        f"""Precision of the first label on {ASKED_TESTED} test rows (RCV1 repaired, see the README of the data);
-{SEEDS} seeds, each with its own Phi and rows; ± is the standard error over them, paired with random.
-Iterations are those of training and of the recovery of test rows. Noise and prior variance are those of the full
-training set: with 100 rows the likelihood wants no noise. {HOLDS}""",
-        f"![Precision of the first label]({file}.svg)",
-        *sections,
-    )
+    return page(f"![Precision of the first label]({file}.svg)", *sections)
+
+
+# Projects
+
+PROJECT_SETS, PROJECT_SEEDS = sized((("emotions", "scene", "cal500", "corel5k"), 3), tiny=(("emotions",), 2))
+
+# Predictions
+
+KNOWN = (0.1, 0.3, 1.0)
+MOST = sized(800, tiny=60)  # training rows of Corel5k, drawn for each seed; and test rows of each set
+AT_MOST = 64  # at most, as in projects of the app
+LEARNERS = {
+    "BML-CS, 10 iterations": lambda K, seed: BMLCSClassifier(K, random_state=seed),
+    "BML-CS, 1 iteration": lambda K, seed: BMLCSClassifier(K, max_iter=1, random_state=seed),
+    "ML-CS": lambda K, seed: MLCSClassifier(K, random_state=seed),
+    "one-vs-all, known cells": lambda K, seed: OneVsAllSVC(),
+    "one-vs-all, holes as no": lambda K, seed: OneVsAllSVC(missing="zero"),
+}
+
+
+def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
+    """Micro F1 at 0.5 and at the fitted threshold on the test rows; then on the hidden cells of the training rows."""
+    model.fit(split.X, cells)
+    fitted, found = model.threshold_, []
+    for threshold in (EVEN, fitted):
+        model.threshold_ = threshold  # a fit with threshold=.5 differs only in this
+        found.append(f1_scores(split.Y_test, model.predict(split.X_test))[1])
+    left = np.where(cells == -1, split.Y, -1)
+    return [*found, f1_scores(left, model.predict(split.X))[1] if (left != -1).any() else np.nan]
+
+
+@benchmark(
+    "What is predicted of label vectors with holes",
+    head="set | cells known | learner | test rows, at .5 | test rows, fitted | hidden cells, fitted",
+    cpu=True,
+)
+def sensing_predict() -> Rows:
+    """Micro F1, mean of {PROJECT_SEEDS} seeds (of the holes, of Phi, of the rows of Corel5k), in brackets the deviation
+    between seeds. Cells are hidden uniformly. Rows of length 1, dense sets z-scored before; at most {MOST} test rows,
+    and {MOST} training rows of Corel5k. K: half of the labels, at least 8 (or all), at most {AT_MOST}, as in projects;
+    one-vs-all: C = 1. "At .5" is the decision of the papers, and for SVMs the side of the margin. "Fitted" is
+    `threshold="auto"`: the cut with the highest F1 on the known training cells, by scores their row had no part in;
+    "hidden cells" the same cut on cells of the training rows that were hidden."""
+    for name, known in product(PROJECT_SETS, KNOWN):
+        whole, runs = label_vectors(name, MOST, FEW), []
+        for seed in range(PROJECT_SEEDS):
+            rows = np.random.default_rng(seed).permutation(len(whole.Y))[:MOST] if name == "corel5k" else ...
+            split = whole._replace(X=whole.X[rows], Y=whole.Y[rows])
+            cells, L = hidden(split.Y, 1 - known, seed), split.Y.shape[1]
+            K = min(max(L // 2, min(L, 8)), AT_MOST)
+            runs.append([measured(make(K, seed), split, cells) for make in LEARNERS.values()])
+        for learner, means, spread in zip(LEARNERS, np.mean(runs, axis=0), np.std(runs, axis=0, ddof=1), strict=True):
+            even, fitted, left = means
+            yield name, f"{known:.0%}", learner, even, f"{fitted:.3f} (±{spread[1]:.3f})", left
+
+
+# The model that Automatic takes
+
+CHOICE_KNOWN, CHOICE_ROWS = sized(((0.1, 0.3), 600), tiny=((0.3,), 90))  # training rows, drawn; and test rows
+
+
+@benchmark(
+    "Automatic: what predicts in projects of label vectors",
+    head="set | known | hidden: BML-CS | one-vs-all | ahead by | taken | test: BML-CS | one-vs-all | Automatic | CPU s",
+)
+def sensing_choice() -> Rows:
+    """Micro F1. At most {CHOICE_ROWS} training rows, of whose cells a share is known, and as many test rows of which
+    nothing is; both are rows of one table, as in a project, with the app's settings (one iteration, K at most 64).
+    "Hidden cells": of the known ones, those that the models of three trials were not shown; the difference with its
+    standard error, paired by row, decides. Test rows: calibrated probabilities cut at one half / at the fitted
+    threshold. CPU seconds of a fit: with BML-CS alone / Automatic."""
+    for name, known in product(PROJECT_SETS, CHOICE_KNOWN):
+        split = label_vectors(name, CHOICE_ROWS)
+        rows = np.random.default_rng(0).permutation(len(split.Y))[:CHOICE_ROWS]
+        Y, stack = split.Y[rows], sparse.vstack if sparse.issparse(split.X) else np.vstack
+        X = stack([split.X[rows], split.X_test])
+        cells = np.vstack([hidden(Y, 1 - known, 0), np.full(split.Y_test.shape, -1, dtype=np.int8)])
+        found, seconds = {}, {}
+        for chosen in ("bmlcs", "onevsall", "automatic"):
+            settings = LabelVectorSettings(model=chosen)
+            model, seconds[chosen] = clocked(lambda c=cells, how=settings, X=X: LabelVectorModel(X, c, how))
+            shares = model.proba()[len(Y) :]
+            cuts = ((shares > cut).astype(int) for cut in (0.5, model.threshold))
+            found[chosen] = [f1_scores(split.Y_test, one)[1] for one in cuts]
+        told = model.comparison
+        taken = "one-vs-all" if model.predictor == "onevsall" else "BML-CS"
+        pairs = ("{:.3f} / {:.3f}".format(*found[one]) for one in ("bmlcs", "onevsall"))
+        spent = f"{seconds['bmlcs']:.1f} / {seconds['automatic']:.1f}"
+        ahead = f"{told.lead:+.3f} (±{told.error:.3f})"
+        yield name, f"{known:.0%}", told.bmlcs, told.onevsall, ahead, taken, *pairs, found["automatic"][1], spent
+
+
+# Speed
+
+# K, and t2, tau2 as found by the search, so that training needs no search; targets: seconds, and relative to
+# LinearSVC.
+SPEED_SETS = sized(
+    {"corel5k": (187, 0.0158, 0.00151, 0.1, 0.1), "rcv1_subset1": (50, 0.007, 0.025, 0.8, 0.8)},
+    tiny={"rcv1_subset1": (10, 0.007, 0.025, 0.8, 0.8)},
+)
+
+
+@tabled(
+    "training | CPU s, noise given | target | with noise search | as it comes | one-vs-all LinearSVC | ratio | "
+    "target | p@1, fast"
+)
+def training() -> Rows:
+    for name, (K, noise, prior, most, ratio) in SPEED_SETS.items():
+        split = label_vectors(name, 300, FEW)
+        X, Y = split.X, split.Y
+        present = Y[:, Y.any(axis=0) & ~Y.all(axis=0)]
+        model = BMLCSClassifier(K, noise=noise, prior_variance=prior, threshold=0.5)
+        ours, searched, usual, theirs = (
+            cpu(partial(fit, X, labels), times)
+            for fit, labels, times in (
+                (model.fit, Y, 3),
+                (BMLCSClassifier(K, threshold=0.5).fit, Y, 1),
+                (BMLCSClassifier(random_state=0).fit, Y, 2),
+                (lambda X, labels: [LinearSVC(C=1.0).fit(X, label) for label in labels.T], present, 2),
+            )
+        )
+        found = precision_at(split.Y_test, model.set_params(mode="fast").decision_function(split.X_test), 1)
+        size = f"{name}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels, K = {K}"
+        yield size, ours, f"{most}", searched, usual, theirs, ours / theirs, f"{ratio}", found
+
+
+@tabled("step | CPU s | target | ")
+def steps() -> Rows:
+    """Measure one E-step over 5,000 rows, all with different precisions; the recovery of rows; and 400 rows of RCV1,
+    half of the cells missing, K = 50: one answer at a time, against the full refit."""
+    rng = np.random.default_rng(0)
+    K, L, n = sized((187, 374, 5000), tiny=(10, 20, 50))
+    projection = Projection(rng.normal(size=(K, L)) / np.sqrt(K))
+    gamma, residual = rng.gamma(1.0, size=(n, L)), rng.normal(size=(n, K))
+    taken = cpu(lambda: projection.posterior(gamma, residual, 0.01), 2)
+    speed = f"{n * (2 * K * K * L + K**3) / taken / 1e9:.0f} GFLOP/s of 2K²L + K³ a row"
+    yield f"E-step, {n} rows, {L} labels, K = {K}, float64", taken, 6, speed
+    for name, (K, noise, prior, *_) in SPEED_SETS.items():
+        split = label_vectors(name, 300, FEW)
+        model = BMLCSClassifier(K, noise=noise, prior_variance=prior, threshold=0.5).fit(split.X, split.Y)
+        for mode, iterations in (("paper", 10), ("paper", 1), ("fast", 1)):
+            model.set_params(mode=mode, max_iter=iterations)
+            taken = cpu(lambda model=model, X=split.X_test: model.decision_function(X), 2)
+            found = precision_at(split.Y_test, model.decision_function(split.X_test), 1)
+            target = "0.15" if (name, mode) == ("corel5k", "fast") else ""
+            words = mode + (f", {iterations} iterations" if mode == "paper" else "")
+            yield f"recovery of 300 rows, {name}, {words}", taken, target, f"p@1 {found:.3f}"
+    split = label_vectors(RCV1, 300, FEW)
+    X, Y = split.X[:400], split.Y[:400]
+    cells = hidden(Y, 0.5, 0)
+    learner = SensingLearner(BMLCSClassifier(50, noise=0.007, prior_variance=0.025, threshold=0.5)).fit(X, cells)
+    unknown = np.random.default_rng(1).permutation(np.argwhere(cells == -1))[:100].tolist()
+    learner.scores("pair")
+    times = [cpu(lambda i=i, j=j: learner.answer(i, j, int(Y[i, j])), 1) for i, j in unknown]
+    both = f"{np.median(times):.4f}, {max(times):.4f}"
+    yield "one answer, 400 rows, 101 labels, K = 50: median, largest of 100", both, "0.005"
+    asking = f"{cpu(lambda: learner.next('pair', 1)):.4f}"
+    yield f"the next (row, label) by information, {learner.cells_.size} cells", asking
+    yield "refresh, 10 iterations", cpu(learner.refresh)
+
+
+@benchmark("Speed of BML-CS")
+def sensing_speed() -> str:
+    """CPU seconds of one thread, the least of two or three. As it comes: all settings left as they are, so that noise
+    and threshold are found too. LinearSVC: C = 1, one fit for each label with both answers."""
+    BMLCSClassifier(mode="fast").fit(np.eye(2), np.eye(2, dtype=bool)).predict(np.eye(2))  # compiled
+    return page(training(), steps())
