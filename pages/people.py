@@ -81,7 +81,7 @@ _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 def choose(page: Page) -> None:
     """Draw the choice of projects and role. Nothing is drawn if there is no project."""
-    known = managing.project_names(page.seat)
+    known = frame.project_names()
     if not known:
         return
     left, right = st.columns(2)
