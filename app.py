@@ -1,13 +1,18 @@
 """The server: `streamlit run app.py` or `python app.py`. Pages are in pages/, the HTTP layer around them in
 web/."""
 
+import gc
 from pathlib import Path
 
-import streamlit as st
+# The modules stay. Looking for garbage among them again and again takes a seventh of the time of these imports.
+usual = gc.get_threshold()
+gc.set_threshold(50_000)
+import streamlit as st  # noqa: E402
 
-from web import problems, server
-from web.lifespan import lifespan
+from web import problems, server  # noqa: E402
+from web.lifespan import lifespan  # noqa: E402
 
+gc.set_threshold(*usual)
 settings = server.settings_or_exit()
 server.follow(settings)
 app = st.App(

@@ -58,7 +58,7 @@ frame.say_refusal()
 if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
     st.page_link("backups.py", label="Show backups", icon=":material/arrow_forward:")
-known = managing.project_names(page.seat)
+known = frame.project_names()
 first = page.person.is_owner and all(name in demos.BY_NAME for name in known.values())
 if first:
     first_steps()

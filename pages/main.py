@@ -86,7 +86,7 @@ def jump(opened: StreamlitPage) -> None:
     shown = {
         one.url_path: (one, heading) for heading, pages in menu.items() for one in pages if one.visibility == "visible"
     }
-    names = managing.project_names(page.seat)
+    names = st.session_state[state.NAMES] = managing.project_names(page.seat)
     places: list[dict[str, object]] = [
         {"group": "Go to", "name": one.title, "about": heading, "page": path, "project": None}
         for path, (one, heading) in shown.items()

@@ -12,7 +12,6 @@ from pages.parts.words import counted
 from workflow.people import browsers, elsewhere, members, passwords, team, tokens
 from workflow.people.members import Group, GroupError, MemberError
 from workflow.people.team import PersonView
-from workflow.projects import managing
 
 # Groups of people, on the People page. A group is added to a project as a whole, in the project's settings.
 
@@ -79,9 +78,9 @@ def _do(act: Callable[[], object], words: str) -> None:
 _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 
-def choose(page: Page) -> None:
+def choose() -> None:
     """Draw the choice of projects and role. Nothing is drawn if there is no project."""
-    known = managing.project_names(page.seat)
+    known = frame.project_names()
     if not known:
         return
     left, right = st.columns(2)
@@ -229,7 +228,7 @@ def buttons(one: PersonView) -> None:
 frame.say_refusal()
 with st.form("invite", border=True):
     st.text_input("Name of the annotator", max_chars=team.NAME_LENGTH, placeholder="Ada", key=state.INVITED)
-    choose(page)
+    choose()
     st.form_submit_button(
         "Make a sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
     )

@@ -144,7 +144,7 @@ def test_help_imports_nothing_that_command_needs(words: list[str], tmp_path: Pat
     assert not home.exists(), "the home is opened by commands that need it"
 
 
-LEARNING = HEAVY - {"numpy", "sqlalchemy", "plcore", "db", "workflow"}
+LEARNING = HEAVY - {"sqlalchemy", "plcore", "db", "workflow"}
 """Loaded only by commands that learn, read tables, serve pages or change the tables of a database."""
 
 

@@ -14,10 +14,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
-from authlib.common.errors import AuthlibBaseError
-from authlib.integrations.starlette_client import OAuth
-from httpx2 import HTTPError
-from joserfc.errors import JoseError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.requests import Request
@@ -62,6 +58,8 @@ class ProviderError(RuntimeError):
 @lru_cache(maxsize=4)
 def _provider(settings: SignInSettings) -> Provider:
     """Return Authlib's client for the configured provider. It caches the provider's addresses and keys."""
+    from authlib.integrations.starlette_client import OAuth  # most servers have no provider and need not load it
+
     made: Provider = OAuth().register(
         "openid",
         client_id=settings.oidc_client_id,
@@ -108,6 +106,10 @@ class _Step:
 async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -> Response:
     """Return the step's reply, or a page with the reason for failure. The provider's own message goes only to
     the log."""
+    from authlib.common.errors import AuthlibBaseError
+    from httpx2 import HTTPError
+    from joserfc.errors import JoseError
+
     try:
         return await step(request, provider)
     except NotKnown as error:

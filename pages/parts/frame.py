@@ -158,9 +158,15 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
     return ProjectPage(page.seat.at(chosen.id), page.person, chosen)
 
 
+def project_names() -> dict[int, str]:
+    """Return the names of the person's projects by id, in alphabetical order."""
+    names: dict[int, str] = st.session_state[state.NAMES]
+    return names
+
+
 def project_title(title: str, page: ProjectPage) -> None:
     """Draw the heading: the project, as a menu of projects, and the page."""
-    known = managing.project_names(page.seat)
+    known = project_names()
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
         if others:

@@ -149,20 +149,25 @@ def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
     step = next_step(project, glance)
     if action.button(step.label, key=f"go-{project.id}", width="stretch"):
         st.switch_page(step.page, query_params=here)
-    # For screen readers (hidden by `style`): an icon alone has the name of its glyph.
-    with more.popover(f"More of {escape(project.name)}", icon=":material/more_horiz:", type="tertiary"):
-        for page, label in _links(project):
-            st.page_link(page, label=label, query_params=here)
+    # The label is for screen readers (hidden by `style`): an icon alone has the name of its glyph. One element per
+    # menu: links in a popover are drawn at each visit, for menus that stay closed.
+    pages = _other_pages(project)
+    label = f"More of {escape(project.name)}"
+    chosen = more.menu_button(
+        label, list(pages), icon=":material/more_horiz:", type="tertiary", key=f"more-of-{project.id}"
+    )
+    if chosen is not None:
+        st.switch_page(pages[chosen], query_params=here)
 
 
-def _links(project: ProjectSummary) -> list[tuple[str, str]]:
-    """Return the other links to the project."""
-    links = [("progress.py", "Progress")]
+def _other_pages(project: ProjectSummary) -> dict[str, str]:
+    """Return the other pages about the project, by their entries in its menu."""
+    pages = {"Progress": "progress.py"}
     if project.may(Right.ANSWER):
-        links = [("annotate.py", "Answer"), *links, ("review_page.py", "Review")]
+        pages = {"Answer": "annotate.py", **pages, "Review": "review_page.py"}
     if project.may(Right.OWN):
-        links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
-    return links
+        pages |= {"Export": "export.py", "Rename, settings, archive, delete": "project_page.py"}
+    return pages
 
 
 def _picture(project: ProjectSummary, glance: Glance | None) -> None:

@@ -3,6 +3,9 @@
 PROJECT = "winnow_project"
 """The project last opened in this tab."""
 
+NAMES = "winnow_names"
+"""Names of the person's projects by id, as `main.py` has read them for this run; its page reads them no second time."""
+
 TURN = "winnow_turn"
 """Number of clicks handled by the server: the question card accepts input again when it changes."""
 

@@ -1,5 +1,5 @@
 """Code shared by several families of learners: types, parameter checks, words for messages, limits, threads,
-forbidden characters in names and texts, arrays in files, large arrays, full disks."""
+forbidden characters in names and texts, arrays in files, large arrays, full disks and synced folders."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
         large_array,
         let_go,
         map_arrays,
-        no_room,
         note_map,
         read_head,
         write_arrays,
     )
     from plcore.arrays.candidate_sets import rows_with_any
+    from plcore.arrays.checks import check_choice
+    from plcore.arrays.disk import no_room, sync_folder
     from plcore.arrays.lazy import lazy_names
     from plcore.arrays.plugins import Plugin, PluginError, parts_barred
     from plcore.arrays.threads import one_thread, one_thread_for_good
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         IntArray,
         ShareProgress,
         StepProgress,
-        check_choice,
         untold,
     )
     from plcore.arrays.words import (

@@ -4,7 +4,6 @@ their memory at any time. Each array is aligned to 64 bytes for compiled loops; 
 
 from __future__ import annotations
 
-import errno
 import io
 import math
 import mmap
@@ -20,6 +19,7 @@ from weakref import ref
 import numpy as np
 import numpy.typing as npt
 
+from plcore.arrays.disk import no_room
 from plcore.arrays.types import AnyArray, FeatureMatrix, is_sparse
 
 _ALIGNED = 64
@@ -92,14 +92,6 @@ def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.gener
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)
-
-
-# Whether an operation failed because the disk is full.
-
-
-def no_room(error: BaseException) -> bool:
-    """Return whether the error means that a disk, or a user's quota on it, is full."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 # Arrays whose size follows the rows of a table: small ones in memory, large ones in mapped files without a

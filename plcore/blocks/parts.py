@@ -22,6 +22,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from plcore.arrays.disk import sync_folder
+
 if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray
     from plcore.blocks.runner import Runner
@@ -194,21 +196,6 @@ def whole_part(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:  # Ctrl-C, too
         aside.unlink(missing_ok=True)
         raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder, so that its file names survive a power cut: syncing a file saves its bytes, not its name. Raises
-    OSError."""
-    if os.name != "posix":
-        return  # other systems cannot open folders
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except PermissionError:
-        return  # a folder may be writable but not readable
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def run_parts(

@@ -16,7 +16,8 @@ from scipy import sparse, special
 from sklearn.metrics import cohen_kappa_score
 from sklearn.utils import check_random_state
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState, check_choice, check_int
+from plcore.arrays.checks import check_choice, check_int
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState
 from plcore.crowd.votes import VotesLike, read_votes
 
 LEAST_ROWS = 30

@@ -12,7 +12,8 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState, check_int, is_real
+from plcore.arrays.checks import check_int, is_real
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState
 from plcore.crowd.votes import VotesLike, last_votes, read_votes
 from plcore.kernels.votes import LEAST, SMALLEST, add_counts, find_confusions, find_distributions, find_evidence
 from plcore.labels.candidates import check_candidates

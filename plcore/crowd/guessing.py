@@ -27,7 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, is_real
+from plcore.arrays.checks import is_real
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike
 from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.votes import CrowdVotes, VotesLike, read_votes
 

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse, is_whole
+from plcore.arrays.checks import is_whole
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse
 from plcore.arrays.words import listed, shortened
 from plcore.labels.candidates import as_array, check_candidates, holds_sets, infer_labels
 

@@ -15,7 +15,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, FloatArray, LabelsLike, MatrixLike, StepProgress, is_sparse, is_whole
+from plcore.arrays.checks import is_whole
+from plcore.arrays.types import AnyArray, FloatArray, LabelsLike, MatrixLike, StepProgress, is_sparse
 from plcore.evaluation.comparison import compare_learners
 from plcore.evaluation.learners import STAY, LearnersLike, fit_learner, last_step, read_learners
 from plcore.labels.candidates import holds_sets, is_candidate_matrix

@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 
+from plcore.arrays.checks import check_int, is_real, is_whole
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
@@ -29,11 +30,8 @@ from plcore.arrays.types import (
     MatrixLike,
     RandomState,
     StepProgress,
-    check_int,
     draw_seed,
-    is_real,
     is_sparse,
-    is_whole,
 )
 from plcore.blocks import BlockJob, Blocks, RunnerError, remove_halves
 from plcore.blocks.parts import check_code

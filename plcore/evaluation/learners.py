@@ -19,16 +19,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from plcore.arrays.types import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    MatrixLike,
-    RoundProgress,
-    check_names,
-    is_sparse,
-)
+from plcore.arrays.checks import check_names
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, is_sparse
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.gaussian_process import PLGPClassifier

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from plcore.arrays.types import FloatArray, check_share
+from plcore.arrays.checks import check_share
+from plcore.arrays.types import FloatArray
 from plcore.evaluation.estimates import LEVEL
 
 FEWEST_POINTS = 6

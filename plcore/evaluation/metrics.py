@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, check_share
+from plcore.arrays.checks import check_share
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike
 from plcore.evaluation.estimates import LEVEL, exact_interval, wilson_interval
 
 TIES = ("error", "uniform")

@@ -12,17 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    Matrix,
-    check_choice,
-    check_int,
-    check_names,
-)
+from plcore.arrays.checks import check_choice, check_int, check_names
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix
 from plcore.blocks import BlockJob, BlockProgress, Blocks, WrittenPart, remove_halves, run_parts
 from plcore.evaluation.comparison import KeptFeatures, keep_array, keep_features, kept_features
 from plcore.evaluation.learners import LEARNER_ENTRIES

@@ -33,7 +33,8 @@ from sklearn.utils import Tags, _safe_indexing, check_consistent_length, indexab
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, is_real
+from plcore.arrays.checks import is_real
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike
 from plcore.kernels.scores import softmax_rows
 from plcore.labels.accuracy import PartialKFold
 from plcore.labels.candidates import check_candidates

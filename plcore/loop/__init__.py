@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         ModelFigures,
         TooFewRowsError,
     )
-    from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
+    from plcore.loop.entries import ONE_LABEL_ANSWERS, VECTOR_ANSWERS, VERDICTS, AnswerError, Entry, EntryKind, Place
     from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep, find_model
     from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
 else:

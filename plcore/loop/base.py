@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, is_whole
+from plcore.arrays.checks import is_whole
+from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.entries import AnswerError, Entry, Place, check_form
 from plcore.loop.entry_fold import EntryFold
 from plcore.loop.standings import Standings

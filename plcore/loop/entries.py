@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from plcore.arrays.types import is_whole
+from plcore.arrays.checks import is_whole
 
 
 class EntryKind(StrEnum):
@@ -54,6 +54,26 @@ PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
 
 VERDICTS: tuple[str, ...] = (EntryKind.VERDICT, EntryKind.RIGHT, EntryKind.WRONG)
 """Kinds of reviewers' entries, which override all answers."""
+
+ONE_LABEL_ANSWERS: tuple[str, ...] = (
+    EntryKind.IS,
+    EntryKind.AMONG,
+    EntryKind.NOT,
+    EntryKind.NONE,
+    EntryKind.BAD,
+    EntryKind.VERDICT,
+)
+"""Kinds of entries that answer for a row which has one label."""
+
+VECTOR_ANSWERS: tuple[str, ...] = (
+    EntryKind.YES,
+    EntryKind.NO,
+    EntryKind.RIGHT,
+    EntryKind.WRONG,
+    EntryKind.BAD,
+    EntryKind.VERDICT,
+)
+"""Kinds of entries that answer for a row of a label vector."""
 
 
 class AnswerError(ValueError):

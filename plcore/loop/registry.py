@@ -13,8 +13,8 @@ from enum import StrEnum
 
 from sklearn.base import BaseEstimator
 
+from plcore.arrays.checks import check_choice
 from plcore.arrays.plugins import Plugin
-from plcore.arrays.types import check_choice
 from plcore.baselines.plugged import PREFIX, ModelPlugin, PluggedClassifier, model_plugins
 from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier

@@ -9,7 +9,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from plcore.arrays.types import AnyArray, check_choice, check_int, is_real
+from plcore.arrays.checks import check_choice, check_int, is_real
+from plcore.arrays.types import AnyArray
 from plcore.loop.entries import Entry, EntryKind, Place
 from plcore.loop.entry_fold import EntryFold
 from plcore.loop.packed import packed, unpacked

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from plcore.arrays.checks import check_int, check_names, is_real
 
-from plcore.arrays.types import FloatArray, IntArray, check_int, check_names, is_real
+if TYPE_CHECKING:
+    from plcore.arrays.types import FloatArray, IntArray
 
 LEAST_MEASURED = 30
 """Minimum number of rows behind an accuracy: with fewer, a curve can be flat by chance."""
@@ -127,21 +129,21 @@ def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | N
     begun = int(answers[-1]) - over
     if begun < answers[0]:
         return None
-    first = int(np.searchsorted(answers, begun, side="right")) - 1
-    moved = float(np.ptp(accuracy[first:]))
-    return None if np.isnan(moved) else moved
+    first = int(answers.searchsorted(begun, side="right")) - 1
+    moved = float(accuracy[first:].max() - accuracy[first:].min())
+    return None if math.isnan(moved) else moved
 
 
 def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Verdict:
     figure = terms.figure
     if measured < LEAST_MEASURED:
         words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
-    elif np.isnan(accuracy):
+    elif math.isnan(accuracy):
         words = f"{figure} is not known yet; the goal is {goal * 100:g}%."
     else:
         reached, shown = accuracy >= goal, round(accuracy * 100, 1)
         if not reached and shown >= goal * 100:
-            shown = np.floor(accuracy * 1000) / 10  # do not round up to the goal
+            shown = math.floor(accuracy * 1000) / 10  # do not round up to the goal
         return Verdict("goal", reached, f"{figure} is {shown:g}%; the goal is {goal * 100:g}%.")
     return Verdict("goal", False, words)
 
@@ -150,7 +152,7 @@ def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Ver
     if done:
         return Verdict("settled", True, terms.done)
     # Rounded down: 100% is shown only when it is exact.
-    words = f"{np.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
+    words = f"{math.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 

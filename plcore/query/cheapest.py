@@ -32,7 +32,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, check_choice, check_int
+from plcore.arrays.checks import check_choice, check_int
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike
 from plcore.kernels.scores import FAN, build_maxima, change_maxima, find_best
 
 CRITERIA = ("classes", "entropy", "error", "flips")

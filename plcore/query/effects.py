@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plcore.arrays.candidate_sets import CandidateSets
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, check_choice
+from plcore.arrays.checks import check_choice
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike
 from plcore.kernels.effects import NARROW, SETTLED, find_effects, find_imprecise
 from plcore.kernels.possible import search_effects
 from plcore.kernels.scores import SHARE_UNIT, add_scores, add_shares

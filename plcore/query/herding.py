@@ -26,17 +26,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    Matrix,
-    MatrixLike,
-    check_int,
-)
+from plcore.arrays.checks import check_int
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, Matrix, MatrixLike
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import WEIGHT_UNIT, SlotIndex, check_graph

@@ -16,7 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, large_array
-from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike, check_choice
+from plcore.arrays.checks import check_choice
+from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike
 from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import SCALINGS, WEIGHTS, NeighborGraph

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plcore.arrays.types import MatrixLike, check_choice
+from plcore.arrays.checks import check_choice
+from plcore.arrays.types import MatrixLike
 from plcore.query.herding import MaxHerding
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker

@@ -14,6 +14,7 @@ from scipy.linalg import blas
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
+from plcore.arrays.checks import check_choice
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
@@ -24,7 +25,6 @@ from plcore.arrays.types import (
     LabelsLike,
     Matrix,
     MatrixLike,
-    check_choice,
     is_sparse,
 )
 from plcore.labels.candidates import CandidateError

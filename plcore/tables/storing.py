@@ -23,8 +23,8 @@ import scipy.sparse as sp
 
 from plcore.arrays import IN_MEMORY, let_go
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
+from plcore.arrays.disk import sync_folder
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.blocks.parts import sync_folder
 from plcore.tables.columns import mapped_file, nameless_file
 from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.media.cells import Media

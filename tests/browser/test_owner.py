@@ -28,7 +28,7 @@ from workflow.demos import Demo, calls, digits, remarks
 @pytest.mark.browser
 def test_project_is_renamed_binned_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
-    page.get_by_role("link", name="Rename, settings").click()
+    page.get_by_role("menuitem", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
     name.wait_for()
     name.fill("Digits of mine")

@@ -215,14 +215,18 @@ def test_home_of_many_projects_makes_statements_of_home_of_few(home: Home, owner
 
 def test_project_line_links_to_its_pages(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "alpha")
+    (menu,) = show(owner).menu_button
+    assert menu.label == "More of alpha"
+    assert menu.options == ["Answer", "Progress", "Review", "Export", "Rename, settings, archive, delete"]
+
+
+def test_chosen_entry_of_project_menu_opens_its_page(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, "alpha")
     test = show(owner)
-    assert [one.proto.label for one in test.get("page_link")] == [
-        "Answer",
-        "Progress",
-        "Review",
-        "Export",
-        "Rename, settings, archive, delete",
-    ]
+    test.menu_button[0].click("Progress").run()
+    assert not test.exception
+    assert test.query_params["project"] == str(project)
+    assert "##### Progress" in words(test)
 
 
 # Home's demos: three of them, one press opens each, and has it made before if it is not there yet

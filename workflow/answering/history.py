@@ -13,12 +13,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
 from db import answers, entries, members
-from plcore.loop import EntryKind, Learner, Place
+from plcore.loop import EntryKind, Place
 from workflow.answering.asked import MOST, batch_of
 from workflow.projects.figures import SIMULATED
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+    from plcore.loop import Learner
 
 REACH = 50
 """Number of a person's latest answers that undo, redo and the history cover."""

@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, end_access, look_into
 from db.engine import BRIDGE, CommitUnknownError, Database, DatabaseUnavailableError, is_older, revisions, writer_of
 from db.sqlite import path_in
-from plcore.blocks import sync_folder
+from plcore.arrays import sync_folder
 from plcore.loop import EntryKind
 from workflow.backups.archive import Tell, check_archive, extract_all
 from workflow.backups.manifest import ALONE, DATABASE, PROJECT, BackupError, Manifest

@@ -9,7 +9,7 @@ import logging
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plcore.blocks import sync_folder
+from plcore.arrays import sync_folder
 from workflow.backups.manifest import BackupError
 from workflow.backups.restoring import restore
 from workflow.files.stored import whole_file

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlalchemy import make_url
 
 from db.sqlite import path_in
-from plcore.blocks import sync_folder
+from plcore.arrays import sync_folder
 
 if TYPE_CHECKING:
     from plcore import LabelTable

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import numpy as np
 
 from db import answers
 from plcore.loop import EntryKind, StopRules, Verdict
@@ -93,7 +92,7 @@ def pace(session: Session, project_id: int) -> float | None:
     seconds = answers.seconds_of_latest(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
-    return float(np.median(seconds)) if seconds else None
+    return float(median(seconds)) if seconds else None
 
 
 def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:
@@ -187,6 +186,8 @@ class Thinned(NamedTuple):
 def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
     """Thin out the known values with their intervals, (n,) each, NaN if there is none: at most MOST_POINTS of them,
     evenly spread, including the first and the last."""
+    import numpy as np  # a list of projects, which reads stored figures, does not need it
+
     known = np.flatnonzero(~np.isnan(values))
     if len(known) > MOST_POINTS:
         known = known[np.linspace(0, len(known) - 1, MOST_POINTS).round().astype(int)]

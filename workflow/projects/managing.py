@@ -13,7 +13,6 @@ from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
 from workflow.access import RIGHTS, Right, Role, visible_names, visible_projects
 from workflow.kinds import glances
-from workflow.kinds.adopting import change_settings
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.saving import saving_files, saying_why
@@ -330,6 +329,8 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
     ValueError : A value is not allowed, or the setting can never change, because rows were drawn by it at the start.
     NotAllowed : The person is not an owner.
     """
+    from workflow.kinds.adopting import change_settings  # a list of projects does not need it
+
     with seat.owning() as owning:
         session, project = owning.session, owning.project
         settings = kinds.changed_settings(project, changes)

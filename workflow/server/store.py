@@ -19,9 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
 from db.opened_file import DamagedPagesError, is_empty, is_no_sqlite
-from plcore.arrays import counted
-from plcore.blocks import sync_folder
-from workflow.backups import making
+from plcore.arrays import counted, sync_folder
 from workflow.backups.manifest import BackupError
 from workflow.files.stored import make_folder
 from workflow.server.running import one_at_a_time
@@ -100,6 +98,8 @@ def copy_before(database: Database, folder: Path) -> Path | None:
     found, newest = database.revision(), revisions()[0]
     if found not in revisions()[1:]:  # a new one, one that is up to date, or one of a newer Winnow
         return None
+    from workflow.backups import making  # few starts make a copy
+
     moment = datetime.now(UTC)
     path = folder / f"before-{newest}-{moment:%Y%m%d-%H%M%S}-{os.getpid()}.zip"
     try:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from plcore.arrays.types import AnyArray, BoolArray, Features, IntArray
-from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind
+from plcore.loop.entries import PUT_ASIDE, VECTOR_ANSWERS, VERDICTS, AnswerError, Entry, EntryKind
 from plcore.loop.entry_fold import EntryFold
 
 UNKNOWN = -1
@@ -29,7 +29,7 @@ SAID: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
 SETTLED: dict[str, int] = {EntryKind.RIGHT: 1, EntryKind.WRONG: 0}
 """Entry kinds of reviewers about labels."""
 VALUES = {**SAID, **SETTLED}
-ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD, EntryKind.VERDICT)
+ANSWERS = VECTOR_ANSWERS
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 

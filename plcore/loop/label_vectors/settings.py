@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from plcore.arrays.types import check_choice, check_int, check_names, check_share, is_real, is_whole
+from plcore.arrays.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.loop.label_vectors.registry import (
     AUTOMATIC,
     BMLCS,

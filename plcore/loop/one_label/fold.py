@@ -21,17 +21,10 @@ import numpy as np
 from plcore.arrays.types import BoolArray, IntArray
 from plcore.loop.changes import ClassError
 from plcore.loop.classes import ClassMap, Era, class_names
-from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryKind
+from plcore.loop.entries import ONE_LABEL_ANSWERS, PUT_ASIDE, AnswerError, Entry, EntryKind
 from plcore.loop.entry_fold import EntryFold, Merger
 
-ANSWERS: tuple[str, ...] = (
-    EntryKind.IS,
-    EntryKind.AMONG,
-    EntryKind.NOT,
-    EntryKind.NONE,
-    EntryKind.BAD,
-    EntryKind.VERDICT,
-)
+ANSWERS = ONE_LABEL_ANSWERS
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 

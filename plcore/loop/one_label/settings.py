@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from plcore.arrays.types import BOTH, FEATURE_SETS, check_choice, check_int, check_names, check_share, is_real
+from plcore.arrays.checks import check_choice, check_int, check_names, check_share, is_real
+from plcore.arrays.types import BOTH, FEATURE_SETS
 from plcore.loop.registry import DEFAULT_MODEL, ModelEntry, Upkeep, check_model, find_model
 from plcore.loop.standings import OverlapSettings
 from plcore.neighbors.graph import WEIGHTS

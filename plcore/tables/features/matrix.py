@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
-from plcore.arrays.types import BOTH, FEATURE_SETS, WORDS, FeatureBlock, FloatArray, check_choice
+from plcore.arrays.checks import check_choice
+from plcore.arrays.types import BOTH, FEATURE_SETS, WORDS, FeatureBlock, FloatArray
 from plcore.tables.features.embeddings import ColumnVectors, Vectors, rows_at_once
 from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as some
 
 from plcore.arrays import array_files
-from plcore.arrays.array_files import large_array, let_go, no_room, write_arrays
+from plcore.arrays.array_files import large_array, let_go, write_arrays
+from plcore.arrays.disk import no_room
 from plcore.arrays.types import AnyArray
 
 ARRAYS = some.arrays(

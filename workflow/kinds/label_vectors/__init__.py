@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plcore.arrays import lazy_names
+from plcore.loop import VECTOR_ANSWERS
 from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
-    from plcore.loop.label_vectors import ANSWERS
     from plcore.tables import VECTOR_FORMATS as FORMATS
     from workflow.kinds.label_vectors.build import build_learner, first_learner, make_pool
     from workflow.kinds.label_vectors.exporting import GIVEN_BACK, PROGRAMS, describe, snapshot
@@ -43,6 +43,8 @@ else:
     __getattr__, __dir__ = lazy_names(__name__)
 
 NAME = "label_vectors"
+
+ANSWERS = VECTOR_ANSWERS
 
 STORED_AS: tuple[str | None, ...] = ("multilabel",)
 """Name of the kind in stored settings: it never changes."""

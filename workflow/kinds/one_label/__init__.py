@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plcore.arrays import lazy_names
+from plcore.loop import ONE_LABEL_ANSWERS
 from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
-    from plcore.loop.one_label import ANSWERS
     from plcore.tables import FILE_FORMATS as FORMATS
     from plcore.tables import NATURE_FORMATS as GIVEN_BACK
     from workflow.kinds.one_label.answering import BATCHING
@@ -42,6 +42,8 @@ else:
     __getattr__, __dir__ = lazy_names(__name__)
 
 NAME = "one_label"
+
+ANSWERS = ONE_LABEL_ANSWERS
 
 STORED_AS: tuple[str | None, ...] = (None, NAME)
 """Names of the kind in stored settings; the oldest settings name none."""

@@ -19,8 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from plcore.arrays import listed
-from plcore.blocks import sync_folder
+from plcore.arrays import listed, sync_folder
 from plcore.tables.encoders import (
     DESCRIPTION,
     PLACES,

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from plcore.arrays.types import FloatArray, check_choice, check_int
+from plcore.arrays.checks import check_choice, check_int
+from plcore.arrays.types import FloatArray
 from plcore.tables.media.sound.decoding import Samples, Sound, Source, opened, power_spectra
 
 Scale = Literal["linear", "log"]
