@@ -60,6 +60,15 @@ class SuggestionWorker(MapWorker):
 
     def look(self) -> bool:
         """Do the work of `MapWorker.look`, after starting requested runs."""
+        self._begin_asked()
+        return super().look()
+
+    def meanwhile(self) -> None:
+        """Do the work of `MapWorker.meanwhile`, after starting requested runs: a comparison may take minutes."""
+        self._begin_asked()
+        super().meanwhile()
+
+    def _begin_asked(self) -> None:
         stamp = self.home.database.stamp()
         if stamp != self._looked[0] or time.monotonic() >= self._looked[1]:
             self._looked = stamp, time.monotonic() + LOOK
@@ -68,7 +77,6 @@ class SuggestionWorker(MapWorker):
                     thread = threading.Thread(target=self._run, args=(asked,), name=f"suggest-{asked.id}", daemon=True)
                     self._runs[asked.id] = thread
                     thread.start()
-        return super().look()
 
     def suggest(self, asked: Suggestion) -> None:
         """Do one run in the name of the person who asked for it. Does nothing if another worker has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -171,9 +171,12 @@ def _asked(seat: Seat) -> trained.Suggestion:
     return found
 
 
-def test_requested_run_has_a_thread_of_its_own(seat: Seat, choice: ModelChoice, worker: SuggestionWorker) -> None:
+@pytest.mark.parametrize("begin", [SuggestionWorker.look, SuggestionWorker.meanwhile], ids=["idle", "comparing"])
+def test_requested_run_has_a_thread_of_its_own(
+    seat: Seat, choice: ModelChoice, worker: SuggestionWorker, begin: Callable[[SuggestionWorker], object]
+) -> None:
     suggestions.ask(seat, choice, None)
-    worker.look()
+    begin(worker)
     (thread,) = worker._runs.values()
     thread.join()
     state = suggestions.state(seat)
