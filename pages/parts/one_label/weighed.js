@@ -1,6 +1,6 @@
 // @ts-check
-// The file's evidence for a candidate, next to the model's: dots for a few votes, else a notch on the bar and
-// the number.
+// The evidence for a candidate in the file, or of a model that has scored the rows since, next to the model's: dots for
+// a few votes, else a notch on the bar and the number.
 
 import { make } from "../card/elements.js";
 
@@ -34,7 +34,7 @@ export function dotsOf(question, candidate) {
   const { given = 0 } = candidate;
   return make(
     "span",
-    { class: "weight dots", title: titleOf(candidate) },
+    { class: "weight dots", title: titleOf(question, candidate) },
     make("span", { class: "unseen", text: candidate.weight }),
     ...Array.from({ length: question.votes }, (_, place) => make("i", { class: place < given ? "" : "none" })),
   );
@@ -50,13 +50,18 @@ export function notchOf(question, candidate) {
   if (hasDots(question) || !candidate.given) return null;
   return {
     notch: make("span", { class: "notch", style: `left:${100 * placeOf(question, candidate)}%` }),
-    number: make("span", { class: "weight", text: candidate.weight, title: titleOf(candidate) }),
+    number: make("span", { class: "weight", text: candidate.weight, title: titleOf(question, candidate) }),
   };
 }
 
-/** @param {Candidate} candidate */
-const titleOf = ({ weight, voters }) =>
-  [weight, voters ? `Voted for by ${voters}` : "Evidence in the imported file"].filter(Boolean).join(". ");
+/**
+ * @param {Pick<CandidateQuestion, "scoredBy">} question
+ * @param {Candidate} candidate
+ */
+const titleOf = ({ scoredBy }, { weight, voters }) => {
+  const source = scoredBy ? `Score by ${scoredBy}` : "Evidence in the imported file";
+  return [weight, voters ? `Voted for by ${voters}` : source].filter(Boolean).join(". ");
+};
 
 /**
  * Legend of dots or notches, for the line under the question; null if there are none.
@@ -70,6 +75,6 @@ export function legendOf(question) {
     "span",
     {},
     make("i", { class: dots ? "dot" : "notched" }),
-    dots ? "a vote in your file" : "in your file",
+    dots ? "a vote in your file" : (question.scoredBy ?? "in your file"),
   );
 }

@@ -217,6 +217,7 @@ class ShownQuestion:
     coming: RowView | None = field(default=None, compare=False)
     first: int | None = None
     votes: int = 0
+    scored_by: str | None = None
 
     @property
     def behind(self) -> int:
@@ -299,6 +300,7 @@ def word_question(
         coming=coming,
         first=None if first is None else len(first),
         votes=votes_in(learner.table, asked.row),
+        scored_by=learner.table.roles.scored_by,
     )
 
 

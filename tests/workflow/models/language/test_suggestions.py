@@ -111,6 +111,9 @@ def test_run_weighs_candidates_and_is_in_the_log(
     assert (found.argmax(axis=1) == truth).all()
     assert (found[inside] > 0.01).all(), "no candidate is ruled out"
     assert (found[~inside] == 0).all()
+    question = loop.next_question(seat)
+    assert question is not None
+    assert question.scored_by == "m at 127.0.0.1", "the card does not call it the file's"
     with seat.reading() as reading:
         (added,) = entries.about_project(reading.session, reading.project.id)
     assert (added.person_id, added.note) == (
