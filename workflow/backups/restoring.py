@@ -211,8 +211,8 @@ def _kept(home: Path) -> Path:
 
 logger = logging.getLogger("winnow")
 
-MADE_AGAIN = ("models", "cache", "exports")
-"""Folders of data computed from the previous projects, under their ids."""
+MADE_AGAIN = ("models", "cache", "exports", "suggestions")
+"""Folders of data of the previous projects, under their ids, which other projects may have now."""
 
 
 @dataclass(frozen=True)
