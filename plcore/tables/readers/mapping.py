@@ -153,7 +153,7 @@ class LabelFields:
     """A field that names labels, as a list of names or of objects, and the fields that belong to it.
 
     names : fields of an object that may hold the label; the first present is used
-    weights : fields of an object that may hold its weight; the first present is used
+    weights : fields of an object that may hold its weight; the first present is used, else the field logprob
     scores : the field with a list of weights, one for each label
     by : the field of an object with the annotator, and a description: ("user", "a user")
     weight : of a label without its own
@@ -178,6 +178,8 @@ class LabelFields:
                 label = value.first(self.names).name()
                 if self.weights and (given := value.first(self.weights)).value is not None:
                     weight = given.rank("a probability")
+                elif self.weights and value["logprob"].value is not None:
+                    weight = value["logprob"].probability()
             else:
                 label = value.name()
             yield label, weight if scores is None else scores[place].number("a score"), source

@@ -33,14 +33,14 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
     lines : file line in which each record starts
     Raises TableError: two fields with the same dotted name, too many cells, names or text that cannot be stored.
     """
-    weighted = _weighted_labels(records)
+    weighted, flags = _weighted_labels(records), _flagged_labels(records)
     names: dict[str, None] = {}
     rows: list[JsonObject] = []
     before: list[str] = []
     for place, record in enumerate(records):
         row = record
         if any(isinstance(value, dict) for value in record.values()):
-            row = _flattened(record, place, lines, weighted)
+            row = _flattened(record, place, lines, weighted, flags)
         fields = list(row)
         if fields != before:  # most records have the same fields as the previous one
             names.update(dict.fromkeys(fields))
@@ -72,6 +72,28 @@ def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
     return frozenset(name for name, good in found.items() if good)
 
 
+def _flagged_labels(records: Sequence[JsonObject]) -> frozenset[str]:
+    """Return the fields named like candidates whose values are all {label: true or false}: the labels alone name the
+    columns, unless other fields are named so."""
+    labels: dict[str, set[str]] = {}
+    others: set[str] = set()
+    for record in records:
+        for name, value in record.items():
+            if not (isinstance(value, dict) and value and name.strip().lower() in _LABELS):
+                others.add(name)
+            elif not _is_flags(value):
+                return frozenset()
+            else:
+                labels.setdefault(name, set()).update(value)
+    names = [one for each in labels.values() for one in each]
+    free = len(names) == len(set(names)) and not others.intersection(names)
+    return frozenset(labels) if free else frozenset()
+
+
+def _is_flags(value: Mapping[str, Json]) -> bool:
+    return all(each is None or isinstance(each, bool) for each in value.values())
+
+
 def _is_weights(value: Json) -> bool:
     """Whether this is {label: number}; null means that the row lacks the key."""
     return isinstance(value, dict) and all(
@@ -79,9 +101,11 @@ def _is_weights(value: Json) -> bool:
     )
 
 
-def _flattened(record: JsonObject, place: int, lines: Sequence[int] | None, weighted: frozenset[str]) -> JsonObject:
+def _flattened(
+    record: JsonObject, place: int, lines: Sequence[int] | None, weighted: frozenset[str], flags: frozenset[str]
+) -> JsonObject:
     row: JsonObject = {}
-    for name, value in _fields(record, "", MAX_DEPTH, weighted):
+    for name, value in _fields(record, "", MAX_DEPTH, weighted, flags):
         if name in row:
             message = f"two fields would both be column {quoted(name)}."
             line = None if lines is None else lines[place]
@@ -91,11 +115,11 @@ def _flattened(record: JsonObject, place: int, lines: Sequence[int] | None, weig
 
 
 def _fields(
-    record: JsonObject, prefix: str, depth: int, whole: frozenset[str] = frozenset()
+    record: JsonObject, prefix: str, depth: int, whole: frozenset[str] = frozenset(), bare: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, Json]]:
     for name, value in record.items():
         if isinstance(value, dict) and value and depth and name not in whole:
-            yield from _fields(value, f"{prefix}{name}.", depth - 1)
+            yield from _fields(value, "" if name in bare else f"{prefix}{name}.", depth - 1)
         else:
             yield f"{prefix}{name}", None if value == {} else value
 

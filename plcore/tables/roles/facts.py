@@ -71,6 +71,11 @@ _SOMETIMES = re.compile(
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
 _NEVER_LABELS = re.compile(rf"(?:{_WHO}|user|reviewer|channel|link)s|(?:\w+_)?(?:ids|files|urls|paths|images|photos)")
+_RULED_OUT = re.compile(
+    r"(?:rejected|excluded|impossible|eliminated|discarded|ruled_?out)(?:_\w+)?"
+    r"|(?:not|non|no|wrong|incorrect|negative|complementary)_(?:labels?|class(?:es)?|candidates?|answers?|options?|species)"
+)
+"""Columns of labels that are not right."""
 _NO_LISTS = re.compile(
     r"authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
     r"|bbox(?:es)?|box(?:es)?|coordinates|polygons?|segmentation|spans?|offsets?|keypoints"
@@ -146,14 +151,15 @@ def never_labels(key: str) -> bool:
 
 
 def no_list(key: str) -> bool:
-    """Whether a column with this key lists something other than labels: people, words, boxes, parts of an address."""
-    return never_labels(key) or _NO_LISTS.fullmatch(key) is not None
+    """Whether a column with this key lists something other than labels that may be right: people, words, boxes, parts
+    of an address, labels that are ruled out."""
+    return never_labels(key) or any(one.fullmatch(key) is not None for one in (_NO_LISTS, _RULED_OUT))
 
 
 def never_learnt(key: str) -> bool:
     """Whether a column with this key reveals the label, or does not describe the item: no model may learn from it."""
     facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
-    return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
+    return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT)) or any(one(key) for one in facts)
 
 
 def names_worker(key: str) -> bool:

@@ -44,10 +44,10 @@ _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 NOT_ASKED_WORDS = ("unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure")
 _NOT_ASKED = re.compile("|".join((_NO_VALUE.pattern, *NOT_ASKED_WORDS)), re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
-_BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
-                  " ou ", " y ", " o ")  # fmt: skip
+_BETWEEN_NAMES = (":::", "::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ",
+                  " et ", " ou ", " y ", " o ")  # fmt: skip
 """Separators that also occur in paths and names: most of the parts must be a whole cell somewhere."""
-SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
+SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")

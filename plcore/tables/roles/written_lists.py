@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -29,7 +30,7 @@ _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
 _FIRST = "<#'\"[{(-*•–"  # first characters of lists, other than digits
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
 _HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
-_BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
+_BARE = re.compile(r"[\[{(]([^\[\](){}'\":]+)[\]})]")
 _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
@@ -43,6 +44,7 @@ _NAME_KEYS, _WEIGHT_KEYS = (
     ),
 )  # fmt: skip
 """Key names in lower case, without spaces and punctuation, for `confidenceScore` and other keys of cloud services."""
+_LOG_KEYS = ("logprob", "logprobability", "logp", "loglikelihood")
 _THOUGHT = re.compile(
     r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
 )
@@ -104,7 +106,7 @@ def _written_out(cell: str) -> list[str] | None:
     if cell[0] in "'\"" and _QUOTED_WORDS.fullmatch(cell):
         return _short([one or other for one, other in _WORD_IN_QUOTES.findall(cell)])
     if (bare := _BARE.fullmatch(cell)) is not None:
-        names = [part.strip() for part in (bare[1] or bare[2]).split(",")]
+        names = [part.strip() for part in bare[1].split(",")]
         return _short(names) if all(any(map(str.isalpha, name)) for name in names) else None
     lines = [_BULLET.fullmatch(line.strip()) for line in cell.splitlines() if line.strip()]
     found = [line for line in lines if line is not None]
@@ -260,12 +262,17 @@ def _pair(one: object) -> tuple[object, object] | None:
         keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
         names = [keys[name] for name in _NAME_KEYS if name in keys]
         weights = [keys[name] for name in _WEIGHT_KEYS if name in keys]
+        logs = [
+            keys[name] for name in _LOG_KEYS if name in keys and _is_number(one[keys[name]]) and one[keys[name]] <= 0
+        ]
         if weights and not names:  # no matter what the label's key is
             texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
             texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
             names = texts if len(texts) == 1 else []
         shares = [value for value in one.values() if isinstance(value, float) and 0 <= value <= 1]
         weight = one[weights[0]] if weights else shares[0] if len(shares) == 1 else None
+        if weight is None and logs:
+            weight = math.exp(one[logs[0]])
         rank = rank_of(weight)
         return (one[names[0]], weight if rank is None else rank) if names else None
     if isinstance(one, (list, tuple)):

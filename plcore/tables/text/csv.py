@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ _END_BYTES = b"\r\n"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _LINE_ENDS = re.compile(rb"[\r\n]++")
 _QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
+_BEFORE_QUOTES = re.compile(rb"(?<=[,;\t]) +(?=\")")
 _UP_TO_LINE_END = re.compile(rb"[^\r\n]*+")
 
 
@@ -305,7 +307,23 @@ def read_cells(source: bytes | str | Path) -> pd.DataFrame:
 
 
 def cells_of_text(data: bytes) -> pd.DataFrame:
-    """Read the cells as `read_cells` does, from UTF-8 text without a byte order mark and NUL characters."""
+    """Read the cells as `read_cells` does, from UTF-8 text without a byte order mark and NUL characters.
+
+    Some programs write a blank before the quotes of a cell, which CSV takes for the beginning of an unquoted one. It is
+    left out only if the file can be read so and not otherwise.
+    """
+    try:
+        return _cells_of_csv(data)
+    except TableError:
+        tight = _BEFORE_QUOTES.sub(b"", data)
+        if tight == data:
+            raise
+        with suppress(TableError):
+            return _cells_of_csv(tight)
+        raise
+
+
+def _cells_of_csv(data: bytes) -> pd.DataFrame:
     other = is_other_text(data)
     if other is not None:
         raise TableError(other)
