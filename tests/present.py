@@ -1,4 +1,4 @@
-"""What must be there, of functions that may find nothing."""
+"""Values that must be there, of functions that may find nothing."""
 
 from __future__ import annotations
 

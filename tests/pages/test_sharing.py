@@ -114,7 +114,8 @@ def test_sharing_is_hidden_without_projects(owner: int, show: Open) -> None:
 
 
 SHOWN = {
-    Role.OWNER: "Answer Progress Map Queue Review Disputes Team Models Export Project settings My account",
+    Role.OWNER: "Answer Progress Map Queue Review Disputes Team Models Suggest labels Export Project settings "
+    "My account",
     Role.REVIEWER: "Answer Progress Map Queue Review Disputes Team My account",
     Role.ANNOTATOR: "Answer Progress Map Queue Review My account",
     Role.VIEWER: "Progress Map My account",
@@ -143,7 +144,7 @@ def test_navigation_shows_what_role_may_see(
     show(seat.person_id)
     assert " ".join(seen) == (
         "Home Answer Progress Map Queue Review Disputes Team Models "
-        "Import Export Project settings People Backups Audit My account"
+        "Import Suggest labels Export Project settings People Backups Audit My account"
     )
     show(somebody(seat.home, seat.person_id, "Zoe"))
     assert seen == ["Home", "My account"]

@@ -21,7 +21,7 @@ router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 class SuggestionsBody(Sent):
     """An OpenAI-compatible server, and one of its models."""
 
-    url: Annotated[Text, Field(min_length=1, max_length=500, description="Such as http://localhost:11434/v1.")]
+    url: Annotated[Text, Field(min_length=1, max_length=500, description="Its address, up to /v1.")]
     model: Annotated[Text, Field(min_length=1, max_length=200)]
     key: Annotated[Text, Field(max_length=1_000, description="Kept until the run ends; no reply holds it.")] = ""
     guide: Annotated[Text, Field(max_length=20_000, description="Instructions for the model.")] = ""

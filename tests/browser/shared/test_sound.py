@@ -325,8 +325,10 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
     page.get_by_role("button", name="Pause", exact=True).click()
     wait_until(page, "audio => audio.paused")
 
+    second = audio(page).get_attribute("aria-label")
     asked.clear()
     page.locator(".open").nth(2).click()  # another line, not its mark
+    expect(page.locator(f"audio.sound[aria-label='{second}']")).to_have_count(0)
     expect(audio(page)).to_have_attribute("preload", "none")
     drawn(page)
     assert audio(page).evaluate("audio => audio.paused")

@@ -47,7 +47,7 @@ LEAST_ANSWERED = 19
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """What an owner chooses, but the key.
+    """The choices of an owner, without the key.
 
     url, model : as in `ChatEndpoint`      guide : instructions for the model
     cap, price : as `TokenCap` and `TokenPrices` read them, or ''
@@ -119,7 +119,7 @@ class SuggestionState:
 
 @dataclass(frozen=True)
 class ProjectRows:
-    """What a project has for a language model.
+    """The rows of a project, as a language model needs them.
 
     texts : of all rows, '' for rows that are not asked about: they have one candidate, or no text
     classes : {name: description or ''}
