@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -33,6 +34,7 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
     lines : file line in which each record starts
     Raises TableError: two fields with the same dotted name, too many cells, names or text that cannot be stored.
     """
+    _refuse_lists_by_label(records)
     weighted, flags = _weighted_labels(records), _flagged_labels(records)
     names: dict[str, None] = {}
     rows: list[JsonObject] = []
@@ -88,6 +90,23 @@ def _flagged_labels(records: Sequence[JsonObject]) -> frozenset[str]:
     names = [one for each in labels.values() for one in each]
     free = len(names) == len(set(names)) and not others.intersection(names)
     return frozenset(labels) if free else frozenset()
+
+
+def _refuse_lists_by_label(records: Sequence[JsonObject]) -> None:
+    """Raise TableError if a field named like candidates is {name: list of texts}, and a text occurs below two names:
+    they are rather people below labels than labels, and nothing tells."""
+    below: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for record in records:
+        for field, value in record.items():
+            if isinstance(value, dict) and field.strip().lower() in _LABELS:
+                for name, texts in value.items():
+                    if isinstance(texts, list):
+                        below[field][name].update(one for one in texts if isinstance(one, str))
+    for field, lists in below.items():
+        again = [text for texts in lists.values() for text in texts]
+        if len(again) > len(set(again)):
+            message = f"column {quoted(field)}: the lists below {listed(list(lists), 3)} hold the same texts."
+            raise refusal(message, 'If these are people, write their number, as in {"wren": 2}; else the labels alone.')
 
 
 def _is_flags(value: Mapping[str, Json]) -> bool:

@@ -29,6 +29,8 @@ _NUMPY_VALUE = re.compile(rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]
 _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
 _FIRST = "<#'\"[{(-*•–"  # first characters of lists, other than digits
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
+_ELEMENTS = re.compile(r"(?:\s*<(label|class|tag|name|category|candidate|option|item|li)>[^<>]{1,40}</\1>)+", re.I)
+_ELEMENT = re.compile(r"<\w+>([^<>]+)</")
 _HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
 _BARE = re.compile(r"[\[{(]([^\[\](){}'\":]+)[\]})]")
 _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
@@ -101,6 +103,8 @@ def _written_out(cell: str) -> list[str] | None:
         return None
     if _TAGS.fullmatch(cell):
         return cell[1:-1].split("><")
+    if _ELEMENTS.fullmatch(cell):
+        return _ELEMENT.findall(cell)
     if _HASHTAGS.fullmatch(cell):
         return [part.lstrip("#") for part in re.split(r"[\s,]+", cell)]
     if cell[0] in "'\"" and _QUOTED_WORDS.fullmatch(cell):

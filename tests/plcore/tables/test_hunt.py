@@ -124,6 +124,8 @@ HUNTED = [
     right("label_or_list_of_labels.jsonl", 3, ["cat|dog", "dog"], "text"),
     right("label_counts_of_chaosnli.jsonl", 3, ["e:76|n:24", "n:90|c:10"], "premise"),
     right("label_studio_csv_with_two_questions.csv", 3, ["cat", "dog|fox"], "text"),
+    refused("labels_and_their_people.jsonl", "the lists below 'dog', 'fox', 'cat' hold the same texts"),
+    right("labels_as_elements.csv", 3, ["dog|fox", "cat"], "text"),
     asked("labels_of_each_annotator.csv", "several-questions"),
     right("labels_of_instructor.jsonl", 2, ["cat|dog", "dog"], "text"),
     right("labels_of_people_in_an_object.jsonl", 3, ["cat:2|dog:1", "dog:3"], "text"),
