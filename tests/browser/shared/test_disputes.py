@@ -24,10 +24,10 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def project(home: Home, server: Server) -> int:
+def project(home: Home, server: Server, name: str) -> int:
     """A project whose rows two people answer; its number."""
     settings = LearnerSettings(n_neighbors=4, overlap=2, fold="majority", test_share=0.5)
-    return managing.create_project(Seat(home, OWNER), "Insects", small_table(), settings)
+    return managing.create_project(Seat(home, OWNER), name, small_table(), settings)
 
 
 def test_dispute_is_raised_settled_by_keys_and_exported(

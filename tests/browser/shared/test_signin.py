@@ -334,12 +334,12 @@ def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Ho
     for name in ("Gil", "Gus"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
-    page.get_by_role("textbox", name="New group").fill("Experts")
+    page.get_by_role("textbox", name="New group").fill(f"Experts {here.name}")
     for name in ("Gil", "Gus"):
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     room.close_choices(page)
     page.get_by_role("button", name="Create group").click()
-    expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
+    expect(page.get_by_test_id("stToast")).to_contain_text(f"Experts {here.name} is made")
     page.goto(f"{server.base}/settings?project={here.project}")
     page.get_by_role("tab", name="Team").click()
     page.get_by_text("Only you see this project").wait_for()
@@ -366,11 +366,11 @@ def labels(home: Home, project: int) -> list[list[bool]]:
         return found
 
 
-def test_annotator_is_excluded_and_included_again(page: Page, server: Server, home: Home) -> None:
-    project = small_project(home, OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
-    people = {name: somebody(home, OWNER, name) for name in ("Ada", "Ben", "Cem")}
-    for name in people:
-        members.share(Seat(home, OWNER), name, [project], "annotator")
+def test_annotator_is_excluded_and_included_again(page: Page, server: Server, home: Home, name: str) -> None:
+    project = small_project(home, OWNER, name, overlap=2, fold="majority", test_share=0.3)
+    people = {one: somebody(home, OWNER, one) for one in ("Ada", "Ben", "Cem")}
+    for one in people:
+        members.share(Seat(home, OWNER), one, [project], "annotator")
     ada, ben, cem = (Seat(home, person, project) for person in people.values())
     for _ in range(10):
         answer(ada, right=True)
