@@ -123,7 +123,7 @@ def _question(question: ShownQuestion) -> dict[str, object]:
         "yesNo": _yes_no(question, question.yes_no) if question.yes_no else None,
         "hidden": len(question.candidates) - len(listed),
         "votes": question.votes,
-        "scoredBy": question.scored_by,
+        "weighedBy": question.scored_by,
         "first": question.first,
         "noneKey": none_key(question.view),
         "none": len(question.candidates) < question.n_classes,

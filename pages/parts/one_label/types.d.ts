@@ -35,7 +35,7 @@ export interface YesNo {
  * Which of a row's candidates is right. yesNo : the yes/no question to ask instead. hidden : candidates
  * beyond those listed
  * votes : number of people who voted on the row before, 0 if none or unknown
- * scoredBy : the model whose scores stand in the place of the file's
+ * weighedBy : the model whose scores stand in the place of the file's
  * first : number of `rows` shown at first, the others are behind a key; null: all are shown
  * none : there are classes in addition to the candidates
  */
@@ -45,7 +45,7 @@ export interface CandidateQuestion extends Question {
   yesNo: YesNo | null;
   hidden: number;
   votes: number;
-  scoredBy: string | null;
+  weighedBy: string | null;
   first: number | null;
   /** The key for "none of these", or for the search. */
   noneKey: string;

@@ -55,11 +55,11 @@ export function notchOf(question, candidate) {
 }
 
 /**
- * @param {Pick<CandidateQuestion, "scoredBy">} question
+ * @param {Pick<CandidateQuestion, "weighedBy">} question
  * @param {Candidate} candidate
  */
-const titleOf = ({ scoredBy }, { weight, voters }) => {
-  const source = scoredBy ? `Score by ${scoredBy}` : "Evidence in the imported file";
+const titleOf = ({ weighedBy }, { weight, voters }) => {
+  const source = weighedBy ? `Weight by ${weighedBy}` : "Evidence in the imported file";
   return [weight, voters ? `Voted for by ${voters}` : source].filter(Boolean).join(". ");
 };
 
@@ -75,6 +75,6 @@ export function legendOf(question) {
     "span",
     {},
     make("i", { class: dots ? "dot" : "notched" }),
-    dots ? "a vote in your file" : (question.scoredBy ?? "in your file"),
+    dots ? "a vote in your file" : (question.weighedBy ?? "in your file"),
   );
 }
