@@ -180,7 +180,8 @@ def opened(
     """
     task = LabelTask(rows.classes, choice.guide)
     endpoint = _endpoint(seat.home.settings, choice.url, choice.model, key)
-    cap = TokenCap.parse(choice.cap, choice.prices) if choice.cap else None
+    prices = choice.prices  # a price that cannot be read is refused, also without a cap
+    cap = TokenCap.parse(choice.cap, prices) if choice.cap else None
     about = {"model": choice.model, "server": endpoint.url, "classes, guide or options": task.sha256}
     if len(rows.classes) > MOST_CLASSES:  # which ones a row is asked about depends on all texts
         about["texts"] = hashlib.sha256("\0".join(rows.texts).encode()).hexdigest()
@@ -245,7 +246,7 @@ def cancel(seat: Seat) -> None:
         last = trained.SUGGESTIONS.latest(owning.session, owning.project.id)
         if last is not None:
             trained.SUGGESTIONS.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
-    _key_path(seat.home, seat.project_id).unlink(missing_ok=True)
+    forget_key(seat.home, seat.project_id)
 
 
 def state(seat: Seat) -> SuggestionState | None:
@@ -276,9 +277,8 @@ def run(
     tell : called with a sentence about a pause      watch : begins to watch the run; what it returns ends that
     Raises LanguageModelError, and as `add_predictions`.
     """
-    path = _key_path(seat.home, seat.project_id)
     rows = rows_of(seat)
-    with opened(seat, rows, choice, _read_key(path), tell) as going:
+    with opened(seat, rows, choice, _read_key(_key_path(seat.home, seat.project_id)), tell) as going:
         watched = watch(going.run)
         try:
             going.run.run(lambda _done, _total: None)
@@ -286,9 +286,7 @@ def run(
             watched()
         if going.run.missing():
             return None
-        report = weigh(seat, rows, going)
-    path.unlink(missing_ok=True)
-    return report
+        return weigh(seat, rows, going)
 
 
 def weigh(seat: Seat, rows: ProjectRows, going: OpenedRun) -> dict[str, Any]:
@@ -363,6 +361,11 @@ def _require_idle(seat: Seat) -> None:
         last = trained.SUGGESTIONS.latest(reading.session, reading.project.id)
     if last is not None and last.unfinished:
         raise LanguageModelError("A run is under way in this project. Fix: wait for its end, or cancel it.")
+
+
+def forget_key(home: Home, project_id: int | None) -> None:
+    """Remove the key of a run that has ended. Harmless if there is none."""
+    _key_path(home, project_id).unlink(missing_ok=True)
 
 
 def _key_path(home: Home, project_id: int | None) -> Path:

@@ -85,6 +85,7 @@ class SuggestionWorker(MapWorker):
                 return
 
             def fail(fault: str) -> None:
+                suggestions.forget_key(self.home, asked.project_id)
                 with self.home.database.write() as session:
                     trained.SUGGESTIONS.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
@@ -102,6 +103,7 @@ class SuggestionWorker(MapWorker):
                 if report is None:
                     self.go_on()
                     raise WorkCancelled
+                suggestions.forget_key(self.home, asked.project_id)
                 n = sum(report["outcomes"].values())
                 with self.home.database.write() as session:
                     now = datetime.now(UTC)

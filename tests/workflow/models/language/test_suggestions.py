@@ -230,8 +230,9 @@ def test_failure_is_told_and_the_rest_can_go_on(
     seat: Seat, choice: ModelChoice, model: FakeModel, worker: SuggestionWorker
 ) -> None:
     model.faults = [(401, {}, "no such key")]
-    suggestions.ask(seat, choice, None)
+    suggestions.ask(seat, choice, KEY)
     state = work(worker)
+    assert not list(seat.home.suggestions_dir.glob("*.key")), "the run has ended"
     assert (state.state, state.fault) == ("failed", "127.0.0.1 replied with status 401: no such key")
     suggestions.ask(seat, choice, None)
     assert work(worker).state == "done"
@@ -256,6 +257,8 @@ def test_refusals(home: Home, owner: int, seat: Seat, choice: ModelChoice, model
         suggestions.ask(seat, dataclasses.replace(choice, cap="100"), None)
     with pytest.raises(LedgerError, match="unknown is not free"):
         suggestions.ask(seat, dataclasses.replace(choice, cap="5 USD"), None)
+    with pytest.raises(LedgerError, match="A price is that of a million tokens"):
+        suggestions.ask(seat, dataclasses.replace(choice, price="cheap"), None)
     assert not model.bodies
     assert suggestions.state(seat) is None
 
