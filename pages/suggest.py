@@ -15,6 +15,7 @@ from workflow.models.language import suggestions
 from workflow.models.language.requests import LanguageModelError, Tokens
 from workflow.models.language.running import TRIED
 from workflow.models.language.suggestions import ModelChoice, ProjectRows, SuggestionState, SuggestionTrial
+from workflow.people import team
 
 ADDRESS = "http://localhost:11434/v1"
 TEXT = 160
@@ -34,10 +35,6 @@ def host_of(url: str) -> str:
         return urlsplit(url).hostname or url
     except ValueError:
         return url
-
-
-def is_here(url: str) -> bool:
-    return host_of(url) in ("localhost", "127.0.0.1", "::1")
 
 
 def tokens_words(tokens: Tokens, choice: ModelChoice) -> str:
@@ -228,7 +225,7 @@ if chosen is None:
     st.stop()
 choice, key = chosen
 texts = f"The texts of {TRIED} rows" if rows.n_asked >= TRIED else f"The text of {counted(rows.n_asked, 'row')}"
-if not is_here(choice.url):
+if not team.is_this_machine(host_of(choice.url)):
     st.markdown(f"{texts} will be sent to **{escape(host_of(choice.url))}**.")
 if st.button(f"Try {counted(min(TRIED, rows.n_asked), 'row')}", icon=":material/experiment:", key=f"{KEY}-try"):
     try_out(choice, key)

@@ -34,8 +34,10 @@ def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None
     lines : file line in which each record starts
     Raises TableError: two fields with the same dotted name, too many cells, names or text that cannot be stored.
     """
-    _refuse_lists_by_label(records)
-    weighted, flags = _weighted_labels(records), _flagged_labels(records)
+    labels = _label_fields(records)
+    _refuse_lists_by_label(labels)
+    flags = _flagged_labels(labels, records)
+    weighted = frozenset(name for name, values in labels.items() if all(map(_is_weights, values)))
     names: dict[str, None] = {}
     rows: list[JsonObject] = []
     before: list[str] = []
@@ -64,48 +66,39 @@ def _lists_alike(values: list[Json]) -> list[Json]:
     return [[one] if isinstance(one, str) and one.strip() else one for one in values]
 
 
-def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
-    """Return the fields named like candidates whose values are all {label: number}: they are not split into columns."""
-    found: dict[str, bool] = {}
+def _label_fields(records: Sequence[JsonObject]) -> dict[str, list[Json]]:
+    """Return the fields named like candidates, each with its values other than null."""
+    found: defaultdict[str, list[Json]] = defaultdict(list)
     for record in records:
         for name, value in record.items():
             if value is not None and name.strip().lower() in _LABELS:
-                found[name] = found.get(name, True) and _is_weights(value)
-    return frozenset(name for name, good in found.items() if good)
+                found[name].append(value)
+    return found
 
 
-def _flagged_labels(records: Sequence[JsonObject]) -> frozenset[str]:
-    """Return the fields named like candidates whose values are all {label: true or false}: the labels alone name the
-    columns, unless other fields are named so."""
-    labels: dict[str, set[str]] = {}
-    others: set[str] = set()
-    for record in records:
-        for name, value in record.items():
-            if not (isinstance(value, dict) and value and name.strip().lower() in _LABELS):
-                others.add(name)
-            elif not _is_flags(value):
-                return frozenset()
-            else:
-                labels.setdefault(name, set()).update(value)
+def _flagged_labels(fields: Mapping[str, Sequence[Json]], records: Sequence[JsonObject]) -> frozenset[str]:
+    """Return these fields if their objects are all {label: true or false}: the labels alone name the columns, unless
+    other fields are named so."""
+    objects = {field: [one for one in values if isinstance(one, dict) and one] for field, values in fields.items()}
+    if not all(_is_flags(one) for values in objects.values() for one in values):
+        return frozenset()
+    labels = {field: set().union(*values) for field, values in objects.items() if values}
     names = [one for each in labels.values() for one in each]
-    free = len(names) == len(set(names)) and not others.intersection(names)
+    free = len(names) == len(set(names)) and (not names or set().union(*records).isdisjoint(names))
     return frozenset(labels) if free else frozenset()
 
 
-def _refuse_lists_by_label(records: Sequence[JsonObject]) -> None:
-    """Raise TableError if a field named like candidates is {name: list of texts}, and a text occurs below two names:
-    they are rather people below labels than labels, and nothing tells."""
-    below: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for record in records:
-        for field, value in record.items():
-            if isinstance(value, dict) and field.strip().lower() in _LABELS:
-                for name, texts in value.items():
-                    if isinstance(texts, list):
-                        below[field][name].update(one for one in texts if isinstance(one, str))
-    for field, lists in below.items():
-        again = [text for texts in lists.values() for text in texts]
+def _refuse_lists_by_label(fields: Mapping[str, Sequence[Json]]) -> None:
+    """Raise TableError if one of these fields is {name: list of texts}, and a text occurs below two names: they are
+    rather people below labels than labels, and nothing tells."""
+    for field, values in fields.items():
+        below: defaultdict[str, set[str]] = defaultdict(set)
+        for name, texts in (pair for one in values if isinstance(one, dict) for pair in one.items()):
+            if isinstance(texts, list):
+                below[name].update(one for one in texts if isinstance(one, str))
+        again = [text for texts in below.values() for text in texts]
         if len(again) > len(set(again)):
-            message = f"column {quoted(field)}: the lists below {listed(list(lists), 3)} hold the same texts."
+            message = f"column {quoted(field)}: the lists below {listed(list(below), 3)} hold the same texts."
             raise refusal(message, 'If these are people, write their number, as in {"wren": 2}; else the labels alone.')
 
 
@@ -114,7 +107,7 @@ def _is_flags(value: Mapping[str, Json]) -> bool:
 
 
 def _is_weights(value: Json) -> bool:
-    """Whether this is {label: number}; null means that the row lacks the key."""
+    """Whether this is {label: number}, which is not split into columns; null means that the row lacks the key."""
     return isinstance(value, dict) and all(
         each is None or (isinstance(each, (int, float)) and not isinstance(each, bool)) for each in value.values()
     )

@@ -8,7 +8,6 @@ candidates of the rows as a program's predictions do; no label changes.
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from workflow.models.language.ledger import Ledger, TokenCap, TokenPrices
 from workflow.models.language.replies import SCORES, Shortlist, read_reply
 from workflow.models.language.requests import MOST_CLASSES, LabelTask, LanguageModelError, Tokens
 from workflow.models.language.running import SuggestionRun
+from workflow.people.team import is_this_machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -345,10 +345,7 @@ def _endpoint(settings: Settings, url: str, model: str, key: str | None) -> Chat
 
 def _is_own(settings: Settings) -> bool:
     """Whether only people at this machine reach the server, so that its other programs are theirs, too."""
-    try:
-        return not settings.public_url and ipaddress.ip_address(settings.host).is_loopback
-    except ValueError:
-        return not settings.public_url and settings.host == "localhost"
+    return not settings.public_url and is_this_machine(settings.host)
 
 
 def _named(one: Shortlist, task: LabelTask) -> dict[str, float]:
