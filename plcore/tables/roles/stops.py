@@ -406,10 +406,10 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
     else:
         rows = [list(map(float, _LAST.findall(cell.replace(roles.separator, "\n")))) for cell in cells]
     several = [row for row in rows if len(row) > 1]
-    if len(several) > 1 and all(row == list(range(1, len(row) + 1)) for row in rows):
+    if len(several) > 1 and all(sorted(row) == list(range(1, len(row) + 1)) for row in rows):
         message = (
             f"The numbers of every row in column {quoted(column)} are 1, 2 and so on: read here as "
-            "weights, so that the last is the likeliest; they may be ranks."
+            "weights, so that the largest is the likeliest; they may be ranks."
         )
         yield (
             "ranks-as-weights",

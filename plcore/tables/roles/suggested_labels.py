@@ -159,7 +159,10 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
 
 
 def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:
-    """Return the first column whose name suggests labels, else the first; None if there are no columns."""
+    """Return the first column whose name suggests labels, else the first, of those with several labels if there are
+    such; None if there are no columns."""
+    several = [one for one in columns if len({name for cell in one.cells for name in labels_of_cell(cell)}) > 1]
+    columns = several or columns
     told = (column for column in columns if _SAYS_LABELS.search(column.key))
     return next(told, columns[0] if columns else None)
 

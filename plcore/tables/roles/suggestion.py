@@ -468,8 +468,11 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     names = {column.name for column in chosen}
     places = [place for place, each in enumerate(columns) if each.name in names]
     first, last = places[0], places[-1]
+    # Cells that mean "not asked".
+    while first > 0 and columns[first - 1].cells and columns[first - 1].says_nothing:
+        first -= 1
     while last + 1 < len(columns) and columns[last + 1].cells and columns[last + 1].says_nothing:
-        last += 1  # cells that mean "not asked"
+        last += 1
     run = columns[first : last + 1]
     return [each for each in run if each.name in names or each.says_nothing]
 

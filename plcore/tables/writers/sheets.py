@@ -204,6 +204,7 @@ def _said(answer: dict[str, Any] | None, name: str) -> str:
 
 def read_own_sheet(cells: pd.DataFrame, name: str) -> TableReading:
     """Read the table with its remaining candidates, weights, true labels and voters. Never raises TableError."""
+    cells = _with_own_names(cells)
     column = WEIGHTS if WEIGHTS in cells else CANDIDATES
     form = _form_of(cells)
     roles = Roles(
@@ -227,6 +228,11 @@ def own_id(cells: pd.DataFrame) -> str | None:
     return named or suggest_roles(cells).id
 
 
+def _with_own_names(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the names of our columns in lower case: some databases return all names in capitals."""
+    return cells.rename(columns=lambda name: str(name).lower() if str(name).lower() in ADDED else name)
+
+
 def _form_of(cells: pd.DataFrame) -> CellForm:
     filled = cells[BEFORE][cells[BEFORE] != ""]
     return CellForm(bool(len(filled)) and bool(filled.str.startswith("[").all()))
@@ -235,6 +241,7 @@ def _form_of(cells: pd.DataFrame) -> CellForm:
 def _is_own_sheet(cells: pd.DataFrame) -> bool:
     """Whether each label is one of the remaining candidates; not so in files of earlier releases, which joined labels
     with a bar by another separator."""
+    cells = _with_own_names(cells)
     form = _form_of(cells)
     for cell, label, source in set(zip(cells[CANDIDATES], cells[LABEL], cells[SOURCE], strict=True)):
         names = [one for one, _ in read_cell(cell) or []] if form.as_json else cell.split(BAR)

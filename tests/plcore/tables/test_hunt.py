@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from csv import reader, writer
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -556,6 +558,8 @@ FOUND = (
     "、", "，", "；", "، ", "#", " + ", "::", "~", "^", " - ", "\\", " und ", " y ", " vs. ", "<br>", ";;", " · ", "•",
 )  # fmt: skip
 """Marks that people write between labels."""
+ORDERED = {"label_studio_csv_with_two_questions.csv", "kili.jsonl", "index_of_pandas.csv"}
+"""Files that stop the import whatever question comes first, and one whose first column has no name: pandas' index."""
 SETS = (("cat", "dog"), ("dog",), ("cat", "owl"), ("owl",), ("dog", "owl"), ("cat",))
 
 
@@ -606,6 +610,40 @@ def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted) -> None:
     assert {doubt.name for doubt in doubts} - {"unused"} == set(hunted.told.split())
 
 
+def what_is_read(file: Path) -> tuple[list[str], list[str], str | None, set[str]] | str:
+    """The classes, rows, true labels and stops of a file; "refused" if it is."""
+    try:
+        reading = shaped(read_table(file))
+        table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
+    except TableError:
+        return "refused"
+    rows = ["|".join(sorted(written(table, row).split("|"))) for row in range(len(table.ids))]
+    stops = {ask[0] for ask in reading.asks} | {doubt.name for doubt in find_doubts(table) if doubt.stops}
+    return sorted(table.classes), rows, table.roles.truth, stops
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_order_of_columns_changes_no_reading(ending: str, tmp_path: Path) -> None:
+    files = [one for one in HUNTED if one.rows is not None and one.name.endswith(ending) and one.name not in ORDERED]
+    changed = tmp_path / f"changed.{ending}"
+    differ = []
+    for one in files:
+        text = (CASES / one.name).read_text("utf-8-sig", errors="surrogateescape")
+        if ending == "csv":
+            lines = list(reader(text.splitlines(keepends=True)))
+            if len({len(line) for line in lines}) != 1:
+                continue
+            with changed.open("w", newline="", errors="surrogateescape") as file:
+                writer(file).writerows(line[::-1] for line in lines)
+        else:
+            records = [json.loads(line) for line in text.splitlines()]
+            changed.write_text("\n".join(json.dumps(dict(reversed(record.items()))) for record in records))
+        if what_is_read(changed) != what_is_read(CASES / one.name):
+            differ.append(one.name)
+    assert len(files) > 30
+    assert differ == []
+
+
 def csv(**columns: list[str]) -> bytes:
     rows = zip(*columns.values(), strict=True)
     return "\n".join([",".join(columns), *(",".join(f'"{cell}"' for cell in row) for row in rows), ""]).encode()
@@ -637,6 +675,17 @@ def test_column_naming_candidates_is_a_feature_only_if_not_those_of_its_row(word
     for cells, learnt in ((own, ()), (own[1:] + own[:1], ("group",))):
         roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, group=cells)))
         assert (roles.candidates, roles.truth, roles.categories) == ("labels", None, learnt)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_label_that_nobody_was_asked_about_is_a_label_in_any_place(place: int) -> None:
+    columns = {"dog": ["", "x", "", "x"], "cat": ["x", "?", "x", ""]}
+    names = list(columns)
+    names.insert(place, "owl")
+    roles = suggest_roles(
+        read_cells(csv(**{name: columns.get(name, ["?", "", "n/a", "?"]) for name in names}, text=TEXTS[:4]))
+    )
+    assert roles.label_columns == tuple(names)
 
 
 def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:

@@ -114,6 +114,16 @@ def test_file_of_an_earlier_release_keeps_its_ids() -> None:
     assert table.ids.tolist() == ["p", "q", "r"]
 
 
+def test_names_in_capitals_as_some_databases_return_them_are_ours() -> None:
+    lines = written(write_csv, small_table()).decode().partition("\n")
+    capitals = shaped(read_table((lines[0].upper() + lines[1] + lines[2]).encode()))
+    plain = shaped(read_table("".join(lines).encode()))
+    assert capitals.roles is not None and plain.roles is not None
+    assert capitals.roles.candidates == plain.roles.candidates
+    tables = [LabelTable.from_cells(one.cells, one.suggest_roles()) for one in (capitals, plain)]
+    np.testing.assert_array_equal(np.asarray(tables[0].candidates), np.asarray(tables[1].candidates))
+
+
 def test_numeric_classes_round_trip_without_doubts() -> None:
     cells = frame(*({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1"))))
     table = replace(small_table(), cells=cells, classes=("1", "2"))
