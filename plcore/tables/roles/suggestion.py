@@ -62,6 +62,8 @@ from plcore.tables.roles.suggested_labels import (
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
+_YES = {*YES_WORDS, "1", "1.0", "x", "✓", "✔"}
+_SOME_ROWS = 1000
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
@@ -212,6 +214,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     described = bool(text or image or audio or embedding)
     for name in naming_labels(cells, given.roles, given.labels, list(free.values())):
         free.pop(name)
+    if given.roles.label_columns:
+        free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given.columns))}
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
@@ -235,6 +239,15 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         numbers=numbers,
         categories=categories,
     )
+
+
+def _counts(column: ColumnSample, labels: Sequence[ColumnSample]) -> bool:
+    """Whether it is the number of labels of each row, as a column "total" is: it would reveal them."""
+    for count, *said in zip(*(one.whole.slice(0, _SOME_ROWS).to_pylist() for one in (column, *labels)), strict=True):
+        number = sum(cell.strip().lower() in _YES for cell in said)
+        if count.strip() not in (str(number), f"{number}.0"):
+            return False
+    return True
 
 
 def _features(

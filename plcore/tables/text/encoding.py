@@ -195,6 +195,15 @@ def _east(codec: str, leads: range, first: str, last: str, trail: int = 0xA1) ->
     return speaks
 
 
+def _thai(character: str, before: str) -> float:
+    """Rate runs of Thai letters, and the vowels and marks that follow one; a letter among Latin ones is none."""
+    follows = "ก" <= before <= "์"
+    if unicodedata.category(character) == "Mn" or character in "ะาำ":
+        return float(follows)
+    is_letter = "ก" <= character <= "ฮ" or "เ" <= character <= "ไ"
+    return is_letter * (1.0 if follows else 0.5 * (not before.isalpha()))
+
+
 _CYRILLIC = _alphabet("Ё", "ё", "оеаинтсрвлкмдпу")
 _GREEK = _alphabet("Ά", "ώ", "αοιετσνηυρίόάέή")
 _ENCODINGS = (
@@ -212,4 +221,5 @@ _ENCODINGS = (
     _Encoding("euc_jp", "EUC-JP", _east("euc_jp", range(0xB0, 0xD0), "\u3041", "\u30ff")),
     _Encoding("gb18030", "GB18030", _east("gb18030", range(0xB0, 0xD8), "\u4e00", "\u4e00")),
     _Encoding("big5", "Big5", _east("big5", range(0xA4, 0xC7), "\u4e00", "\u4e00", 0x40)),
+    _Encoding("cp874", "Windows-874", _thai),
 )

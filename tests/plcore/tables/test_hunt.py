@@ -688,6 +688,13 @@ def test_label_that_nobody_was_asked_about_is_a_label_in_any_place(place: int) -
     assert roles.label_columns == tuple(names)
 
 
+def test_number_of_labels_in_a_row_is_not_learned_from() -> None:
+    columns = {"dog": ["0", "1", "0", "1"], "cat": ["1", "1", "1", "0"], "fox": ["1", "1", "0", "0"]}
+    others = {"total": ["2", "3", "1", "1"], "weight": ["2", "3", "1", "2"]}
+    roles = suggest_roles(read_cells(csv(text=TEXTS[:4], **columns, **others)))
+    assert (roles.label_columns, roles.numbers) == (tuple(columns), ("weight",))
+
+
 def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:
     """Habitats differ from the guesses that they stand next to; codes do not."""
     first, second = [SETS[k % 6][0] for k in range(12)], ["cat", "dog"] * 6

@@ -118,7 +118,8 @@ def test_names_in_capitals_as_some_databases_return_them_are_ours() -> None:
     lines = written(write_csv, small_table()).decode().partition("\n")
     capitals = shaped(read_table((lines[0].upper() + lines[1] + lines[2]).encode()))
     plain = shaped(read_table("".join(lines).encode()))
-    assert capitals.roles is not None and plain.roles is not None
+    assert capitals.roles is not None
+    assert plain.roles is not None
     assert capitals.roles.candidates == plain.roles.candidates
     tables = [LabelTable.from_cells(one.cells, one.suggest_roles()) for one in (capitals, plain)]
     np.testing.assert_array_equal(np.asarray(tables[0].candidates), np.asarray(tables[1].candidates))
