@@ -8,15 +8,17 @@ import socket
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import App, config
 
 from web import bearer, document, packed, presses
-from web.api.made import make_api
 from web.closed import Closed
 from web.downloads import backup_file, kept_file, prepared_file, small_picture, spectrogram
 from web.guard import Guard
@@ -62,6 +64,19 @@ def answer_at_once() -> None:
                 one.detach()  # it stays open
 
 
+@cache
+def _api() -> ASGIApp:
+    from web.api.made import make_api
+
+    return make_api()
+
+
+async def call_api(scope: Scope, receive: Receive, send: Send) -> None:
+    """The interface for programs, made at its first call: its import takes half a second of CPU and 23 MB, and many
+    servers never get one."""
+    await (await run_in_threadpool(_api))(scope, receive, send)
+
+
 CANNOT_START = 2
 """Exit status of a server that says why it does not start."""
 ROUTES = [
@@ -79,7 +94,7 @@ ROUTES = [
     Route(packed.ADDRESS, packed.script, methods=["GET"]),
     Route(f"{document.PATH}/manifest.webmanifest", document.manifest, methods=["GET"]),
     Route(f"{document.PATH}/icon-{{size}}.png", document.icon, methods=["GET"]),
-    Mount(bearer.API, make_api()),
+    Mount(bearer.API, call_api),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signin/openid", openid_start, methods=["GET"]),
     Route("/signin/openid/back", openid_back, methods=["GET"]),
