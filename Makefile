@@ -6,7 +6,7 @@ BIN := .venv/bin
 TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check proofs lint bench screenshots access browser postgres wheels release hashes audit docs clean
+.PHONY: run test check proofs fuzz lint bench screenshots access browser postgres wheels release hashes audit docs clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -21,6 +21,10 @@ check: lint  ## the same for what has changed since origin/main: its rooms, what
 
 proofs: .venv/.ready-dev browser postgres wheels  ## the tests that take minutes each
 	$(TESTS) -m proof
+
+SECONDS ?= 600
+fuzz: .venv/.ready-dev  ## damaged files for every reader, wrong bodies for the API, for SECONDS; findings are in .cache/fuzz
+	$(BIN)/python -m tests.fuzz $(SECONDS)
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .

@@ -68,7 +68,7 @@ def facts_of(seat: Seat) -> Facts:
 
 
 def sent(seat: Seat, line: str, owners: TestClient, facts: Facts) -> Mapping[str, Any]:
-    """What makes this call a right one. owners : a program that may all"""
+    """The arguments of a right call. owners : a program that may all"""
     here, said = f"/projects/{seat.project_id}", {"kind": "unsure", "key": "may"}
     match line:
         case "POST /projects/{project}/answers":
