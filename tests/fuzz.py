@@ -86,7 +86,7 @@ def send(api: TestClient, data: bytes) -> str:
 
 
 def wrong_with(act: Callable[[], str], costs: Costs) -> str:
-    """What is wrong with a case, "" if nothing is: it is read, or refused in words."""
+    """Describe the fault of a case, "" if there is none: it is read, or refused in words."""
     costs.most, begun, before = (0.0, 0.0), time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         said = act()
