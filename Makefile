@@ -6,7 +6,7 @@ BIN := .venv/bin
 TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check proofs lint bench screenshots access browser postgres wheels audit docs clean
+.PHONY: run test check proofs fuzz lint bench screenshots access browser postgres wheels release hashes audit docs clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -21,6 +21,10 @@ check: lint  ## the same for what has changed since origin/main: its rooms, what
 
 proofs: .venv/.ready-dev browser postgres wheels  ## the tests that take minutes each
 	$(TESTS) -m proof
+
+SECONDS ?= 600
+fuzz: .venv/.ready-dev  ## damaged files for every reader, wrong bodies for the API, for SECONDS; findings are in .cache/fuzz
+	$(BIN)/python -m tests.fuzz $(SECONDS)
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
@@ -40,10 +44,23 @@ wheels: $(if $(WINNOW_WHEELS),,.cache/wheels/.ready)  ## weights of three encode
 access: .venv/.ready-dev  ## docs/access.md, from the code
 	$(BIN)/python -m tests.access_matrix
 
-audit: .venv-audit/.ready  ## what is installed, as dist/winnow.cdx.json, and the known weaknesses of it
-	@mkdir -p dist
+# The same commit gives the same bytes, wherever it is built: both distributions have the time of the commit.
+release: .venv/.ready-dev .venv-audit/.ready  ## dist/release: both wheels, what they need as winnow.cdx.json, SHA256SUMS
+	@test -z "$$(git status --porcelain)" || { echo "Commit first: a release is what a commit holds."; exit 1; }
+	@rm -rf dist/release && mkdir -p dist/release
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m pip wheel ./plcore . --no-deps --no-build-isolation \
+		--no-index --quiet --wheel-dir dist/release
 	.venv-audit/bin/python -W ignore -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml \
-		--mc-type application --output-reproducible --of JSON --output-file dist/winnow.cdx.json
+		--mc-type application --output-reproducible --of JSON --output-file dist/release/winnow.cdx.json
+	cd dist/release && sha256sum *.whl winnow.cdx.json | tee SHA256SUMS
+
+hashes: .venv-audit/.ready  ## requirements-hashed.txt, from the pins of requirements.txt
+	@head -1 requirements-hashed.txt > requirements-hashed.tmp
+	.venv-audit/bin/uv pip compile --quiet --no-deps --universal --python-version 3.11 --no-annotate --no-header \
+		--generate-hashes requirements.txt >> requirements-hashed.tmp
+	@mv requirements-hashed.tmp requirements-hashed.txt
+
+audit: .venv-audit/.ready  ## the known weaknesses of what Winnow needs
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement requirements.txt \
 		|| { echo "NOT ALL RIGHT: a weakness is known, or the service that knows them could not say (see above)."; exit 1; }
 
@@ -57,14 +74,15 @@ browser: .venv/.ready-dev
 postgres: .venv/.ready-dev
 	@$(BIN)/python -m tests.postgres_programs
 
-.venv/.ready: requirements.txt
+.venv/.ready: requirements-hashed.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Winnow needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make run PYTHON=python3.12"; exit 1; }
 	@echo "Making the environment in .venv (once, about a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@echo "Getting and installing the packages that Winnow needs ..."
 	@# Python compiles each module of theirs when it is first imported: most never are.
-	@$(BIN)/python -m pip install --no-compile --quiet --quiet --disable-pip-version-check --requirement requirements.txt
+	@$(BIN)/python -m pip install --no-compile --quiet --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements-hashed.txt
 	@$(BIN)/python -m workflow.server.warming
 	@touch $@
 

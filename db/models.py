@@ -311,6 +311,8 @@ class TokenRow(Base):
     expires_at: Mapped[datetime | None]  # NULL: it lasts until it is revoked
     ended_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]  # to a few minutes
+    may: Mapped[str] = mapped_column(server_default="own")  # read, answer or own
+    projects: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))  # NULL: all
 
 
 class AccountRow(Base):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -319,7 +319,7 @@ _TOKENS = Base.metadata.tables["tokens"]
 _LASTS = (_TOKENS.c.ended_at.is_(None), or_(_TOKENS.c.expires_at.is_(None), _TOKENS.c.expires_at > bindparam("now")))
 # Built once: it runs for every call of a program.
 _USED = (
-    select(*columns_of("people", Person), _TOKENS.c.id)
+    select(*columns_of("people", Person), _TOKENS.c.id, _TOKENS.c.may, _TOKENS.c.projects)
     .join(_TOKENS, _TOKENS.c.person_id == _TABLE.c.id)
     .where(_TOKENS.c.secret_hash == bindparam("secret"), *_LASTS, _TABLE.c.disabled_at.is_(None))
 )
@@ -327,10 +327,12 @@ _USED = (
 
 @dataclass(frozen=True)
 class TokenUse:
-    """The token that a program has sent: its person and its number."""
+    """The token that a program has sent: its person and its number. may, projects : as of an `ApiToken`"""
 
     person: Person
     id: int
+    may: str = "own"
+    projects: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -338,6 +340,7 @@ class ApiToken:
     """A token that can be used.
 
     expires_at : None if it lasts until it is revoked      last_used_at : to a few minutes, None if it never was
+    may : read, answer or own      projects : the only ones at which it works; None: all
     """
 
     id: int
@@ -346,6 +349,8 @@ class ApiToken:
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
+    may: str = "own"
+    projects: Sequence[int] | None = None
 
 
 def add_token(
@@ -356,11 +361,19 @@ def add_token(
     purpose: str,
     created_at: datetime,
     expires_at: datetime | None,
+    may: str = "own",
+    projects: Sequence[int] | None = None,
 ) -> None:
     """Store a token. secret_hash : SHA-256 of its secret, 64 hex digits; else as `ApiToken`"""
     session.execute(
         insert(TokenRow).values(
-            secret_hash=secret_hash, person_id=person_id, purpose=purpose, created_at=created_at, expires_at=expires_at
+            secret_hash=secret_hash,
+            person_id=person_id,
+            purpose=purpose,
+            created_at=created_at,
+            expires_at=expires_at,
+            may=may,
+            projects=projects,
         )
     )
 
@@ -368,7 +381,7 @@ def add_token(
 def find_token(session: Session, secret_hash: str, at: datetime) -> TokenUse | None:
     """A token that has neither ended nor expired; None too when its person is disabled."""
     found = session.execute(_USED, {"secret": secret_hash, "now": at}).one_or_none()
-    return None if found is None else TokenUse(Person(*found[:-1]), found[-1])
+    return None if found is None else TokenUse(Person(*found[:-3]), *found[-3:])
 
 
 def list_tokens(session: Session, at: datetime, person_id: int | None = None) -> list[ApiToken]:

@@ -49,7 +49,7 @@ def _cells(right: Right) -> list[str]:
 
 def _rights() -> Iterator[str]:
     yield "## Roles in a project\n"
-    text = (ROOT / "workflow" / "access.py").read_text()
+    text, _, _ = (ROOT / "workflow" / "access.py").read_text().partition("class Role")
     said = dict(re.findall(r'^    ([A-Z]+) = "[a-z]+"\n    """(.*?)"""', text, re.M | re.S))
     rows = ([f"**{right}**: {said[right.name]}", *_cells(right)] for right in Right)
     yield from _table(["right", *ROLES, "no member"], rows)
@@ -106,11 +106,18 @@ def _addresses() -> Iterator[str]:
 def _calls() -> Iterator[str]:
     yield "## Calls of programs\n"
     yield "Below `/api/v1`, by the token of a person. Without one that works, 401. *no* is 403, *not there* 404.\n"
+    yield "A token may `read`, `answer` or `own`, each with those before it; what it may not is 403. One that is"
+    yield "narrowed to projects gets 403 at all others. Of the calls without a project it has two, about its own"
+    yield f"projects: {' and '.join(f'`{one}`' for one in addresses.OF_NO_PROJECT)}.\n"
     rows = [
-        [f"`{call}`", *([YES] * len(ROLES) + [NOT_THERE] if right is None else _cells(right))]
+        [
+            f"`{call}`",
+            addresses.action_of(call),
+            *([YES] * len(ROLES) + [NOT_THERE] if right is None else _cells(right)),
+        ]
         for call, right in addresses.API.items()
     ]
-    yield from _table(["call", *ROLES, "no member"], rows)
+    yield from _table(["call", "token", *ROLES, "no member"], rows)
 
 
 def paper() -> str:

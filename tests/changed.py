@@ -39,6 +39,7 @@ SPINE = (
 EVERYTHING = (
     "pyproject.toml",
     "plcore/pyproject.toml",
+    "requirements-hashed.txt",
     "requirements.txt",
     "requirements-dev.txt",
     "tests/conftest.py",

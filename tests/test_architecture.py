@@ -38,7 +38,7 @@ PAPERS = sorted(
 ELSEWHERE = {
     "screenshots/",
     "dist/site",
-    "dist/winnow.cdx.json",
+    "dist/release",
     "../shared/data",
     "plcore/neighbors/centroid.py",
     "tests/plcore/neighbors/test_centroid.py",

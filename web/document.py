@@ -23,15 +23,13 @@ from streamlit.file_util import get_static_dir
 
 from pages.parts.components import scripts_in
 from web.closed import FRAMED_BY
-from web.guard import PERSON_HEADER
+from web.guard import PERSON_HEADER, seat_of
 from web.operating.connections import PAGES_A_PERSON, open_pages
 from web.packed import FOLDER, takes_packed
 from web.signin_page import page as plain_page
 from workflow.access import NotAllowed
 from workflow.people import members
 from workflow.saving import STORE_FAULTS
-from workflow.seat import Seat
-from workflow.server.home import home
 
 START = ""
 """The address of the start page."""
@@ -108,9 +106,8 @@ async def show(request: Request) -> Response:
 def _projects_of(request: Request) -> int:
     """Return how many projects the person can choose among; 0 if that cannot be read, which the page will
     report."""
-    person = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard
     with suppress(NotAllowed, *STORE_FAULTS):
-        return members.count_projects(Seat(home(), person))
+        return members.count_projects(seat_of(request))
     return 0
 
 

@@ -12,21 +12,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from web.guard import PERSON_HEADER
+from web.guard import seat_of
 from workflow.access import NotAllowed, NotFound
 from workflow.backups import owners
 from workflow.exporting import files
 from workflow.files import media, spectrograms
 from workflow.saving import NotSaved
 from workflow.seat import Seat
-from workflow.server.home import home
 
 
 def prepared_file(request: Request) -> Response:
     """Return the file as a download; 404 unless it was prepared for this person, and for people who are not
     members of the project; 403 for a member who is no owner."""
-    person_id = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard, which admits no one else
-    seat = Seat(home(), person_id, request.path_params["project"])
+    seat = seat_of(request, request.path_params["project"])
     try:
         path, file_name = files.find(seat, request.path_params["key"])
     except NotFound as missing:
@@ -47,7 +45,7 @@ def prepared_file(request: Request) -> Response:
 def backup_file(request: Request) -> Response:
     """Return the file as a download; 404 if there is none, 403 for people who are not owners of this
     Winnow."""
-    seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard
+    seat = seat_of(request)
     try:
         path = owners.find_backup(seat, request.path_params["name"])
     except NotFound as missing:
@@ -128,9 +126,8 @@ def _picture(drawn: spectrograms.Spectrogram) -> Response:
 
 
 def _for_whoever_may(request: Request, give: Callable[[Seat, str], Given]) -> Given | Response:
-    person_id = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard, which admits no one else
     try:
-        return give(Seat(home(), person_id), request.path_params["name"])
+        return give(seat_of(request), request.path_params["name"])
     except NotFound as missing:
         return PlainTextResponse(str(missing), status_code=404)
     except NotAllowed as refusal:

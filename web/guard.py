@@ -29,6 +29,7 @@ from workflow.people import browsers, elsewhere, tokens
 from workflow.people.browsers import SignedIn
 from workflow.people.tokens import TokenUse
 from workflow.saving import STORE_FAULTS, words_for_fault
+from workflow.seat import Seat
 from workflow.server.home import Home, home
 
 # Files that Streamlit has announced to each sign-in: `/media/NAME` is only for a sign-in whose page has named
@@ -69,6 +70,9 @@ class NamedFiles:
 
 
 Found = TypeVar("Found")
+
+TOKEN = "winnow.token"  # noqa: S105 - a key
+"""Key of the scope of a program's request, with the token that it has sent; no client can set it."""
 
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
 PERSON_HEADER = "x-winnow-person"
@@ -176,8 +180,8 @@ class Guard:
         else:
             await self._see("token", found.id)
             person = (PERSON_HEADER.encode(), str(found.person.id).encode())
-            scope["headers"] = [*bearer.without_secrets(scope), person]
-            await self.app(scope, receive, send)
+            headers_there = [*bearer.without_secrets(scope), person]
+            await self.app({**scope, "headers": headers_there, TOKEN: found}, receive, send)
 
     async def _see(self, what: str, number: int) -> None:
         """Record now and then that the browser or token is used; after a failure it is not retried at
@@ -220,6 +224,13 @@ class Guard:
         if found is not None:
             await self._see("browser", found.id)
         return found is None
+
+
+def seat_of(request: HTTPConnection, project_id: int | None = None) -> Seat:
+    """Return the seat of the person, or the program, whom the guard has admitted; at this project, if there is one."""
+    used: TokenUse | None = request.scope.get(TOKEN)
+    seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0"))) if used is None else tokens.seat_of(home(), used)
+    return seat if project_id is None else seat.at(project_id)
 
 
 def _while_believed(receive: Receive, send: Send) -> Receive:

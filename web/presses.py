@@ -18,7 +18,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from web.guard import PERSON_HEADER
+from web.guard import seat_of
 from web.packed import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
@@ -29,7 +29,6 @@ from workflow.answering.undoing import TakenBack
 from workflow.people import goals
 from workflow.saving import STORE_FAULTS, words_for_fault
 from workflow.seat import Seat
-from workflow.server.home import home
 
 logger = logging.getLogger("winnow")
 
@@ -79,7 +78,7 @@ async def take_press(request: Request) -> Response:
     not answer there, 408, 413 and 415 for a body that no card sends, 429 for more presses than a person can
     make, 503 if the store fails.
     """
-    seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")), request.path_params["project"])
+    seat = seat_of(request, request.path_params["project"])
     if not seat.home.attempts.may_press(seat.person_id):
         return _words(429, f"Not saved: {TOO_MANY}", close=True)
     if request.headers.get("content-type", "").partition(";")[0].strip() != TYPE:

@@ -9,12 +9,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from web.guard import PERSON_HEADER
+from web.guard import seat_of
 from workflow.access import NotAllowed
 from workflow.importing import arrivals
 from workflow.saving import DatabaseReplacedError
 from workflow.seat import Seat
-from workflow.server.home import home
 
 SILENCE = 60.0
 """Seconds without further bytes before an upload is aborted."""
@@ -45,7 +44,7 @@ async def receive_file(request: Request) -> Response:
     if request.headers.get("content-type") != TYPE:
         return PlainTextResponse(f"A file is sent as {TYPE}.", 415)
     try:
-        arrived = await take_in(request, _seat(request), request.query_params.get("name", ""))
+        arrived = await take_in(request, seat_of(request), request.query_params.get("name", ""))
     except tuple(_STATUS) as error:
         words = str(error) or "The upload fell silent. Fix: try again."
         return PlainTextResponse(words, _STATUS[type(error)], headers={"connection": "close"})
@@ -80,7 +79,3 @@ async def _pieces(request: Request) -> AsyncIterator[bytearray]:
             piece = bytearray()
     if piece:
         yield piece
-
-
-def _seat(request: Request) -> Seat:
-    return Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard

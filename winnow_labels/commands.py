@@ -523,17 +523,24 @@ def accept_store() -> object:
 @click.command("token")
 @click.argument("purpose", required=False)
 @click.option("--days", type=int, help="Days until it expires. Default: it never expires.")
+@click.option(
+    "--may",
+    type=click.Choice(["read", "answer", "own"]),
+    help="What it may do: read; also answer; all that the owner may. Default: own.",
+)
+@click.option("--project", "projects", type=int, multiple=True, help="Works at this project only; repeatable.")
 @click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
 @json_option
-def token(purpose: str | None, days: int | None, end: bool) -> object:
+def token(purpose: str | None, days: int | None, may: str | None, projects: tuple[int, ...], end: bool) -> object:
     """Create a token for PURPOSE, with which a program acts as the owner; without a purpose, list the tokens.
 
     It is printed only once. Other people create theirs on the page My account.
     """
+    from workflow.access import Action
     from workflow.people import tokens
 
-    if purpose is None and (end or days is not None):
-        raise click.UsageError("--days and --end belong to a PURPOSE.")
+    if purpose is None and (end or days is not None or may or projects):
+        raise click.UsageError("--days, --may, --project and --end belong to a PURPOSE.")
     with home() as here:
         seat = owner(here)
         known = tokens.my_tokens(seat)
@@ -541,7 +548,7 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
             for one in known:
                 until = "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
                 used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
-                say(f"{one.purpose}\t{until}\t{used}")
+                say(f"{one.purpose}\t{tokens.scope_of(one)}\t{until}\t{used}")
             return {"tokens": [asdict(one) for one in known]}
         if end:
             found = [one.id for one in known if one.purpose == purpose]
@@ -550,7 +557,7 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
             tokens.end_my_token(seat, found[0])
             say("Ended.")
             return {"ended": purpose}
-        secret = tokens.make_token(seat, purpose, days)
+        secret = tokens.make_token(seat, purpose, days, may or Action.OWN, projects)
     if not is_json():  # print a secret only once
         say(secret)
     return {"token": secret, "purpose": purpose}

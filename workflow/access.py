@@ -6,7 +6,7 @@ A person who is not a member of a project gets the same message as for a project
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -69,15 +69,82 @@ _REFUSALS = {
 }
 
 
+class Action(StrEnum):
+    """Actions of a token, each with those before it."""
+
+    READ = "read"
+    """Whatever its person sees, exports included; nothing changes."""
+    ANSWER = "answer"
+    """Also its person's questions: ask for them, and answer."""
+    OWN = "own"
+    """All that its person may."""
+
+
+_DOES = {Action.READ: "only read", Action.ANSWER: "only read and answer", Action.OWN: "do all that its person may"}
+_NEEDS = {Action.ANSWER: "may answer", Action.OWN: "may do all that its person may"}
+
+
+@dataclass(frozen=True)
+class TokenScope:
+    """The part of its person's rights that a token has.
+
+    projects : the only ones at which it works; None: every project, and this Winnow as a whole
+    """
+
+    may: Action = Action.OWN
+    projects: frozenset[int] | None = None
+
+    def require_place(self, project_id: int | None, right: Right, *, changes: bool) -> None:
+        """Raise NotAllowed if the token is not for this project; at none, it may only list its own."""
+        if self.projects is None or project_id in self.projects:
+            return
+        its = f"This token is for {numbered(self.projects)} alone"
+        if project_id is not None:
+            raise NotAllowed(
+                f"{its}, not for project {project_id}. Fix: make one with this project on the page My account, or with "
+                f"winnow token PURPOSE --project {project_id}."
+            )
+        if changes or right is not Right.SEE:
+            raise NotAllowed(
+                f"{its}: new projects, and what belongs to this Winnow as a whole, take one for all projects. Fix: "
+                "make one on the page My account, or with winnow token PURPOSE."
+            )
+
+    def require_action(self, project_id: int | None, right: Right, *, changes: bool) -> None:
+        """Raise NotAllowed if the token may not do this."""
+        needed = Action.READ
+        if changes:
+            is_answer = project_id is not None and right in (Right.SEE, Right.ANSWER)
+            needed = Action.ANSWER if is_answer else Action.OWN
+        order = list(Action)
+        if order.index(self.may) < order.index(needed):
+            raise NotAllowed(
+                f"This token may {_DOES[self.may]}; this takes one that {_NEEDS[needed]}. Fix: make such a one on the "
+                f"page My account, or with winnow token PURPOSE --may {needed}."
+            )
+
+
+EVERYTHING = TokenScope()
+"""Of people, and of tokens that are not narrowed."""
+
+
+def numbered(project_ids: Collection[int]) -> str:
+    """Projects by their numbers, such as `projects 3 and 5`."""
+    *before, last = (f"{one}" for one in sorted(project_ids))
+    return f"projects {', '.join(before)} and {last}" if before else f"project {last}"
+
+
 @dataclass(frozen=True)
 class Rights:
     """A person whose rights were checked.
 
     role : in the project they are at; at none, OWNER for an owner of this Winnow, None for everyone else
+    only : the projects to which their token is narrowed; None: all
     """
 
     person: Person
     role: Role | None
+    only: frozenset[int] | None = field(default=None, kw_only=True)
 
     def may(self, right: Right) -> bool:
         return right in RIGHTS[self.role] if self.role is not None else right is Right.SEE
@@ -144,27 +211,29 @@ def _in_use(project: Project, *, anywhere: bool = False) -> Project:
 
 
 def visible_projects(
-    session: Session, person: Person, project_ids: Collection[int] | None = None
+    session: Session, rights: Rights, project_ids: Collection[int] | None = None
 ) -> list[tuple[Project, Role]]:
     """Every project, in use or not, that this person may see, with their role in it; in the order they were made.
 
     project_ids : only these
     """
-    return _seen(session, person, projects.everything(session, project_ids))
+    return _seen(session, rights, projects.everything(session, project_ids))
 
 
-def visible_names(session: Session, person: Person, *, in_use: bool = True) -> list[tuple[NamedProject, Role]]:
+def visible_names(session: Session, rights: Rights, *, in_use: bool = True) -> list[tuple[NamedProject, Role]]:
     """The same of the projects in use, or of those not in use, by their names alone: many are read in little time."""
-    return _seen(session, person, projects.named(session, in_use=in_use))
+    return _seen(session, rights, projects.named(session, in_use=in_use))
 
 
 AnyProject = TypeVar("AnyProject", "Project", "NamedProject")
 
 
-def _seen(session: Session, person: Person, known: Sequence[AnyProject]) -> list[tuple[AnyProject, Role]]:
-    if person.is_owner:
+def _seen(session: Session, rights: Rights, known: Sequence[AnyProject]) -> list[tuple[AnyProject, Role]]:
+    if rights.only is not None:
+        known = [one for one in known if one.id in rights.only]
+    if rights.person.is_owner:
         return [(one, Role.OWNER) for one in known]
-    roles = members.roles_of(session, person.id)
+    roles = members.roles_of(session, rights.person.id)
     return [(one, Role(roles[one.id])) for one in known if one.id in roles]
 
 

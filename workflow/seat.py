@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from db.entries import DuplicateEntry
 from workflow import access
-from workflow.access import Right
+from workflow.access import EVERYTHING, Right, TokenScope
 from workflow.opened import Opened, Reading
 from workflow.saving import saving, saying_why
 
@@ -35,11 +35,13 @@ class Seat:
     Their docstrings name other errors, and other reasons, alone.
 
     project_id : None if a use case is about no project, or about several
+    narrowed : what a program may do of what its person may
     """
 
     home: Home
     person_id: int
     project_id: int | None = None
+    narrowed: TokenScope = EVERYTHING
 
     def at(self, project_id: int) -> Seat:
         """The same person at a project."""
@@ -52,26 +54,30 @@ class Seat:
         return replace(self, project_id=None)
 
     @contextmanager
-    def reading(self, right: Right = Right.SEE) -> Iterator[Reading]:
-        """A transaction that reads. right : that the person must have; at no project, all but SEE belong to the owners
-        of this Winnow
+    def reading(self, right: Right = Right.SEE, *, changes: bool = False) -> Iterator[Reading]:
+        """A transaction that reads.
+
+        right : that the person must have; at no project, all but SEE belong to the owners of this Winnow
+        changes : something is changed afterwards, which a token that may not is told at once
 
         Raises
-        NotAllowed : The person is unknown or disabled, or has not this right.
+        NotAllowed : The person is unknown or disabled, or has not this right; or the token is narrowed to other
+            projects, or to less.
         NotFound : There is no such project, or it is archived or in the bin; in the same words as if there is none,
             this person is no member of it.
         """
         with self.home.database.read() as session:
-            yield self._enter(session, right)
+            yield self._enter(session, right, changes=changes)
 
     @contextmanager
-    def writing(self, right: Right = Right.ANSWER) -> Iterator[Reading]:
-        """A transaction that writes no entry of the log: the learner stays as it is.
+    def writing(self, right: Right = Right.ANSWER, *, changes: bool = True) -> Iterator[Reading]:
+        """A transaction that writes no entry of the log: the learner stays as it is. changes : False if it only notes
+        that something was read
 
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
         with saving(self.home) as session:
-            yield self._enter(session, right)
+            yield self._enter(session, right, changes=changes)
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
@@ -81,17 +87,20 @@ class Seat:
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
         with saving(self.home, project=self.project_id) as session:
-            yield self._enter(session, Right.OWN, anywhere=anywhere)
+            yield self._enter(session, Right.OWN, changes=True, anywhere=anywhere)
 
     @contextmanager
-    def learner(self, right: Right = Right.SEE) -> Iterator[Opened[Learner]]:
-        """The project with its learner, which has taken in the whole log; one thread at a time has it.
+    def learner(self, right: Right = Right.SEE, *, changes: bool = False) -> Iterator[Opened[Learner]]:
+        """The project with its learner, which has taken in the whole log; one thread at a time has it. changes : as in
+        ``reading``
 
         Raises as ``reading``.
         """
         from workflow.kinds.opening import open_to_read
 
-        with open_to_read(self.home, self._here, lambda session: self._enter(session, right)) as opened:
+        with open_to_read(
+            self.home, self._here, lambda session: self._enter(session, right, changes=changes)
+        ) as opened:
             yield opened
 
     @contextmanager
@@ -110,7 +119,7 @@ class Seat:
         from workflow.kinds.opening import open_to_write
 
         try:
-            enter = partial(self._enter, right=right, to_answer=True)
+            enter = partial(self._enter, right=right, changes=True, to_answer=True)
             with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
@@ -144,15 +153,26 @@ class Seat:
         return self.project_id
 
     def _enter(
-        self, session: Session, right: Right = Right.SEE, *, anywhere: bool = False, to_answer: bool = False
+        self,
+        session: Session,
+        right: Right = Right.SEE,
+        *,
+        changes: bool = False,
+        anywhere: bool = False,
+        to_answer: bool = False,
     ) -> Reading:
-        """Check the person and find the project, inside this transaction. Raises as ``reading``."""
+        """Check the person and what their token may do, and find the project, inside this transaction. Raises as
+        ``reading``."""
+        self.narrowed.require_place(self.project_id, right, changes=changes)  # says nothing of what is there
         if self.project_id is None:
             rights = access.role_here(session, self.person_id)
             access.require_right(rights, right)
-            return Reading(rights.person, rights.role, session)
+            self.narrowed.require_action(None, right, changes=changes)
+            return Reading(rights.person, rights.role, session, only=self.narrowed.projects)
         rights, project, found = access.at_project(
             session, self.person_id, self.project_id, anywhere=anywhere, to_answer=to_answer
         )
         access.require_right(rights, right)
-        return Reading(rights.person, rights.role, session, project, found.height, found.before)
+        self.narrowed.require_action(self.project_id, right, changes=changes)
+        only = self.narrowed.projects
+        return Reading(rights.person, rights.role, session, project, found.height, found.before, only=only)

@@ -13,6 +13,7 @@ from pages.parts.words import counted
 from workflow.people import goals, team, tokens
 from workflow.people.browsers import SignIn
 from workflow.people.goals import Day, Goal
+from workflow.projects import managing
 
 # A new sign-in link on the People or Team page.
 
@@ -43,7 +44,9 @@ def _dismiss() -> None:
 
 # API tokens on the My account page: create, show once, revoke.
 
-PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
+PURPOSE, LIFE, OPEN, MAY, ONLY = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open", "may", "only"))
+MAYS = {"All that I may": "own", "Read and answer": "answer", "Read only, exports included": "read"}
+"""Actions of a token in words, with their names."""
 LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I revoke it": None}
 """Lifetimes of a token in words, with the days."""
 
@@ -52,7 +55,7 @@ def token_part(page: frame.Page) -> None:
     """Draw the whole section."""
     st.subheader("API tokens")
     st.markdown(
-        "With a token, a program or notebook can do through the API what you can do here. A token is "
+        "With a token, a program or notebook can do through the API what you can do here, or less. A token is "
         "shown once. It stops working when your access ends, when you change your password, and when you "
         "sign out all other browsers."
     )
@@ -74,6 +77,11 @@ def token_part(page: frame.Page) -> None:
             "Purpose", key=PURPOSE, max_chars=tokens.PURPOSE_LENGTH, placeholder="notebook of the bird survey"
         )
         st.selectbox("It lasts", list(LIVES), key=LIFE)
+        st.selectbox("It may", list(MAYS), key=MAY)
+        names = managing.project_names(page.seat)
+        st.multiselect(
+            "Only in these projects", list(names), format_func=names.__getitem__, key=ONLY, placeholder="all projects"
+        )
         st.form_submit_button("Create token", type="primary", on_click=_make, args=(page,), key="make-token")
 
 
@@ -85,7 +93,7 @@ def last_use(held: Sequence[tokens.ApiToken]) -> str:
 
 def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
     """Describe a token in Markdown. mine : whether the reader owns it"""
-    facts = [f"made {one.created_at:%Y-%m-%d}"]
+    facts = [tokens.scope_of(one), f"made {one.created_at:%Y-%m-%d}"]
     until = "you revoke it" if mine else "it is ended"
     facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
     used = one.last_used_at
@@ -100,7 +108,8 @@ def _open() -> None:
 def _make(page: frame.Page) -> None:
     purpose, life = st.session_state.get(PURPOSE) or "", st.session_state.get(LIFE)
     with frame.refusals_said_later(tokens.TokenError):
-        secret = tokens.make_token(page.seat, purpose, LIVES.get(life or ""))
+        may, only = MAYS.get(st.session_state.get(MAY) or "", "own"), st.session_state.get(ONLY) or ()
+        secret = tokens.make_token(page.seat, purpose, LIVES.get(life or ""), may, only)
         st.session_state[state.TOKEN] = purpose, secret
         st.session_state[OPEN] = False
 

@@ -24,7 +24,7 @@ from db import models, people
 from db.base import Base, is_damaged
 from db.engine import MIGRATIONS, Database, DatabaseBusyError, revisions
 from db.opened_file import OpenedFile
-from db.sqlite import BUSY_SECONDS, Differences, Extra, path_in, sqlite_engine, what_differs
+from db.sqlite import BUSY_SECONDS, Differences, Extra, path_in, sqlite_engine, upgrade, what_differs
 from db.sqlite import revisions as sqlite_revisions
 from tests.db.conftest import NOW
 from tests.migrated import LATER, a_step_more, lay_database, lay_steps
@@ -278,6 +278,23 @@ def test_migration_works_from_any_directory(sqlite_url: str, tmp_path: Path, mon
     made.migrate()
     with made.read() as session:
         assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revisions()[0]
+    made.close()
+
+
+def test_token_made_before_narrowing_keeps_all_rights(sqlite_url: str) -> None:
+    made = Database(sqlite_url)
+    with made._writer.begin() as connection:
+        upgrade(connection, "0021")
+        for line in (
+            "INSERT INTO people (id, name, role, created_at) VALUES (1, 'Ada', 'owner', '2026-01-01')",
+            "INSERT INTO tokens (secret_hash, person_id, purpose, created_at) VALUES ('h', 1, 'survey', '2026-01-01')",
+        ):
+            connection.execute(text(line))
+    made.migrate()
+    with made.read() as session:
+        used = people.find_token(session, "h", NOW)
+    assert used is not None
+    assert (used.may, used.projects) == ("own", None)
     made.close()
 
 

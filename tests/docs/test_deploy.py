@@ -98,7 +98,15 @@ class TestContainer:
         wheel = (ROOT / "pyproject.toml").read_text().split("[tool.hatch.build.targets.wheel.force-include]")[1]
         wanted = re.findall(r'^"([^"]+)" = ', wheel.split("\n[")[0], flags=re.M)
         assert ".streamlit/config.toml" in wanted
-        for path in (*wanted, "plcore", "winnow_labels", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"):
+        for path in (
+            *wanted,
+            "plcore",
+            "winnow_labels",
+            "README.md",
+            "LICENSE",
+            "pyproject.toml",
+            "requirements-hashed.txt",
+        ):
             assert path not in left_out
             assert not path.startswith(".") or f"!{path}" in left_out, path
         assert {".*", "tests", "**/__pycache__"} <= set(left_out)

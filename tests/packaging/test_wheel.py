@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import winnow_labels
@@ -124,6 +125,28 @@ def test_extras_match_pinned_test_requirements(wheels: Wheels) -> None:
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE))
     for name, needed in cluster.items():
         assert Version(pinned[name]) in needed.specifier
+
+
+def test_every_pin_has_its_hashes() -> None:
+    """`pip install --require-hashes` takes no other files."""
+    pin = re.compile(r"^([\w.-]+)==(\S+)", flags=re.M)
+    pinned = {canonicalize_name(name): one for name, one in pin.findall((ROOT / "requirements.txt").read_text())}
+    hashed = (ROOT / "requirements-hashed.txt").read_text()
+    assert {canonicalize_name(name): one for name, one in pin.findall(hashed)} == pinned, "Fix: make hashes"
+    _, *releases = re.split(r"\n(?=\w)", hashed)
+    for release in releases:
+        first, *files = release.strip().split(" \\\n    ")
+        assert files, first
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in files), first
+
+
+def test_recipes_install_hashed_files_alone() -> None:
+    for name in ("Makefile", "Containerfile", "docs/deploy.md"):
+        text = (ROOT / name).read_text().replace("\\\n\t\t", "")
+        lines = [line for line in text.splitlines() if "pip install" in line and "requirements-hashed" in line]
+        assert lines, name
+        assert all("--require-hashes --requirement requirements-hashed.txt" in line for line in lines), name
+        assert not re.search(r"--requirement requirements\.txt", text.partition("audit:")[0]), name
 
 
 def test_version_is_defined_once() -> None:

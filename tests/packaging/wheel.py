@@ -21,9 +21,10 @@ class Wheels(NamedTuple):
     winnow_labels: Path
 
 
-def build(folder: Path) -> Wheels:
-    """Both wheels, built into this folder. Nothing is fetched: the build backend is in requirements-dev.txt."""
-    command = [sys.executable, "-m", "pip", "wheel", str(ROOT / "plcore"), str(ROOT), "--no-deps"]
+def build(folder: Path, source: Path = ROOT) -> Wheels:
+    """Both wheels of a checkout, built into this folder. Nothing is fetched: the build backend is in
+    requirements-dev.txt."""
+    command = [sys.executable, "-m", "pip", "wheel", str(source / "plcore"), str(source), "--no-deps"]
     _run([*command, "--no-build-isolation", "--no-index", "--wheel-dir", str(folder)], folder)
     return Wheels(*(next(folder.glob(f"{name}-*.whl")) for name in Wheels._fields))
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from db import entries
 from pages.parts import frame, one_label, question_card, state
-from pages.parts.account_parts import LIFE, LIVES, PURPOSE, browser_in_words, in_words
+from pages.parts.account_parts import LIFE, LIVES, MAY, ONLY, PURPOSE, browser_in_words, in_words
 from pages.parts.measured import team_table
 from pages.parts.one_label import card as one_label_card
 from plcore.crowd import LEAST_ROWS
@@ -310,6 +310,18 @@ def test_token_is_made_shown_once_and_revoked(seat: Seat, show: Open) -> None:
     assert tokens.user_of(seat.home, secret) is None
 
 
+def test_token_is_narrowed_on_the_page(seat: Seat, show: Open) -> None:
+    number = small_project(seat.home, seat.person_id, "birds")
+    test = press(show(seat.person_id, "account.py"), "new-token")
+    test.text_input(key=PURPOSE).set_value("notebook")
+    test.selectbox(key=MAY).set_value("Read only, exports included")
+    test.multiselect(key=ONLY).set_value([number])
+    press(test, "make-token")
+    (one,) = tokens.my_tokens(seat)
+    assert (one.may, one.projects) == ("read", [number])
+    assert f"reads in project {number} · made" in words(test)
+
+
 def test_refused_token_purpose_stays_in_its_box(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
@@ -332,7 +344,7 @@ def test_account_lists_own_tokens_only(seat: Seat, show: Open) -> None:
 def test_tokens_are_described_in_words() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
-        "**a\\*b**  \nmade 2026-03-01 · ends when you revoke it · not used yet"
+        "**a\\*b**  \ndoes all that its person may · made 2026-03-01 · ends when you revoke it · not used yet"
     )
     assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith("ends 2026-03-01 · last used 2026-03-01 12:30 UTC")
     assert None in LIVES.values()

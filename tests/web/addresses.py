@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workflow.access import Right
+from workflow.access import Action, Right
 
 OPEN = ("/healthz", "/readyz", "/signin")
 """Open to everyone, signed in or not."""
@@ -85,6 +85,19 @@ API: Mapping[str, Right | None] = {
     "DELETE /projects/{project}": Right.OWN,
 }
 """Below /api/v1, for anyone with a token. None: whatever the person may see, in any project."""
+
+_READ_BY_POST = ("POST /projects/{project}/exports", "DELETE /projects/{project}/exports/{key}")
+
+
+def action_of(line: str) -> Action:
+    """Return what a token must be able to do for a call of API."""
+    if line.startswith("GET ") or line in _READ_BY_POST:
+        return Action.READ
+    return Action.ANSWER if API[line] is Right.ANSWER else Action.OWN
+
+
+OF_NO_PROJECT = ("GET /projects", "GET /files/{name}")
+"""Calls of API without a project that a token narrowed to projects can make: they give what belongs to these."""
 
 OF_WINNOW = ("/backup-files/{name}",)
 """Only for owners of this Winnow, whatever their role in a project."""

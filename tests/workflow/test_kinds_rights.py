@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -27,7 +28,7 @@ from tests.workflow.use_cases import (
 )
 from tests.workflow.world import annotator, somebody, stored
 from workflow import kinds
-from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
+from workflow.access import RIGHTS, Action, NotAllowed, NotFound, Right, Role, TokenScope
 from workflow.answering import loop, oracle
 from workflow.answering.turn import StaleQuestion
 from workflow.exporting import files
@@ -172,6 +173,32 @@ def test_use_case_with_right_is_allowed(world: KindWorld, seat: Seat, role: Role
         for act in (*OWN_ANYWHERE.values(), *OWN_SOMEWHERE.values()):
             act(who, world, row)
         assert managing.get_project(who).role is Role.OWNER
+
+
+@ONE_KIND
+def test_token_that_only_reads_changes_nothing(world: KindWorld, seat: Seat) -> None:
+    """Exports alone are noted, in the audit."""
+    row = world.answer(seat).row
+    prepare_guests(seat)
+    reader = replace(seat, narrowed=TokenScope(Action.READ))
+    before = compared(seat.home) | {"events": []}
+    for acts in (*BY_RIGHT.values(), AT_NO_PROJECT, OWN_SOMEWHERE, OWN_WINNOW):
+        for name, act in acts.items():
+            with suppress(ValueError, NotAllowed, NotFound):
+                act(reader, world, row)
+            assert compared(seat.home) | {"events": []} == before, name
+
+
+@ONE_KIND
+def test_token_of_another_project_does_nothing_here(world: KindWorld, seat: Seat) -> None:
+    row = world.answer(seat).row
+    prepare_guests(seat)
+    elsewhere = replace(seat, narrowed=TokenScope(projects=frozenset({1000})))
+    before = compared(seat.home)
+    for acts in (AT_A_PROJECT, OWN_SOMEWHERE, OWN_WINNOW):
+        for name, act in acts.items():
+            must_be_refused(name, act, elsewhere, world, row, "^This token is for project 1000 alone")
+    assert compared(seat.home) == before
 
 
 @ONE_KIND

@@ -275,7 +275,7 @@ def test_person_sees_own_projects_only(home: Home, owner: int, project: int) -> 
 
     def seen(person: int) -> list[tuple[int, str]]:
         with home.database.read() as session:
-            found = access.visible_projects(session, access.require_person(session, person))
+            found = access.visible_projects(session, access.role_here(session, person))
         return [(one.id, role) for one, role in found]
 
     assert seen(owner) == [(project, "owner"), (second, "owner")]

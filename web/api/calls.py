@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.conventions import next_link
 from web.api.shapes import ToldProblem
-from web.guard import PERSON_HEADER
+from web.guard import seat_of
 from web.packed import has_too_many_parts
 from web.problems import no_call, problem
 from workflow.access import NotAllowed, NotFound
@@ -37,7 +37,6 @@ from workflow.projects.classes import ClassError
 from workflow.projects.managing import ProjectNameError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
-from workflow.server.home import home
 
 Given = TypeVar("Given")
 
@@ -95,7 +94,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
         401: "The token is missing, unknown or over.",
-        403: "The person may not do this.",
+        403: "The person, or the token, may not do this.",
         404: "There is no such thing for this person.",
         422: "Something that was sent does not fit.",
         429: "Too many calls.",
@@ -117,11 +116,11 @@ BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
 
 
 def _seat(request: Request) -> Seat:
-    return Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard
+    return seat_of(request)
 
 
 def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]) -> Seat:
-    return _seat(request).at(project)
+    return seat_of(request, project)
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]

@@ -113,7 +113,8 @@ def _table(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str
 
 
 _ABOUT = """Every call sends a token, Authorization: Bearer winnow_...; people make theirs on the page My account.
-It has the rights of its person. What is refused is a problem (RFC 9457) in words that say why and what to do."""
+It has the rights of its person, or is narrowed to reading, to answering, or to some projects. What is refused is a
+problem (RFC 9457) in words that say why and what to do."""
 
 
 class Api(FastAPI):

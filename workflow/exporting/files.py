@@ -208,8 +208,8 @@ def clear_left(home: Home) -> None:
 
 def _note_taken(seat: Seat, file: str) -> None:
     """Note an export. If nothing can be written, as on a full disk, people can still take their labels home."""
-    with suppress(NotSaved), seat.owning() as owning:
-        audit.note_at(owning, EventKind.EXPORT_TAKEN, file=file)
+    with suppress(NotSaved), seat.writing(Right.OWN, changes=False) as noting:
+        audit.note_at(noting, EventKind.EXPORT_TAKEN, file=file)
 
 
 def _whose(seat: Seat) -> Whose:

@@ -143,7 +143,7 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
 
     home = seat.home
     with seat.reading() as reading:
-        seen = visible_projects(reading.session, reading.person)
+        seen = visible_projects(reading.session, reading)
         tables = {one.table_hash for one, _ in seen if one.in_use and _may_name_files(one)}
     if not is_kept_name(name) or not any(name in _named_by(home.table_path(table)) for table in tables):
         raise NotFound("There is no such file here.")

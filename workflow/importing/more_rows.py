@@ -90,8 +90,9 @@ class Addition:
 
 
 def columns(seat: Seat) -> tuple[str, ...]:
-    """The columns of the project's table. Raises NotAllowed unless the person is an owner, NotFound."""
-    with seat.learner(Right.OWN) as opened:
+    """The columns of the project's table, for rows to be added. Raises NotAllowed unless the person is an owner,
+    NotFound."""
+    with seat.learner(Right.OWN, changes=True) as opened:
         return tuple(map(str, opened.learner.table.cells.columns))
 
 

@@ -65,7 +65,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str,
     RowsError : Other changes came in between at all `more_rows.TRIES` attempts.
     CannotLearn, NotAllowed, NotSaved, NotFound : As in `workflow.importing.more_rows.add_rows`.
     """
-    with seat.reading(Right.OWN):
+    with seat.reading(Right.OWN, changes=True):
         pass  # people without the right are told that first
     _check_name("key", key)
     _check_name("model", model)

@@ -168,7 +168,7 @@ def _tried(
     ways: Mapping[str, str],
     settings: Mapping[str, object],
 ) -> tuple[Upload, DryRun]:
-    with seat.everywhere.reading(Right.OWN):
+    with seat.everywhere.reading(Right.OWN, changes=True):
         pass  # check permissions before reading anything
     upload = read_upload(source, name, as_it_is=as_it_is, ways=ways)
     found = check(upload, adjusted(upload.suggest_roles(), columns, upload.cells))

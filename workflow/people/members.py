@@ -195,12 +195,13 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
                 _put(owning, project.id, person, role)
 
 
-def rights_of(seat: Seat) -> frozenset[Right]:
+def rights_of(seat: Seat, *, changes: bool = False) -> frozenset[Right]:
     """Return the rights of the person at the project of the seat; without a project, their rights in any project.
+    changes : as in `Seat.reading`
 
     Raises NotAllowed if they are unknown or disabled, NotFound.
     """
-    with seat.reading() as reading:
+    with seat.reading(changes=changes) as reading:
         if reading.role is not None:
             return RIGHTS[reading.role]
         roles = members.roles_of(reading.session, reading.person.id).values()
@@ -211,13 +212,13 @@ def count_projects(seat: Seat) -> int:
     """Count the projects that `projects.list_projects` lists for the person. Raises NotAllowed if they are unknown or
     disabled."""
     with seat.reading() as reading:
-        return len(access.visible_names(reading.session, reading.person))
+        return len(access.visible_names(reading.session, reading))
 
 
 def may_upload(seat: Seat) -> bool:
     """Whether the person may send files: owners of this Winnow create projects from them, owners of a project add rows.
     Raises NotAllowed if they are unknown or disabled."""
-    return Right.OWN in rights_of(seat)
+    return Right.OWN in rights_of(seat, changes=True)
 
 
 def _checked(role: str) -> Role:

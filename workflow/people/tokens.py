@@ -1,8 +1,8 @@
 """API tokens, which act as a person: created by the person for one purpose, shown once, revocable at any time.
 
-A token has the rights that its person has when it is used. It ends with their access, and whenever they must sign in
-again: after a password change, when they sign out other browsers, or when their external account is given to another
-person.
+A token has the rights that its person has when it is used, or fewer (`workflow.access.TokenScope`). It ends with their
+access, and whenever they must sign in again: after a password change, when they sign out other browsers, or when their
+external account is given to another person.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from db import people
 from db.people import ApiToken as ApiToken
 from db.people import TokenUse as TokenUse
 from plcore.arrays import forbidden_in_name
-from workflow.access import Right
+from workflow.access import Action, Right, TokenScope, numbered, visible_names
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.saving import NotSaved, saving
+from workflow.seat import Seat
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlalchemy.orm import Session
 
-    from workflow.seat import Seat
+    from workflow.opened import Reading
     from workflow.server.home import Home
 
 # Secrets of links and cookies: 32 random bytes, shown once; only the SHA-256 is stored.
@@ -55,20 +58,28 @@ class TokenError(ValueError):
     """A token cannot be made; the message says why and what to do."""
 
 
-def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
+def make_token(
+    seat: Seat, purpose: str, days: int | None = None, may: str = Action.OWN, project_ids: Collection[int] = ()
+) -> str:
     """Create a token of this person, which is shown only now.
 
     purpose : its purpose, in the person's words; unique among their valid tokens
     days : days until it expires; None: it lasts until it is revoked
+    may : one of `workflow.access.Action`
+    project_ids : the only projects at which it works; none: all, and this Winnow as a whole
 
-    Raises TokenError if the purpose is empty, too long, taken or cannot be stored; the number of days is not allowed;
-    or the person has the most tokens allowed.
+    Raises TokenError if the purpose is empty, too long, taken or cannot be stored; the number of days, or what it may,
+    is not allowed; the person does not see one of the projects; or they have the most tokens allowed.
     """
     purpose = _checked(purpose)
     if days is not None and not 1 <= days <= LONGEST_LIFE:
         raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is revoked. Got {days}.")
-    secret, now = PREFIX + new_secret(), datetime.now(UTC)
+    if may not in [*Action]:
+        raise TokenError(f"A token may {', '.join(Action)}. Got {may!r:.50}. Fix: say one of these.")
+    secret, now, only = PREFIX + new_secret(), datetime.now(UTC), sorted(set(project_ids))
     with seat.everywhere.writing(Right.SEE) as mine:
+        if only:
+            _check_seen(mine, only)
         known = people.list_tokens(mine.session, now, seat.person_id)
         if any(one.purpose == purpose for one in known):
             raise TokenError(f"You have a token for {purpose!r} already. Fix: end it, or name another purpose.")
@@ -81,9 +92,19 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
             purpose=purpose,
             created_at=now,
             expires_at=None if days is None else now + timedelta(days=days),
+            may=may,
+            projects=only or None,
         )
-        audit.note(mine.session, EventKind.TOKEN_MADE, person_id=seat.person_id, purpose=purpose)
+        facts = {"purpose": purpose, "may": may, "only": numbered(only) if only else ""}
+        audit.note_at(mine, EventKind.TOKEN_MADE, **facts)
     return secret
+
+
+def scope_of(one: ApiToken) -> str:
+    """Describe what a token does, such as `reads and answers in project 3`."""
+    does = {Action.READ: "reads", Action.ANSWER: "reads and answers", Action.OWN: "does all that its person may"}
+    where = "" if one.projects is None else f" in {numbered(one.projects)}"
+    return f"{does[Action(one.may)]}{where}"
 
 
 def my_tokens(seat: Seat) -> list[ApiToken]:
@@ -118,6 +139,12 @@ def user_of(home: Home, secret: str) -> TokenUse | None:
         return people.find_token(session, secret_hash(secret), datetime.now(UTC))
 
 
+def seat_of(home: Home, used: TokenUse) -> Seat:
+    """The seat of a program: its person's, with what its token may do."""
+    only = None if used.projects is None else frozenset(used.projects)
+    return Seat(home, used.person.id, narrowed=TokenScope(Action(used.may), only))
+
+
 def note_use(home: Home, token_id: int) -> None:
     """Record that the token is used. Skipped if nothing can be written: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
@@ -130,6 +157,13 @@ def _end(session: Session, by: int, person_id: int, token_id: int) -> None:
     if people.end_token(session, token_id, person_id, now):
         purpose = purposes.get(token_id, "")
         audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, purpose=purpose)
+
+
+def _check_seen(mine: Reading, project_ids: Collection[int]) -> None:
+    """Raise TokenError at the first project that is not in use, or that the person does not see."""
+    seen = {one.id for one, _ in visible_names(mine.session, mine)}
+    if unseen := [one for one in project_ids if one not in seen]:
+        raise TokenError(f"There is no project {unseen[0]} here. Fix: winnow projects lists their numbers.")
 
 
 def _checked(purpose: str) -> str:

@@ -135,7 +135,7 @@ def take_back(seat: Seat, version: int) -> tuple[str, ...]:
 
 
 def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    with seat.learner(Right.OWN) as opened:
+    with seat.learner(Right.OWN, changes=True) as opened:
         imported = _changing(opened).class_map.imported
     try:
         with seat.owning() as owning:

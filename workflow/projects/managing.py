@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from db import answers, entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
-from workflow.access import RIGHTS, Right, Role, visible_names, visible_projects
+from workflow.access import RIGHTS, Right, Rights, Role, visible_names, visible_projects
 from workflow.kinds import glances
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -273,7 +273,7 @@ def find_projects(
     with seat.reading() as reading:
         session = reading.session
         glances.keep_only(seat.home, projects.in_use(session))
-        named = [one for one, _ in visible_names(session, reading.person)]
+        named = [one for one, _ in visible_names(session, reading)]
         # In Python: SQLite folds the case of ASCII letters only.
         found = [one for one in named if all(word in one.name.casefold() for word in wanted)]
         ends = entries.log_ends(session)
@@ -282,7 +282,7 @@ def find_projects(
             found.sort(key=lambda one: one.name.casefold())
         ids = [one.id for one in found]
         counted = ids if order is ListOrder.LEFT else ids[:most]
-        seen = visible_projects(session, reading.person, counted)
+        seen = visible_projects(session, reading, counted)
         summaries = {
             one.id: one
             for one in summarised(seat.home, session, seen, seat.person_id, {key: ends[key] for key in counted})
@@ -296,7 +296,7 @@ def project_names(seat: Seat) -> dict[int, str]:
     """Return the names of the same projects by id, in alphabetical order, without counting their logs. Raises
     NotAllowed."""
     with seat.reading() as reading:
-        seen = [one for one, _ in visible_names(reading.session, reading.person)]
+        seen = [one for one, _ in visible_names(reading.session, reading)]
     return {one.id: one.name for one in sorted(seen, key=lambda one: (one.name.casefold(), one.id))}
 
 
@@ -432,11 +432,11 @@ class PutAway:
 def put_away(seat: Seat) -> PutAway:
     """List the archived and deleted projects that this person owns."""
     with seat.reading() as reading:
-        session, person = reading.session, reading.person
-        known = [one for one, role in visible_names(session, person, in_use=False) if role is Role.OWNER]
+        session = reading.session
+        known = [one for one, role in visible_names(session, reading, in_use=False) if role is Role.OWNER]
         known.sort(key=lambda one: one.deleted_at or one.archived_at or one.created_at, reverse=True)
         ids = [one.id for one in known]
-        seen, ends = visible_projects(session, person, ids), entries.log_ends(session, ids)
+        seen, ends = visible_projects(session, reading, ids), entries.log_ends(session, ids)
         summaries = {one.id: one for one in summarised(seat.home, session, seen, seat.person_id, ends)}
     return PutAway(
         archived=tuple(summaries[one.id] for one in known if one.deleted_at is None),
@@ -461,6 +461,6 @@ def checked_name(name: str) -> str:
 def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
     """Raise ProjectNameError if a project in use, among those that this person may see, has the name. Other projects
     are not checked, so that the person does not learn of them."""
-    seen = visible_names(reading.session, reading.person)
+    seen = visible_names(reading.session, Rights(reading.person, reading.role))  # whatever their token is narrowed to
     if any(one.name == name and one.id != except_for for one, _ in seen):
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

@@ -34,7 +34,7 @@ def at_a_glance(seat: Seat, project_ids: Collection[int] | None = None) -> dict[
     """
     with seat.reading() as reading:
         session = reading.session
-        seen = [one for one, _ in visible_projects(session, reading.person, project_ids) if one.in_use]
+        seen = [one for one, _ in visible_projects(session, reading, project_ids) if one.in_use]
         ends = entries.log_ends(session, project_ids)
 
     def read_pace(project_id: int) -> float | None:

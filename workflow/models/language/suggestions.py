@@ -354,7 +354,7 @@ def _named(one: Shortlist, task: LabelTask) -> dict[str, float]:
 
 
 def _require_idle(seat: Seat) -> None:
-    with seat.reading(Right.OWN) as reading:
+    with seat.reading(Right.OWN, changes=True) as reading:
         last = trained.SUGGESTIONS.latest(reading.session, reading.project.id)
     if last is not None and last.unfinished:
         raise LanguageModelError("A run is under way in this project. Fix: wait for its end, or cancel it.")
