@@ -89,7 +89,7 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-def test_every_page_is_accessible_and_contacts_own_server_only(
+def test_every_page_is_accessible_keeps_content_policy_and_contacts_own_server_only(
     browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
     """Look for violations, walk by keyboard, then make it a phone's page with text at 200%: in one load of the page,
@@ -106,6 +106,7 @@ def test_every_page_is_accessible_and_contacts_own_server_only(
 
     page.on("request", lambda request: note(request.url))
     page.on("websocket", lambda socket: note(socket.url))
+    violated = room.violations(page)
     wrong, titles = {}, {}
     for name in PAGES:
         page.set_viewport_size(SIZES[""])  # type: ignore[arg-type]
@@ -117,6 +118,7 @@ def test_every_page_is_accessible_and_contacts_own_server_only(
     assert len(set(titles.values())) == len(PAGES), titles
     assert all(one.endswith(" · Winnow") for one in titles.values()), titles
     assert not elsewhere
+    assert violated == []
     assert not wrong, listed(wrong)
 
 
@@ -244,7 +246,7 @@ def top(page: Page, words: str) -> float:
     return room.place_of(page.get_by_text(words).first)["y"]
 
 
-@pytest.mark.parametrize("size", HEIGHTS_SIZES)
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.proof)])
 @pytest.mark.parametrize("name", LAST)
 def test_late_part_does_not_move_content_below(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
@@ -337,6 +339,7 @@ def test_document_lists_scripts_of_page_with_one_project(browser: Browser, looke
     check_scripts(browser, *looked_at, projects=1)
 
 
+@pytest.mark.proof
 def test_document_lists_scripts_of_page_with_several(
     page: Page, browser: Browser, server: Server, home: Home, tmp_path: Path
 ) -> None:

@@ -11,10 +11,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser import room
 from tests.browser.server import Server
-from tests.browser.shared.conftest import OWNER
+from tests.browser.shared.conftest import OWNER, on_both
 from tests.browser.shared.test_question_page import box, phone, sideways, six_project
 from tests.browser.test_every_page import findings
-from tests.databases import on_both
 from tests.workflow.text_world import TOPICS, text_frame, text_project
 from workflow import demos
 from workflow.projects import managing

@@ -179,7 +179,7 @@ def boxes_are_in_place(page: Page, image: str) -> None:
         )
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("size", [(1280, 800), pytest.param((390, 844), marks=pytest.mark.proof)])
 def test_boxes_are_drawn_at_detector_positions(
     page: Page, server: Server, detected: Seat, size: tuple[int, int]
 ) -> None:

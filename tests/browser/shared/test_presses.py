@@ -12,8 +12,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser import room
-from tests.browser.shared.conftest import OWNER, Room
-from tests.databases import on_both
+from tests.browser.shared.conftest import OWNER, Room, on_both
 from tests.workflow.vector_world import vector_project
 from workflow.answering.room import change_room, room_of
 from workflow.people import team
