@@ -473,29 +473,27 @@ def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Pa
     assert len(winnow.projects()) == before + 1
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
-        ({"roles": {"text": "nothing"}}, "nothing"),
-        ({"roles": {"text": 3}}, "string or null"),
-        ({"roles": "[1]"}, "no object"),
-        ({"roles": "{"}, "no JSON"),
-        ({"settings": {"strategy": "magic"}}, "magic"),
-        ({"settings": {"strateg": "random"}}, "strateg"),
-        ({"upload": "aa"}, "no such upload"),
-    ],
+REFUSED_PROJECTS = (
+    ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
+    ({"roles": {"text": "nothing"}}, "nothing"),
+    ({"roles": {"text": 3}}, "string or null"),
+    ({"roles": "[1]"}, "no object"),
+    ({"roles": "{"}, "no JSON"),
+    ({"settings": {"strategy": "magic"}}, "magic"),
+    ({"settings": {"strateg": "random"}}, "strateg"),
+    ({"upload": "aa"}, "no such upload"),
 )
-def test_refused_project_is_explained_and_not_created(
-    winnow: Winnow, tmp_path: Path, how: dict[str, Any], words: str
-) -> None:
-    file = tmp_path / "dishes.csv"
-    file.write_text(RECIPES)
-    before = len(winnow.projects())
-    with pytest.raises(WinnowError, match=words) as refused:
-        winnow.create(file, "dishes", **how)
-    assert refused.value.status in (404, 422)
-    assert len(winnow.projects()) == before
+
+
+def test_refused_project_is_explained_and_not_created(winnow: Winnow, tmp_path: Path) -> None:
+    for how, words in REFUSED_PROJECTS:
+        file = tmp_path / "dishes.csv"
+        file.write_text(RECIPES)
+        before = len(winnow.projects())
+        with pytest.raises(WinnowError, match=words) as refused:
+            winnow.create(file, "dishes", **how)
+        assert refused.value.status in (404, 422)
+        assert len(winnow.projects()) == before
 
 
 def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
