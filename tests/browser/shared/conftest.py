@@ -74,15 +74,9 @@ def running_postgres(
         yield running
 
 
-on_both = pytest.mark.parametrize(
-    "backend", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.proof])], indirect=True
-)
-"""On SQLite, and as a proof on PostgreSQL: tests/db and tests/workflow compare the two."""
-
-
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """SQLite. Tests of the core loop have the mark `on_both`."""
+    """SQLite. Tests of the core loop have the mark `on_postgres_in_proofs`."""
     return str(getattr(request, "param", "sqlite"))
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from tests.browser.shared.conftest import on_both
+from tests.databases import on_postgres_in_proofs
 
 # The whole loop on real data: upload, ask, answer, learn, plot, undo, export, read back
 
@@ -24,7 +24,7 @@ ANSWERS = 20
 
 
 @pytest.mark.public_data
-@on_both
+@on_postgres_in_proofs
 def test_birdsong_is_uploaded_answered_and_exported(
     page: Page, server: Server, data_folder: Path, errors_of: Callable[[Page], list[str]]
 ) -> None:

@@ -211,6 +211,7 @@ def test_boxes_are_drawn_at_detector_positions(
     expect(page.locator(".sheet dt", has_text="Shift + Z")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_boxes_are_drawn_on_opened_row_of_queue(page: Page, server: Server, detected: Seat) -> None:
     loop.ask_next(detected, ROWS - 1)
     room.annotate(page, server, detected.project_id or 0)

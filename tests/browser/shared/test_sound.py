@@ -269,6 +269,7 @@ def test_spectrogram_follows_theme(browser: Browser, signed_in: str, server: Ser
         context.close()
 
 
+@pytest.mark.proof
 def test_phone_shows_choices_below_spectrogram(browser: Browser, signed_in: str, server: Server, project: int) -> None:
     context = browser.new_context(storage_state=signed_in, viewport={"width": 390, "height": 844}, has_touch=True)
     try:
@@ -302,6 +303,7 @@ def test_review_shows_recording(page: Page, server: Server, project: int) -> Non
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 0.2}")
 
 
+@pytest.mark.proof
 def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project: int) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.resource_type))
@@ -335,6 +337,7 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
     assert "media" not in asked, "nothing of it comes before it is played"
 
 
+@pytest.mark.proof
 def test_late_spectrogram_of_old_scale_is_dropped(hearing: Page) -> None:
     page = hearing
     held: list[Route] = []

@@ -39,6 +39,10 @@ def seat(request: pytest.FixtureRequest, home: Home) -> Seat:
     return made
 
 
+ONE_KIND = pytest.mark.parametrize("seat", ["one_label"], indirect=True)
+"""For replies that are the same whatever the kind of the project."""
+
+
 @pytest.fixture
 def api(server: TestClient, seat: Seat) -> TestClient:
     """The owner's program."""

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 from tests.plcore.tables.zips import picture
-from tests.web.api.conftest import API, program, somebody_with
+from tests.web.api.conftest import API, ONE_KIND, program, somebody_with
 from tests.workflow.files.test_finding import kept, table_of
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
@@ -60,6 +60,7 @@ def test_unusable_body_stores_nothing(api: TestClient, seat: Seat) -> None:
         assert log(seat.home, seat.project_id or 0) == []
 
 
+@ONE_KIND
 def test_body_with_form_content_type_is_refused(api: TestClient, seat: Seat) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         refused = api.post(
@@ -88,6 +89,7 @@ def test_body_that_is_not_json_names_missing_fields(api: TestClient, seat: Seat)
         assert refused.json()["detail"].startswith(words)
 
 
+@ONE_KIND
 @pytest.mark.parametrize(
     ("rows", "detail"),
     [
@@ -100,6 +102,7 @@ def test_unusable_rows_are_refused_in_a_short_message(api: TestClient, seat: Sea
     assert (refused.status_code, refused.json()["detail"]) == (422, detail)
 
 
+@ONE_KIND
 def test_incomplete_body_is_refused(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
         yield b"{"
@@ -215,6 +218,7 @@ def test_unusable_address_or_query_is_refused(api: TestClient) -> None:
         assert ("Fix: " in refused.json()["detail"]) == (status != 422)
 
 
+@ONE_KIND
 def test_error_outside_of_calls_is_problem_json(server: TestClient, api: TestClient) -> None:
     whose = {"authorization": api.headers["authorization"]}
     for refused, status in (
@@ -225,6 +229,7 @@ def test_error_outside_of_calls_is_problem_json(server: TestClient, api: TestCli
         assert "Fix: " in refused.json()["detail"]
 
 
+@ONE_KIND
 @pytest.mark.parametrize(
     ("fault", "status", "words"),
     [
@@ -246,6 +251,7 @@ def test_failure_is_reported(
     assert ("retry-after" in refused.headers) == (status == 503)
 
 
+@ONE_KIND
 def test_database_failure_during_sign_in_is_answered_503(
     server: TestClient, api: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +264,7 @@ def test_database_failure_during_sign_in_is_answered_503(
     assert refused.headers["retry-after"]
 
 
+@ONE_KIND
 def test_long_work_uses_its_own_threads(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
 
@@ -423,6 +430,7 @@ def check_export_job(api: TestClient, seat: Seat, query: str) -> None:
     assert [one["key"] for one in api.get(at(seat, "/exports")).json()["exports"]][:1] == [job["key"]]
 
 
+@ONE_KIND
 def test_removed_export_is_not_found(api: TestClient, seat: Seat) -> None:
     key = ready(api, seat, "file=csv")["key"]
     for _ in range(2):
@@ -433,6 +441,7 @@ def test_removed_export_is_not_found(api: TestClient, seat: Seat) -> None:
     assert list(seat.home.exports_dir.iterdir()) == []
 
 
+@ONE_KIND
 def test_only_latest_exports_of_programs_are_kept(api: TestClient, seat: Seat) -> None:
     own = exports.files.prepare(seat, exports.files.ExportChoice(), "birds")
     keys = [ready(api, seat, "file=csv")["key"] for _ in range(for_programs.MOST_EXPORTS + 2)]
@@ -440,6 +449,7 @@ def test_only_latest_exports_of_programs_are_kept(api: TestClient, seat: Seat) -
     assert listed == [*reversed(keys[2:]), own], "files of the Export page stay"
 
 
+@ONE_KIND
 def test_export_job_belongs_to_its_person(server: TestClient, api: TestClient, seat: Seat) -> None:
     key = ready(api, seat, "file=csv")["key"]
     other = program(server, somebody_with(seat, "owner"))
@@ -449,6 +459,7 @@ def test_export_job_belongs_to_its_person(server: TestClient, api: TestClient, s
     assert api.get(at(seat, f"/exports/{key}/file")).status_code == 200
 
 
+@ONE_KIND
 def test_failed_export_says_why(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -460,6 +471,7 @@ def test_failed_export_says_why(api: TestClient, seat: Seat, monkeypatch: pytest
     assert api.get(at(seat, f"/exports/{job['key']}/file")).status_code == 404
 
 
+@ONE_KIND
 def test_unknown_file_begins_no_export(api: TestClient, seat: Seat) -> None:
     refused = api.post(at(seat, "/exports?file=nonsense"))
     assert (refused.status_code, "A file is one of csv" in refused.json()["detail"]) == (422, True)
@@ -498,6 +510,7 @@ def test_unknown_export_file_is_refused_with_reason(api: TestClient, seat: Seat)
         assert why in refused.json()["detail"]
 
 
+@ONE_KIND
 def test_export_is_closed_when_client_disconnects(seat: Seat) -> None:
     written = for_programs.file_of(seat, exports.files.ExportChoice())
     pieces = exports._pieces(written.content)
@@ -533,6 +546,7 @@ def test_log_without_news_is_304(api: TestClient, seat: Seat) -> None:
     assert news.headers["etag"] != tag
 
 
+@ONE_KIND
 def test_unknown_query_parameter_is_refused(api: TestClient, seat: Seat) -> None:
     at = f"/projects/{seat.project_id}"
     for method, path in (("GET", f"{at}/rows?Start=5"), ("GET", "/projects?count=1"), ("POST", f"{at}/question?x=")):
@@ -542,6 +556,7 @@ def test_unknown_query_parameter_is_refused(api: TestClient, seat: Seat) -> None
     assert "Fix: send count, start alone." in api.get(f"{at}/rows?Start=5").json()["detail"]
 
 
+@ONE_KIND
 def test_file_in_body_and_upload_are_refused_together(api: TestClient) -> None:
     refused = api.post("/readings", params={"upload": "key"}, content=b"id,labels\n1,a|b\n")
     assert (refused.status_code, refused.json()["detail"][:7]) == (422, "upload:")

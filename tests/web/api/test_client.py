@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.present import present
-from tests.web.api.conftest import KINDS
+from tests.web.api.conftest import KINDS, ONE_KIND
 from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
@@ -101,6 +101,7 @@ def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None
         assert [one["id"] for one in winnow.projects()] == [seat.project_id]
 
 
+@ONE_KIND
 def test_owner_manages_members(winnow: Winnow, seat: Seat) -> None:
     project, eve = winnow.project(seat.project_id or 0), annotator(seat.home, seat.person_id, "Eve", "viewer")
     for role in ("reviewer", "annotator", "annotator"):
@@ -160,6 +161,7 @@ def test_export_writes_file_or_raises(winnow: Winnow, seat: Seat, tmp_path: Path
     assert not (tmp_path / "other").exists()
 
 
+@ONE_KIND
 @pytest.mark.slow
 def test_errors_carry_message_and_status_of_server(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
@@ -257,6 +259,7 @@ def test_server_that_is_not_winnow_is_reported() -> None:
         winnow.projects()
 
 
+@ONE_KIND
 @pytest.mark.slow
 def test_client_gives_up_after_its_tries(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
@@ -453,6 +456,7 @@ RECIPES = "dish,guesses,about\n" + "".join(
 )
 
 
+@ONE_KIND
 def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Path) -> None:
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)
@@ -485,6 +489,7 @@ REFUSED_PROJECTS = (
 )
 
 
+@ONE_KIND
 def test_refused_project_is_explained_and_not_created(winnow: Winnow, tmp_path: Path) -> None:
     for how, words in REFUSED_PROJECTS:
         file = tmp_path / "dishes.csv"
@@ -496,6 +501,7 @@ def test_refused_project_is_explained_and_not_created(winnow: Winnow, tmp_path: 
         assert len(winnow.projects()) == before
 
 
+@ONE_KIND
 def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     file = path_of("g15_mixed_sep.csv")
     stops = RIGHT[file.name].stops
@@ -505,6 +511,7 @@ def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count
 
 
+@ONE_KIND
 def test_file_larger_than_a_body_is_uploaded(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.api.calls.MOST", 1_000)
     file = tmp_path / "dishes.csv"
@@ -515,6 +522,7 @@ def test_file_larger_than_a_body_is_uploaded(winnow: Winnow, tmp_path: Path, mon
     assert winnow.read(file)["rows"] == 40
 
 
+@ONE_KIND
 def test_stalled_upload_is_refused(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(*_: object) -> None:
         raise TimeoutError

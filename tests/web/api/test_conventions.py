@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.web.api.conftest import API, program
+from tests.web.api.conftest import API, ONE_KIND, program
 from tests.web.conftest import BASE, COOKIE
 from web.api import conventions
 from web.api.made import make_api
@@ -28,6 +28,7 @@ def at(seat: Seat, path: str = "") -> str:
     return f"/projects/{seat.project_id}{path}"
 
 
+@ONE_KIND
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
@@ -58,6 +59,7 @@ def test_head_of_every_get_has_its_headers_and_no_body(api: TestClient, seat: Se
     assert tried > 10
 
 
+@ONE_KIND
 def test_large_text_is_compressed_if_client_accepts_gzip(api: TestClient, seat: Seat) -> None:
     for path in ("/openapi.json", at(seat, "/export?file=csv"), at(seat, "/rows?count=1000")):
         packed = api.get(path, headers={"accept-encoding": "gzip"})
@@ -69,6 +71,7 @@ def test_large_text_is_compressed_if_client_accepts_gzip(api: TestClient, seat: 
         assert packed.content == plain.content
 
 
+@ONE_KIND
 def test_small_and_compressed_bodies_are_sent_as_they_are(api: TestClient, seat: Seat) -> None:
     for path in ("/projects", at(seat, "/export?file=parquet"), at(seat, "/export?file=xlsx")):
         given = api.get(path, headers={"accept-encoding": "gzip"})
@@ -119,6 +122,7 @@ def test_links_lead_through_log_to_its_end(api: TestClient, seat: Seat) -> None:
     assert [one for page in found for one in page["entries"]] == whole["entries"]
 
 
+@ONE_KIND
 def test_misspelt_query_name_is_refused_with_nearest(api: TestClient, seat: Seat) -> None:
     for query, words in (
         ("cuont=5", "there is no 'cuont' here. Did you mean 'count'? Fix: send count, start alone."),
@@ -175,6 +179,7 @@ def preflight(server: TestClient, origin: str, path: str = f"{API}/projects") ->
     return server.options(path, headers={"origin": origin, **asked})
 
 
+@ONE_KIND
 def test_other_sites_cannot_call_by_default(server: TestClient, api: TestClient) -> None:
     asked = preflight(server, LAB)
     read = api.get("/projects", headers={"origin": LAB})
@@ -184,6 +189,7 @@ def test_other_sites_cannot_call_by_default(server: TestClient, api: TestClient)
     assert api.post("/projects", headers={"origin": LAB}).status_code == 403
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_named_site_can_call_with_token(server: TestClient, seat: Seat) -> None:
     asked = preflight(server, LAB)
@@ -197,6 +203,7 @@ def test_named_site_can_call_with_token(server: TestClient, seat: Seat) -> None:
         assert "link" in reply.headers["access-control-expose-headers"].lower()
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_named_site_cannot_use_cookie(server: TestClient, seat: Seat) -> None:
     cookie = f"{COOKIE}={team.redeem_link(seat.home, team.make_start_link(seat.home))}"
@@ -208,6 +215,7 @@ def test_named_site_cannot_use_cookie(server: TestClient, seat: Seat) -> None:
         assert server.post(path, headers={"origin": LAB, "cookie": cookie}).status_code == 403
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_other_site_cannot_call_next_to_named_one(server: TestClient, seat: Seat) -> None:
     token = {"authorization": f"Bearer {tokens.make_token(seat, 'page')}"}

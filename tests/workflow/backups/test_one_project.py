@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from db import copies
 from plcore.loop import ClassError, EntryKind
-from tests.databases import on_both
+from tests.databases import on_postgres_in_proofs
 from tests.workflow.backups.drill import files_of
 from tests.workflow.backups.forging import new_home
 from tests.workflow.kind_worlds import WORLDS, KindWorld
@@ -141,7 +141,7 @@ def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
     return tmp_path / "p.zip"
 
 
-@on_both
+@on_postgres_in_proofs
 def test_imported_project_asks_same_next_question(
     home: Home, owner: int, project: int, file: Path, elsewhere: Seat
 ) -> None:
