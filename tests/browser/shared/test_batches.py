@@ -196,6 +196,7 @@ def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server,
     assert {entry["strategy"] for entry in log_of(server, pictures)} == {"selection"}
 
 
+@pytest.mark.proof
 def test_recordings_have_players_and_one_plays_at_a_time(page: Page, server: Server, home: Home, name: str) -> None:
     seat = alike_project(home, OWNER, name, "sound")
     room.play_slowly(page)

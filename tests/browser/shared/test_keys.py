@@ -270,6 +270,7 @@ def places(page: Page) -> list[dict[str, float]]:
     return [box(page, one) for one in (".choice >> nth=0", ".choice >> nth=5", ".foot")]
 
 
+@pytest.mark.proof
 def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -> None:
     page = phone
     room.annotate(page, server, demo)

@@ -172,7 +172,7 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.proof)])
-@pytest.mark.parametrize("question", ["instance", "cell"])
+@pytest.mark.parametrize("question", ["instance", pytest.param("cell", marks=pytest.mark.proof)])
 def test_label_vector_pages_are_accessible_and_touchable(
     browser: Browser,
     signed_in: str,

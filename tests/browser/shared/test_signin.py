@@ -213,6 +213,7 @@ def test_new_link_replaces_old_and_warns_of_local_address(page: Page, server: Se
     expect(bea.get_by_text("This link does not work")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, home: Home, here: Room) -> None:
     invite(page, server, "Rob")
     page.get_by_role("button", name="Dismiss").click()
@@ -335,6 +336,7 @@ def test_annotator_made_viewer_is_stopped_at_next_press(page: Page, browser: Bro
     ada.context.close()
 
 
+@pytest.mark.proof
 def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Home, here: Room) -> None:
     for name in ("Gil", "Gus"):
         team.make_link(Seat(home, OWNER), name)

@@ -174,6 +174,7 @@ def test_click_seeks_and_arrows_step(hearing: Page) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 2.5}")
 
 
+@pytest.mark.proof
 def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     shown = room.token(page)
@@ -226,6 +227,7 @@ def test_autoplay_plays_next_recording(hearing: Page) -> None:
     assert audio(page).evaluate("audio => audio.paused")
 
 
+@pytest.mark.proof
 def test_undrawable_recording_is_played_and_explained(page: Page, server: Server, project: int) -> None:
     page.route(
         "**/spectrogram?*",
@@ -288,6 +290,7 @@ def test_phone_shows_choices_below_spectrogram(browser: Browser, signed_in: str,
         context.close()
 
 
+@pytest.mark.proof
 def test_review_shows_recording(page: Page, server: Server, project: int) -> None:
     room.play_slowly(page)
     room.annotate(page, server, project)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 from tests.plcore.tables.zips import picture
-from tests.web.api.conftest import API, ONE_KIND, program, somebody_with
+from tests.web.api.conftest import API, ONE_KIND, OTHER_KIND_IN_PROOFS, program, somebody_with
 from tests.workflow.files.test_finding import kept, table_of
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
@@ -332,6 +332,7 @@ def test_figures_match_progress(api: TestClient, seat: Seat) -> None:
     assert measure["low"] <= measure["value"] <= measure["high"]
 
 
+@OTHER_KIND_IN_PROOFS
 def test_log_is_paged_by_since_and_matches_store(api: TestClient, seat: Seat) -> None:
     answered(seat)
     stored, found, since = log(seat.home, seat.project_id or 0), [], 0
@@ -348,6 +349,7 @@ def test_log_is_paged_by_since_and_matches_store(api: TestClient, seat: Seat) ->
     assert api.get(at(seat, "/log"), params={"since": since}).json() == {"entries": [], "last": since}
 
 
+@OTHER_KIND_IN_PROOFS
 def test_predictions_match_export(api: TestClient, seat: Seat) -> None:
     answered(seat)
     seat.settle()
@@ -387,6 +389,7 @@ def test_prediction_lines_match_pages(api: TestClient, seat: Seat, monkeypatch: 
     assert lines_of(api.get(at(seat, f"/predictions/lines?start={2**31 - 1}"))) == []
 
 
+@OTHER_KIND_IN_PROOFS
 def test_taken_predictions_ignore_later_answers(seat: Seat) -> None:
     answered(seat)
     seat.settle()
@@ -519,6 +522,7 @@ def test_export_is_closed_when_client_disconnects(seat: Seat) -> None:
     assert written.content.closed
 
 
+@OTHER_KIND_IN_PROOFS
 def test_images_of_rows_can_be_fetched(server: TestClient, seat: Seat) -> None:
     birds = seat.at(importing.create(seat.everywhere, "birds", table_of()))
     api = program(server, birds)

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.present import present
-from tests.web.api.conftest import KINDS, ONE_KIND
+from tests.web.api.conftest import KINDS, ONE_KIND, OTHER_KIND_IN_PROOFS
 from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
@@ -37,6 +37,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
     return kind, [] if kind == "yes" else [question.choices[0].label]
 
 
+@OTHER_KIND_IN_PROOFS
 @pytest.mark.slow
 def test_notebook_answers_twenty_questions(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
@@ -139,6 +140,7 @@ def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
         assert project.models()["running"] is None
 
 
+@OTHER_KIND_IN_PROOFS
 @pytest.mark.slow
 def test_rows_and_predictions_are_fetched_in_pages(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)

@@ -218,6 +218,7 @@ threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))
 """
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_helpers_end_with_killed_parent(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
