@@ -172,6 +172,9 @@ STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 """Menu entries that `pages/parts/head/menu.js` removes on a phone."""
 
 
+OTHER_LOOKS = (("dark", ""), ("light", "-phone"), ("dark", "-phone"))
+"""Colour schemes and sizes other than that in which every page is looked at: `make proofs`."""
+
 MOVED = """document.getAnimations().every(
     (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
 )"""
@@ -193,7 +196,7 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("scheme", "suffix"), [("dark", ""), ("light", "-phone"), ("dark", "-phone")])
+@pytest.mark.parametrize(("scheme", "suffix"), OTHER_LOOKS)
 def test_every_page_is_accessible(
     browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
 ) -> None:
@@ -209,19 +212,22 @@ def test_every_page_is_accessible(
     assert not wrong, listed(wrong)
 
 
-def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "suffix"), [("light", ""), *(pytest.param(*one, marks=pytest.mark.proof) for one in OTHER_LOOKS)]
+)
+def test_sign_in_page_is_accessible(
+    browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
+) -> None:
     """The page for people who are not signed in, also after an invalid link."""
     server, wrong = looked_at[0], {}
-    for scheme in ("light", "dark"):
-        for suffix, size in SIZES.items():
-            context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
-            page = context.new_page()
-            for name, query in (("signin", ""), ("no link", "?link=none")):
-                page.goto(f"{server.base}/signin{query}")
-                page.get_by_role("img", name="Winnow").wait_for()
-                if found := findings(page):
-                    wrong[f"{name}{suffix}-{scheme}"] = found
-            context.close()
+    context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    for name, query in (("signin", ""), ("no link", "?link=none")):
+        page.goto(f"{server.base}/signin{query}")
+        page.get_by_role("img", name="Winnow").wait_for()
+        if found := findings(page):
+            wrong[name] = found
+    context.close()
     assert not wrong, listed(wrong)
 
 

@@ -91,6 +91,7 @@ def killed(home: Home) -> None:
     time.sleep(SHORT)
 
 
+@pytest.mark.proof
 def test_worker_ending_with_server_counts_no_death(home: Home, owner: int, project: int) -> None:
     environment = {
         **os.environ,
