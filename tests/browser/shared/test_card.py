@@ -182,6 +182,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     page.get_by_text("matching rows.").wait_for()
 
 
+@pytest.mark.proof
 def test_phone_menu_closes_after_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in

@@ -74,6 +74,7 @@ def test_program_answers_rows_of_its_choice(winnow: Winnow, seat: Seat) -> None:
     project.answer(one[0], "bad")
 
 
+@OTHER_KIND_IN_PROOFS
 def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     before = project.settings()

@@ -88,7 +88,10 @@ def set_aside(seat: Seat, who: Seat) -> None:
         aside.set_aside(seat, who.person_id)
 
 
-@pytest.mark.parametrize("world", {one.kind: one for one in WORLDS}.values(), ids=lambda world: world.kind)
+@pytest.mark.parametrize(
+    "world",
+    [pytest.param(one, marks=pytest.mark.proof if at else (), id=one.kind) for at, one in enumerate(WORLDS[:2])],
+)
 def test_exported_project_is_the_same_after_import(world: KindWorld, tmp_path: Path) -> None:
     must_survive_two_moves(tmp_path, world, [*ACTS])
 
