@@ -195,7 +195,6 @@ def test_password_is_set_and_signs_in(page: Page, server: Server, others: Browse
         assert GOOD not in line
 
 
-@pytest.mark.proof
 def test_new_link_replaces_old_and_warns_of_local_address(page: Page, server: Server, others: BrowserContext) -> None:
     first = invite(page, server, "Bea")
     expect(page.get_by_text("Others cannot use this link")).to_be_visible()

@@ -228,7 +228,6 @@ def test_staged_backup_is_restored_at_next_start(home: Home, owner: int, project
         assert stored(there)["entries"] == []
 
 
-@pytest.mark.proof
 @on_postgres
 def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     answer_next(home, owner, project)
