@@ -25,6 +25,7 @@ __all__ = [
     "lay",
     "on_both",
     "on_postgres",
+    "on_postgres_in_proofs",
     "on_sqlite",
     "postgres_databases",
     "postgres_server",
@@ -46,6 +47,11 @@ on_sqlite = pytest.mark.parametrize("backend", BOTH[:1], indirect=True)
 on_postgres = pytest.mark.parametrize("backend", BOTH[1:], indirect=True)
 on_both = pytest.mark.parametrize("backend", BOTH, indirect=True)
 """For folders whose `backend` is a single one unless a test asks for both."""
+
+on_postgres_in_proofs = pytest.mark.parametrize(
+    "backend", [BOTH[0], pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.proof])], indirect=True
+)
+"""For what runs the same statements on both, which other tests compare."""
 
 Laying = Callable[..., Settings]
 

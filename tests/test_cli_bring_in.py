@@ -69,13 +69,14 @@ def test_taken_name_is_refused_and_another_can_be_given(shell: Shell, taken: Pat
     assert "80" in shell.refused("bring-in", taken, "--name", "x" * 81)
 
 
-@pytest.mark.parametrize("at", [100, -1, "middle"])
-def test_damaged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path, at: int | str) -> None:
-    content = bytearray(taken.read_bytes())
-    content[len(content) // 2 if isinstance(at, str) else at] ^= 1
-    taken.write_bytes(content)
-    line = refused_and_nothing_stored(shell, tmp_path, taken)
-    assert "birds.zip is damaged at " in line
+def test_damaged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+    whole = taken.read_bytes()
+    for at in (100, -1, len(whole) // 2):
+        content = bytearray(whole)
+        content[at] ^= 1
+        taken.write_bytes(content)
+        line = refused_and_nothing_stored(shell, tmp_path, taken)
+        assert "birds.zip is damaged at " in line, at
 
 
 def test_truncated_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
@@ -104,16 +105,14 @@ def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path:
     assert "holds no project that works" in line
 
 
-@pytest.mark.parametrize("what", ["backup", "text", "missing"])
-def test_file_that_is_no_project_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path, what: str) -> None:
-    file = tmp_path / f"{what}.zip"
-    if what == "backup":
-        shell.done("backup", file)
-    elif what == "text":
-        file.write_text("id,candidates\n")
-    line = refused_and_nothing_stored(shell, tmp_path, file)
-    assert f"{what}.zip" in line
-    assert {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}[what] in line
+@pytest.mark.usefixtures("taken")
+def test_file_that_is_no_project_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+    shell.done("backup", tmp_path / "backup.zip")
+    (tmp_path / "text.zip").write_text("id,candidates\n")
+    for what, said in {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}.items():
+        line = refused_and_nothing_stored(shell, tmp_path, tmp_path / f"{what}.zip")
+        assert f"{what}.zip" in line
+        assert said in line
 
 
 def test_wrong_setting_is_refused_in_one_line(shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch) -> None:

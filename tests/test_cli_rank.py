@@ -57,6 +57,7 @@ def test_missing_dask_is_reported_in_one_line(shell: Shell, tmp_path: Path, monk
         assert "tcp://a:1 is the scheduler" in shell.refused("rank", *words)
 
 
+@pytest.mark.proof
 def test_process_pool_ranks_like_single_process(shell: Shell, tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "t", *rows_and_sets(150))
     one = shell.done("rank", path, "--block", 100)
@@ -97,7 +98,9 @@ def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", ["rank", *(pytest.param(one, marks=pytest.mark.proof) for one in ("compare", "simulate"))]
+)
 @pytest.mark.usefixtures("no_dask")
 class TestOneWay:
     def test_cluster_address_may_precede_or_follow_table(self, shell: Shell, table: Path, command: str) -> None:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.proof
 def test_outgoing_packet_is_caught(tmp_path: Path) -> None:
     assert closed_network.run("tests.closed_day", "--knock", folder=tmp_path) == ["UDP to 192.0.2.1"]
 

@@ -21,6 +21,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.proof
 def test_killed_process_leaves_no_server_and_no_folder() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", STARTS], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -53,9 +53,8 @@ def descriptors(server: Server) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("hard", "sockets", "tabs"), [(1024, 600, 40), pytest.param(4096, 1_500, 300, marks=pytest.mark.proof)]
-)
+@pytest.mark.proof
+@pytest.mark.parametrize(("hard", "sockets", "tabs"), [(1024, 600, 40), (4096, 1_500, 300)])
 def test_idle_sockets_and_many_tabs_leave_room_for_a_press(server: Server, sockets: int, tabs: int) -> None:
     there = world.make(server)
     before = descriptors(server)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import FloatRect, Locator, Page, Route, expect
+from playwright.sync_api import ConsoleMessage, FloatRect, Locator, Page, Route, expect
 from playwright.sync_api import TimeoutError as PageTimeout
 from sqlalchemy import NullPool, create_engine, text
 
@@ -31,6 +31,18 @@ def birdsong_frame(folder: Path) -> pd.DataFrame:
     frame.insert(1, "candidates", ["|".join(names[row.astype(bool)]) for row in data["S"]])
     frame.insert(2, "bird", names[data["y"]])
     return frame
+
+
+def violations(page: Page) -> list[str]:
+    """The violations of the content policy that the browser reports from now on."""
+    found: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            found.append(message.text)
+
+    page.on("console", note)
+    return found
 
 
 def go_to(page: Page, section: str, name: str) -> None:

@@ -79,6 +79,7 @@ def left(server: Server) -> list[str]:
     return sorted(path.name for path in (server.home / "encoders").iterdir())
 
 
+@pytest.mark.proof
 def test_import_page_downloads_encoder_and_encodes(page: Page, server: Server, home: Home, hub: FakeHub) -> None:
     team.ensure_owner(home)
     page.goto(f"{server.base}/import")

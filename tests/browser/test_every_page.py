@@ -89,7 +89,7 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-def test_every_page_is_accessible_and_contacts_own_server_only(
+def test_every_page_is_accessible_keeps_content_policy_and_contacts_own_server_only(
     browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
     """Look for violations, walk by keyboard, then make it a phone's page with text at 200%: in one load of the page,
@@ -106,6 +106,7 @@ def test_every_page_is_accessible_and_contacts_own_server_only(
 
     page.on("request", lambda request: note(request.url))
     page.on("websocket", lambda socket: note(socket.url))
+    violated = room.violations(page)
     wrong, titles = {}, {}
     for name in PAGES:
         page.set_viewport_size(SIZES[""])  # type: ignore[arg-type]
@@ -117,6 +118,7 @@ def test_every_page_is_accessible_and_contacts_own_server_only(
     assert len(set(titles.values())) == len(PAGES), titles
     assert all(one.endswith(" · Winnow") for one in titles.values()), titles
     assert not elsewhere
+    assert violated == []
     assert not wrong, listed(wrong)
 
 
@@ -170,6 +172,9 @@ STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 """Menu entries that `pages/parts/head/menu.js` removes on a phone."""
 
 
+OTHER_LOOKS = (("dark", ""), ("light", "-phone"), ("dark", "-phone"))
+"""Colour schemes and sizes other than that in which every page is looked at: `make proofs`."""
+
 MOVED = """document.getAnimations().every(
     (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
 )"""
@@ -191,7 +196,7 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("scheme", "suffix"), [("dark", ""), ("light", "-phone"), ("dark", "-phone")])
+@pytest.mark.parametrize(("scheme", "suffix"), OTHER_LOOKS)
 def test_every_page_is_accessible(
     browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
 ) -> None:
@@ -207,19 +212,22 @@ def test_every_page_is_accessible(
     assert not wrong, listed(wrong)
 
 
-def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "suffix"), [("light", ""), *(pytest.param(*one, marks=pytest.mark.proof) for one in OTHER_LOOKS)]
+)
+def test_sign_in_page_is_accessible(
+    browser: Browser, looked_at: tuple[Server, Path], scheme: Literal["light", "dark"], suffix: str
+) -> None:
     """The page for people who are not signed in, also after an invalid link."""
     server, wrong = looked_at[0], {}
-    for scheme in ("light", "dark"):
-        for suffix, size in SIZES.items():
-            context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
-            page = context.new_page()
-            for name, query in (("signin", ""), ("no link", "?link=none")):
-                page.goto(f"{server.base}/signin{query}")
-                page.get_by_role("img", name="Winnow").wait_for()
-                if found := findings(page):
-                    wrong[f"{name}{suffix}-{scheme}"] = found
-            context.close()
+    context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    for name, query in (("signin", ""), ("no link", "?link=none")):
+        page.goto(f"{server.base}/signin{query}")
+        page.get_by_role("img", name="Winnow").wait_for()
+        if found := findings(page):
+            wrong[name] = found
+    context.close()
     assert not wrong, listed(wrong)
 
 
@@ -244,8 +252,10 @@ def top(page: Page, words: str) -> float:
     return room.place_of(page.get_by_text(words).first)["y"]
 
 
-@pytest.mark.parametrize("size", HEIGHTS_SIZES)
-@pytest.mark.parametrize("name", LAST)
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.proof)])
+@pytest.mark.parametrize(
+    "name", ["queue", "progress", *(pytest.param(one, marks=pytest.mark.proof) for one in ("review", "map"))]
+)
 def test_late_part_does_not_move_content_below(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
 ) -> None:
@@ -337,6 +347,7 @@ def test_document_lists_scripts_of_page_with_one_project(browser: Browser, looke
     check_scripts(browser, *looked_at, projects=1)
 
 
+@pytest.mark.proof
 def test_document_lists_scripts_of_page_with_several(
     page: Page, browser: Browser, server: Server, home: Home, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
     running.stop()
 
 
+@pytest.mark.proof
 def test_queued_imports_show_their_place_and_each_file_is_read_once(page: Page, server: Server, unpacked: Path) -> None:
     sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []
     page.route_web_socket(re.compile("/_stcore/stream"), lambda one: sockets.append((one, one.connect_to_server())))

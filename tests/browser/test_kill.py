@@ -123,6 +123,7 @@ def test_acknowledged_answers_survive_and_next_question_is_the_same(
         one.stop()
 
 
+@pytest.mark.proof
 def test_open_card_answers_again_after_restart(annotating: tuple[Server, Page]) -> None:
     server, page = annotating
     asked, label, shown = (room.row_id(page), page.locator(".choice .label").first.inner_text(), room.token(page))

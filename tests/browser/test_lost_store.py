@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 GENERIC = "This app has encountered an error"
 
 
+@pytest.mark.proof
 def test_deleted_database_is_reported_and_comes_back(context: BrowserContext, tmp_path: Path) -> None:
     server = Server(tmp_path / "home").start()
     database = server.home / "winnow.sqlite3"

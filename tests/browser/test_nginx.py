@@ -154,6 +154,7 @@ def test_answers_files_and_exports_pass_through_nginx(page: Page, server: Server
     assert [one for one in failed if not re.search("/(annotate|account)/_stcore/", one)] == []
 
 
+@pytest.mark.proof
 def test_import_and_export_pass_through_nginx(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
     room.go_to(page, "Data", "Export")

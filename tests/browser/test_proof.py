@@ -15,6 +15,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.proof
 def test_goal_and_random_order_are_drawn(page: Page, server: Server, home: Home) -> None:
     owner = team.ensure_owner(home).id
     project = small_project(home, owner, test_share=0.5)

@@ -146,6 +146,7 @@ def test_sign_in_is_shared_by_both_servers(
     assert [status(one, "/account", two_servers_page) for one in servers] == [401, 401], "at once at both"
 
 
+@pytest.mark.proof
 @pytest.mark.browser
 @pytest.mark.postgres
 def test_open_card_continues_on_other_server_with_typed_note(

@@ -108,6 +108,7 @@ def test_empty_database_can_be_copied(other: Database, postgres_server: Server, 
         assert people.add(session, "Ada", "owner", NOW) == 1
 
 
+@pytest.mark.proof
 def test_foreign_tables_in_copy_are_not_restored(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as there:
@@ -116,6 +117,7 @@ def test_foreign_tables_in_copy_are_not_restored(used: Database, other: Database
     assert rows(other) == rows(used)
 
 
+@pytest.mark.proof
 def test_copy_of_earlier_version_replaces_database(used: Database, other: Database, tmp_path: Path) -> None:
     """As before a migration; the content of the other database is replaced."""
     before = revisions()[0]

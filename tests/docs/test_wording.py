@@ -7,6 +7,7 @@ pattern names what to write instead.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -110,6 +111,7 @@ FIELD_TERMS = {
 """Words of the field, on the pages where a reader looks for them."""
 
 
+@cache
 def plain(text: Text) -> str:
     """Return the words of a text without code; for a test name its words."""
     if text.kind == "test names":

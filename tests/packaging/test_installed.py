@@ -12,7 +12,7 @@ from tests.packaging.wheel import Installed
 from tests.test_readme import blocks
 
 # The kernels are compiled for the new environment, and the machine may be busy.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1200)]
 
 
 def test_installed_packages_are_not_imported_from_checkout(installed: Installed, tmp_path: Path) -> None:

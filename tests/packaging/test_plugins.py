@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.packaging.wheel import Installed, Wheels, install
 from tests.workflow.world import small_frame
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")

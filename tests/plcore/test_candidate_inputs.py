@@ -29,6 +29,8 @@ LEARNERS = {
     and issubclass(value, ClassifierMixin)
     and not issubclass(value, MultiLabelClassifier)
 }
+MANY_FITS = ("PLAGGDClassifier", "PLCLClassifier")
+"""Learners whose grids of several parameters take seconds."""
 NAMES = np.array(["emu", "robin", "wren"])
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
@@ -126,7 +128,9 @@ def test_row_without_name_is_refused(birds, name):
         made(name).fit(X, sets[:4])
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.proof) if one in MANY_FITS else one for one in LEARNERS]
+)
 def test_every_learner_has_grid_or_reason(birds, name):
     """A grid is what GridSearchCV takes: parameters of the learner, each with values that it can be fitted with."""
     if name in NO_GRID:

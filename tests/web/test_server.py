@@ -532,6 +532,7 @@ def test_problem_for_unknown_call_names_docs_and_allowed_method() -> None:
     assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(said.body)
 
 
+@pytest.mark.proof
 def test_load_pages_loads_modules_of_first_page() -> None:
     """The first page of a server took 0.8 s of processor time, 0.3 s after this."""
     told = (

@@ -175,7 +175,7 @@ def play_and_check(
 @EVERY_WORLD
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=12))
-@settings(max_examples=3, suppress_health_check=CALM)
+@settings(max_examples=2, suppress_health_check=CALM)
 def test_any_sequence_of_acts_keeps_invariants(
     world: KindWorld,
     control_share: float,

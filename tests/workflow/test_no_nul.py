@@ -74,14 +74,13 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
 }
 
 
-@pytest.mark.parametrize("name", USES)
-def test_nul_character_is_refused_and_not_stored(home: Home, owner: int, project: int, name: str) -> None:
-    use, error = USES[name]
+def test_nul_character_is_refused_and_not_stored(home: Home, owner: int, project: int) -> None:
     annotator(home, owner, "Ada")
     seat = Seat(home, owner, project)
     loop.next_question(seat)
-    before = stored(home)
-    with pytest.raises(error) as said:
-        use(seat)
-    assert "\0" not in str(said.value), "it does nothing to a terminal"
-    assert stored(home) == before
+    for name, (use, error) in USES.items():
+        before = stored(home)
+        with pytest.raises(error) as said:
+            pytest.fail(f"{name} gave {use(seat)!r}")
+        assert "\0" not in str(said.value), f"{name}: it does nothing to a terminal"
+        assert stored(home) == before, name

@@ -36,9 +36,10 @@ ROOM = RoomSettings(
 
 @dataclass(frozen=True)
 class Running:
-    """cookies : file with the owner's cookies, since a sign-in link works once"""
+    """context : the owner's browser      cookies : file with its cookies, since a sign-in link works once"""
 
     server: Server
+    context: BrowserContext
     cookies: Path
 
 
@@ -46,13 +47,14 @@ class Running:
 def running_at(folder: Path, browser: Browser, database_url: str = "") -> Iterator[Running]:
     server = Server(folder / "home", more={"WINNOW_DATABASE_URL": database_url}).start()
     try:
-        context = browser.new_context()
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
         opened = context.new_page()
         opened.goto(server.link)
         opened.get_by_role("heading", name="Projects").wait_for()
         context.storage_state(path=folder / "state.json")
+        opened.close()
+        yield Running(server, context, folder / "state.json")
         context.close()
-        yield Running(server, folder / "state.json")
     finally:
         server.stop()
 
@@ -76,7 +78,7 @@ def running_postgres(
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """SQLite. Tests of the core loop have the mark `on_both`."""
+    """SQLite. Tests of the core loop have the mark `on_postgres_in_proofs`."""
     return str(getattr(request, "param", "sqlite"))
 
 
@@ -98,10 +100,12 @@ def signed_in(running: Running) -> str:
 
 
 @pytest.fixture
-def context(browser: Browser, signed_in: str) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in, accept_downloads=True)
-    yield made
-    made.close()
+def context(running: Running) -> Iterator[BrowserContext]:
+    """The owner's browser, which has Streamlit's scripts in its cache. What its pages remember ends with the test."""
+    yield running.context
+    for page in running.context.pages:
+        page.evaluate("localStorage.clear()")
+        page.close()
 
 
 @pytest.fixture

@@ -143,9 +143,9 @@ def test_rows_stay_excluded_when_card_is_redrawn(page: Page, server: Server, pic
     ("shown", "held"),
     [
         ("image", "Image"),
-        ("text", "it stood still and then went into the wood"),
-        ("sound", "A recording"),
-        ("numbers", "x -"),
+        pytest.param("text", "it stood still and then went into the wood", marks=pytest.mark.proof),
+        pytest.param("sound", "A recording", marks=pytest.mark.proof),
+        pytest.param("numbers", "x -", marks=pytest.mark.proof),
     ],
 )
 def test_tile_content_has_accessible_description(
@@ -196,6 +196,7 @@ def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server,
     assert {entry["strategy"] for entry in log_of(server, pictures)} == {"selection"}
 
 
+@pytest.mark.proof
 def test_recordings_have_players_and_one_plays_at_a_time(page: Page, server: Server, home: Home, name: str) -> None:
     seat = alike_project(home, OWNER, name, "sound")
     room.play_slowly(page)

@@ -32,6 +32,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.proof
 def test_question_stays_visible_with_many_candidates_and_guidelines(page: Page, server: Server, home: Home) -> None:
     names = [f"species {number:02d}" for number in range(14)]
     frame = pd.DataFrame({"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)})
@@ -103,6 +104,7 @@ def test_every_button_is_reached_by_tab_with_visible_focus(annotating: Page) -> 
     assert set(outlines) == {"solid"}, "the focus is always visible"
 
 
+@pytest.mark.proof
 def test_phone_has_large_button_for_every_action(browser: Browser, signed_in: str, here: Room) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
@@ -180,6 +182,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     page.get_by_text("matching rows.").wait_for()
 
 
+@pytest.mark.proof
 def test_phone_menu_closes_after_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in

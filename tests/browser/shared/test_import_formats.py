@@ -143,7 +143,7 @@ def test_column_head_changes_role_by_keyboard(page: Page, server: Server) -> Non
     expect(page.get_by_role("combobox", name="Row id (optional)")).to_have_value("id")
 
 
-PROOFS = ("book.xlsx", "lines.jsonl")
+PROOFS = ("book.xlsx", "images.parquet", "lines.jsonl", "studio.json", "votes.csv")
 """Formats whose page differs in nothing from another's."""
 
 

@@ -14,7 +14,7 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.shared.test_question_page import box, phone, sideways, six_project
 from tests.browser.test_every_page import findings
-from tests.databases import on_both
+from tests.databases import on_postgres_in_proofs
 from tests.workflow.text_world import TOPICS, text_frame, text_project
 from workflow import demos
 from workflow.projects import managing
@@ -57,7 +57,7 @@ def keys_annotating(page: Page, server: Server, digits: int) -> Page:
     return page
 
 
-@on_both
+@on_postgres_in_proofs
 def test_rapid_presses_answer_each_shown_row_once(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     pressed = 0
@@ -76,7 +76,7 @@ def test_rapid_presses_answer_each_shown_row_once(keys_annotating: Page, server:
     assert {entry["token"] for entry in log} <= set(seen["shown"]), "an answer on an instance never shown"
 
 
-@on_both
+@on_postgres_in_proofs
 def test_held_key_gives_one_answer(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     first = room.token(page)
@@ -122,7 +122,7 @@ def test_keys_of_other_scripts_work_by_position(keys_annotating: Page, server: S
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "unsure"]
 
 
-@on_both
+@on_postgres_in_proofs
 def test_two_tabs_do_not_answer_twice(
     keys_annotating: Page, context: BrowserContext, server: Server, digits: int
 ) -> None:
@@ -154,7 +154,7 @@ def test_typing_in_field_gives_no_answer(keys_annotating: Page, server: Server, 
     assert room.log_of(server, digits) == []
 
 
-@on_both
+@on_postgres_in_proofs
 def test_skip_and_undo_by_key_and_by_button(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     asked, name = room.token(page), room.row_id(page)
@@ -270,6 +270,7 @@ def places(page: Page) -> list[dict[str, float]]:
     return [box(page, one) for one in (".choice >> nth=0", ".choice >> nth=5", ".foot")]
 
 
+@pytest.mark.proof
 def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -> None:
     page = phone
     room.annotate(page, server, demo)

@@ -172,7 +172,7 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.proof)])
-@pytest.mark.parametrize("question", ["instance", "cell"])
+@pytest.mark.parametrize("question", ["instance", pytest.param("cell", marks=pytest.mark.proof)])
 def test_label_vector_pages_are_accessible_and_touchable(
     browser: Browser,
     signed_in: str,
@@ -214,7 +214,7 @@ def test_label_vector_pages_are_accessible_and_touchable(
 
 @pytest.mark.public_data
 def test_emotions_are_imported_answered_and_exported(page: Page, server: Server) -> None:
-    """60% of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
+    """60% of the cells emptied; 15 yes or no by keyboard, 2 whole rows; the curve; the export read back."""
     data = np.load(DATA / "emotions.npz")
     names = [str(name) for name in data["label_names"]]
     truth = data["Y"].astype(int)
@@ -226,7 +226,7 @@ def test_emotions_are_imported_answered_and_exported(page: Page, server: Server)
     room.import_csv(page, server.base, pd.concat([frame, given], axis=1), "emotions")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
     said: dict[tuple[int, str], int] = {}
-    for _ in range(40):
+    for _ in range(15):
         row, label = int(room.row_id(page).removeprefix("song")), page.locator(".named").inner_text()
         value = said[row, label] = int(truth[row, names.index(label)])
         room.press(page, "y" if value else "n")
@@ -235,7 +235,7 @@ def test_emotions_are_imported_answered_and_exported(page: Page, server: Server)
     room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("status").get_by_text("Saved", exact=True).wait_for()
     room.annotate(page, server, project)
-    for _ in range(5):
+    for _ in range(2):
         row = int(room.row_id(page).removeprefix("song"))
         right = {name for name, value in zip(names, truth[row], strict=True) if value}
         said |= {(row, name): int(name in right) for name in names}
@@ -303,6 +303,7 @@ def send(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.proof
 def test_other_label_vector_pages_are_accessible(browser: Browser, server: Server, signed_in: str) -> None:
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
     # What differs from the other kind of project differs in every scheme and size.

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from web.document import PAGES
+from tests.databases import on_postgres_in_proofs
 
 # The whole loop on real data: upload, ask, answer, learn, plot, undo, export, read back
 
@@ -24,9 +24,7 @@ ANSWERS = 20
 
 
 @pytest.mark.public_data
-@pytest.mark.parametrize(
-    "backend", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.proof])], indirect=True
-)
+@on_postgres_in_proofs
 def test_birdsong_is_uploaded_answered_and_exported(
     page: Page, server: Server, data_folder: Path, errors_of: Callable[[Page], list[str]]
 ) -> None:
@@ -89,41 +87,7 @@ def test_birdsong_is_uploaded_answered_and_exported(
     assert not errors
 
 
-# The Content-Security-Policy in a browser: no page meets it, and what it forbids does not happen
-
-
-def violations(page: Page) -> list[str]:
-    """Policy violations that the browser reports from now on."""
-    found: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if "Content Security Policy" in message.text:
-            found.append(message.text)
-
-    page.on("console", note)
-    return found
-
-
-def test_no_page_violates_content_policy(page: Page, server: Server) -> None:
-    found = violations(page)
-    for name in PAGES:
-        page.goto(f"{server.base}/{name}?project=1")
-        page.get_by_test_id("stMain").wait_for()
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.goto(f"{server.base}/annotate?project=1")
-    page.locator(room.CARD).wait_for()
-    assert found == []
-
-
-def test_no_chart_violates_content_policy(page: Page, server: Server, digits: int) -> None:
-    found = violations(page)
-    room.annotate(page, server, digits)
-    for _ in range(3):
-        room.press(page, "1")
-    for name in ("progress", "map"):
-        page.goto(f"{server.base}/{name}?project={digits}")
-        page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert found == []
+# The Content-Security-Policy in a browser: what it forbids does not happen
 
 
 INLINE = (
@@ -148,7 +112,7 @@ def test_content_policy_blocks_inline_scripts_and_other_servers(page: Page, serv
         with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
             page.evaluate(f"() => {{ {script} }}")
         assert page.evaluate("window.hurt") is None
-    found = violations(page)
+    found = room.violations(page)
     for script in ELSEWHERE:
         found.clear()
         assert page.evaluate(script) == 0

@@ -44,6 +44,7 @@ def test_answer_is_found_and_corrected_by_keyboard(
     assert not errors
 
 
+@pytest.mark.proof
 def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
     table = pd.DataFrame({"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]})

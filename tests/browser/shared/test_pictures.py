@@ -179,7 +179,7 @@ def boxes_are_in_place(page: Page, image: str) -> None:
         )
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("size", [(1280, 800), pytest.param((390, 844), marks=pytest.mark.proof)])
 def test_boxes_are_drawn_at_detector_positions(
     page: Page, server: Server, detected: Seat, size: tuple[int, int]
 ) -> None:
@@ -211,6 +211,7 @@ def test_boxes_are_drawn_at_detector_positions(
     expect(page.locator(".sheet dt", has_text="Shift + Z")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_boxes_are_drawn_on_opened_row_of_queue(page: Page, server: Server, detected: Seat) -> None:
     loop.ask_next(detected, ROWS - 1)
     room.annotate(page, server, detected.project_id or 0)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser import room
 from tests.browser.shared.conftest import OWNER, Room
-from tests.databases import on_both
+from tests.databases import on_postgres_in_proofs
 from tests.workflow.vector_world import vector_project
 from workflow.answering.room import change_room, room_of
 from workflow.people import team
@@ -189,7 +189,7 @@ def test_label_vector_answers_use_press_route(page: Page, here: Room, home: Home
 # Every answer by key: what is pressed is what is stored, and comes back
 
 
-@on_both
+@on_postgres_in_proofs
 def test_each_kind_of_answer_has_its_key(annotating: Page, here: Room) -> None:
     page = annotating
     offered = room.labels_on_screen(page)
@@ -224,7 +224,7 @@ def test_escape_stops_marking_and_single_mark_is_plain_answer(annotating: Page, 
     assert (entry["kind"], entry["labels"]) == ("is", f'["{label}"]')
 
 
-@on_both
+@on_postgres_in_proofs
 def test_undo_and_redo_work_by_key_and_in_history(annotating: Page, here: Room) -> None:
     page = annotating
     rows = []
@@ -251,7 +251,7 @@ def test_undo_and_redo_work_by_key_and_in_history(annotating: Page, here: Room) 
     assert (log[-1]["kind"], log[-1]["labels"]) == ("is", log[0]["labels"])
 
 
-@on_both
+@on_postgres_in_proofs
 def test_rapid_redo_presses_store_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
@@ -283,7 +283,7 @@ def test_key_sheet_gives_no_answer(annotating: Page, here: Room) -> None:
     room.press(page, "1")
 
 
-@on_both
+@on_postgres_in_proofs
 def test_note_and_flag_belong_to_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("t")

@@ -30,7 +30,6 @@ TEXT = (
     "and parents of the junior team say that training will now cost an hour by bus every single day of the week "
 )
 PHONE = {"width": 390, "height": 844}
-KINDS = ("image", "sound", "text")
 ROWS = 12
 
 
@@ -91,7 +90,7 @@ def sideways(page: Page) -> int:
     )
 
 
-@pytest.mark.parametrize("shown", KINDS)
+@pytest.mark.parametrize("shown", ["image", *(pytest.param(one, marks=pytest.mark.proof) for one in ("sound", "text"))])
 def test_desktop_layout_gives_row_space_and_never_moves(
     page: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
@@ -154,7 +153,7 @@ def test_text_size_follows_its_length(page: Page, server: Server, make: Callable
     assert seen == {26, 20, 17}
 
 
-@pytest.mark.parametrize("shown", KINDS)
+@pytest.mark.parametrize("shown", ["image", "text", pytest.param("sound", marks=pytest.mark.proof)])
 def test_phone_shows_six_choices_without_scrolling(
     phone: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
@@ -203,7 +202,8 @@ def test_phone_shows_six_choices_without_scrolling(
     expect(page.get_by_role("button", name="History")).to_be_hidden()
 
 
-@pytest.mark.parametrize("shown", KINDS)
+@pytest.mark.proof  # of the demo: tests/browser/test_every_page.py
+@pytest.mark.parametrize("shown", ["image", "sound", "text"])
 def test_double_text_size_does_not_scroll_sideways(
     phone: Page, page: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
@@ -236,6 +236,7 @@ def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[s
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
 
 
+@pytest.mark.proof
 def test_toast_is_at_bottom(page: Page, server: Server) -> None:
     """At the top it would cover the box that chooses the project."""
     table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})

@@ -152,8 +152,8 @@ def box_of(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stVerticalBlock").filter(has=named).last
 
 
-def sign_in(page: Page, server: Server, name: str, password: str) -> None:
-    page.goto(f"{server.base}/signin")
+def sign_in(page: Page, name: str, password: str) -> None:
+    """Fill in the form of the sign-in page, which comes back if it is refused."""
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
@@ -176,15 +176,17 @@ def test_password_is_set_and_signs_in(page: Page, server: Server, others: Browse
     ada.goto(f"{server.base}/signout")
     ada.get_by_role("button", name="Sign out").click()
     expect(ada.get_by_text("You are signed out.")).to_be_visible()
-    sign_in(ada, server, "pia", "a wrong password")
+    ada.goto(f"{server.base}/signin")
+    sign_in(ada, "pia", "a wrong password")
     expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
-    sign_in(ada, server, "pia", GOOD)
+    sign_in(ada, "pia", GOOD)
     ada.get_by_role("heading", name="Projects").wait_for()
     ada.context.clear_cookies()
+    ada.goto(f"{server.base}/signin")
     for _ in range(5):
-        sign_in(ada, server, "Pia", "a wrong password")
+        sign_in(ada, "Pia", "a wrong password")
         expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
-    sign_in(ada, server, "Pia", GOOD)
+    sign_in(ada, "Pia", GOOD)
     expect(ada.get_by_text("Too many attempts")).to_be_visible()
     page.goto(f"{server.base}/audit")
     expect(page.get_by_role("table")).to_be_visible()
@@ -211,6 +213,7 @@ def test_new_link_replaces_old_and_warns_of_local_address(page: Page, server: Se
     expect(bea.get_by_text("This link does not work")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, home: Home, here: Room) -> None:
     invite(page, server, "Rob")
     page.get_by_role("button", name="Dismiss").click()
@@ -223,7 +226,10 @@ def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, hom
     expect(page.get_by_test_id("stCode")).to_have_count(0)
 
 
-@pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
+@pytest.mark.parametrize(
+    "ended_by",
+    ["the owner", *(pytest.param(one, marks=pytest.mark.proof) for one in ("the person", "ending the access"))],
+)
 def test_page_with_ended_sign_in_says_so_at_next_press(
     page: Page, browser: Browser, others: BrowserContext, home: Home, here: Room, ended_by: str
 ) -> None:
@@ -330,6 +336,7 @@ def test_annotator_made_viewer_is_stopped_at_next_press(page: Page, browser: Bro
     ada.context.close()
 
 
+@pytest.mark.proof
 def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Home, here: Room) -> None:
     for name in ("Gil", "Gus"):
         team.make_link(Seat(home, OWNER), name)

@@ -174,6 +174,7 @@ def test_click_seeks_and_arrows_step(hearing: Page) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 2.5}")
 
 
+@pytest.mark.proof
 def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     shown = room.token(page)
@@ -226,6 +227,7 @@ def test_autoplay_plays_next_recording(hearing: Page) -> None:
     assert audio(page).evaluate("audio => audio.paused")
 
 
+@pytest.mark.proof
 def test_undrawable_recording_is_played_and_explained(page: Page, server: Server, project: int) -> None:
     page.route(
         "**/spectrogram?*",
@@ -269,6 +271,7 @@ def test_spectrogram_follows_theme(browser: Browser, signed_in: str, server: Ser
         context.close()
 
 
+@pytest.mark.proof
 def test_phone_shows_choices_below_spectrogram(browser: Browser, signed_in: str, server: Server, project: int) -> None:
     context = browser.new_context(storage_state=signed_in, viewport={"width": 390, "height": 844}, has_touch=True)
     try:
@@ -287,6 +290,7 @@ def test_phone_shows_choices_below_spectrogram(browser: Browser, signed_in: str,
         context.close()
 
 
+@pytest.mark.proof
 def test_review_shows_recording(page: Page, server: Server, project: int) -> None:
     room.play_slowly(page)
     room.annotate(page, server, project)
@@ -302,6 +306,7 @@ def test_review_shows_recording(page: Page, server: Server, project: int) -> Non
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 0.2}")
 
 
+@pytest.mark.proof
 def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project: int) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.resource_type))
@@ -335,6 +340,7 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
     assert "media" not in asked, "nothing of it comes before it is played"
 
 
+@pytest.mark.proof
 def test_late_spectrogram_of_old_scale_is_dropped(hearing: Page) -> None:
     page = hearing
     held: list[Route] = []

@@ -677,6 +677,7 @@ def test_effect_scores_never_hold_all_pairs_of_rows_in_memory():
         assert model.score(X, y) > 0.9
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.public_data
 def test_accuracy_on_lost_without_clean_labels():

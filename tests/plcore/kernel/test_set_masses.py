@@ -178,7 +178,7 @@ def pictures(seed, n=300):
 
 
 class TestModel:
-    @pytest.mark.parametrize("named", [False, True])
+    @pytest.mark.parametrize("named", [pytest.param(False, marks=pytest.mark.proof), True])
     def test_rows_of_one_picture_explain_each_other(self, named):
         """A hard row gets the label that the other rows of its image leave."""
         gains = []

@@ -75,6 +75,7 @@ def test_changed_callee_recompiles_its_caller(tmp_path: Path, name: str) -> None
     assert run() == first
 
 
+@pytest.mark.proof
 def test_kernel_files_are_found_in_any_folder(tmp_path: Path) -> None:
     package = tmp_path / "package"
     for part in ("", "deeper", "deeper/still", "beside"):

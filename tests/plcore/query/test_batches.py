@@ -218,6 +218,7 @@ assert twice <= {"plcore.kernels.scores.softmax_margins", "plcore.kernels.scores
 """
 
 
+@pytest.mark.proof
 def test_compile_kernels_leaves_nothing_to_compile():
     run = subprocess.run([sys.executable, "-c", LEFT_TO_COMPILE], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

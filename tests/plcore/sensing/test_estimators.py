@@ -385,7 +385,9 @@ def load(folder, name):
 
 
 @pytest.mark.public_data
-@pytest.mark.parametrize(("name", "target"), [("rcv1_subset1", 0.90), ("corel5k", 0.28)])
+@pytest.mark.parametrize(
+    ("name", "target"), [pytest.param("rcv1_subset1", 0.90, marks=pytest.mark.proof), ("corel5k", 0.28)]
+)
 def test_precision_with_half_the_components_is_high(data_folder, name, target):
     X, Y, n = load(data_folder, name)
     test = slice(n, n + 1000)

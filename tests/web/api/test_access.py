@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.web import addresses
-from tests.web.api.conftest import API, program, somebody_with
+from tests.web.api.conftest import API, ONE_KIND, program, somebody_with
 from tests.web.conftest import BASE, COOKIE
 from tests.web.test_proxies import ADA, PROXY, STRANGER, From, come_from, there
 from tests.workflow.world import full_disk
@@ -92,6 +92,7 @@ def test_every_role_is_answered_as_access_matrix_says(server: TestClient, seat: 
             assert status == (404 if role == "no member" else 403), line
 
 
+@ONE_KIND
 def test_request_without_valid_token_is_refused(server: TestClient, seat: Seat) -> None:
     secret = tokens.make_token(seat, "survey")
     link = team.redeem_link(seat.home, team.make_start_link(seat.home))
@@ -119,6 +120,7 @@ def test_request_without_valid_token_is_refused(server: TestClient, seat: Seat) 
     assert server.get(f"{API}/projects", headers={"authorization": f"bEARER {secret}"}).status_code == 200
 
 
+@ONE_KIND
 def test_token_only_opens_http_api(server: TestClient, seat: Seat) -> None:
     headers = {"authorization": f"Bearer {tokens.make_token(seat, 'survey')}"}
     for path in ("/", "/account", "/files/x", "/exports/1/x", "/apix", "/api", "/api/v2/projects", "/api/v1x"):
@@ -126,6 +128,7 @@ def test_token_only_opens_http_api(server: TestClient, seat: Seat) -> None:
     assert server.post(f"/presses/{seat.project_id}", json={}, headers=headers).status_code == 401
 
 
+@ONE_KIND
 def test_token_overrides_cookie(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "viewer")
     api = program(server, eve)
@@ -134,6 +137,7 @@ def test_token_overrides_cookie(server: TestClient, seat: Seat) -> None:
     assert answer.status_code == 403
 
 
+@ONE_KIND
 def test_ended_token_is_refused_at_once(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)
@@ -143,6 +147,7 @@ def test_ended_token_is_refused_at_once(server: TestClient, seat: Seat) -> None:
     assert api.get("/projects").status_code == 401
 
 
+@ONE_KIND
 def test_token_of_disabled_person_is_refused_at_once(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)
@@ -153,6 +158,7 @@ def test_token_of_disabled_person_is_refused_at_once(server: TestClient, seat: S
     assert api.get("/projects").status_code == 401
 
 
+@ONE_KIND
 def test_request_from_another_site_is_refused(api: TestClient, seat: Seat) -> None:
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
         refused = api.post(f"/projects/{seat.project_id}/question", headers=headers)
@@ -161,6 +167,7 @@ def test_request_from_another_site_is_refused(api: TestClient, seat: Seat) -> No
     assert api.post(f"/projects/{seat.project_id}/question", headers={"origin": BASE}).status_code == 200
 
 
+@ONE_KIND
 def test_too_many_calls_are_answered_429(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(type(seat.home.attempts), "may_call", lambda _self, person: bool(asked.append(person)))
@@ -170,6 +177,7 @@ def test_too_many_calls_are_answered_429(api: TestClient, seat: Seat, monkeypatc
     assert asked == [seat.person_id]
 
 
+@ONE_KIND
 def test_token_use_is_recorded_at_intervals(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[int] = []
     monkeypatch.setattr(tokens, "note_use", lambda _home, number: noted.append(number))
@@ -183,6 +191,7 @@ def test_token_use_is_recorded_at_intervals(api: TestClient, seat: Seat, monkeyp
     assert noted == [mine.id] * 2
 
 
+@ONE_KIND
 def test_token_is_in_no_log_and_no_reply(
     api: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,6 +211,7 @@ def test_token_is_in_no_log_and_no_reply(
     assert secret.removeprefix("winnow_") not in everything
 
 
+@ONE_KIND
 def test_document_needs_sign_in_or_token(server: TestClient, api: TestClient, seat: Seat) -> None:
     for path in sorted(bearer.DOCUMENTS):
         assert server.get(path).status_code == 401, path

@@ -22,7 +22,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 FEW = ("api_rows.csv", "label_studio_min.json", "slash_in_one_row.csv", "tags_nan.csv")
-"""Cases that also run in `make check`."""
+"""Cases that run in `make check` and `make test`. The rest is read here as in the tests of the library."""
 NEW = "a new row"
 
 
@@ -51,7 +51,7 @@ def first_row(table: LabelTable) -> dict[str, str]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(one, marks=() if one in FEW else pytest.mark.slow)
+        pytest.param(one, marks=() if one in FEW else pytest.mark.proof)
         for one in RIGHT
         if not one.endswith(".zip")  # rows that programs send bring no recordings
     ],

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.present import present
-from tests.web.api.conftest import KINDS
+from tests.web.api.conftest import KINDS, ONE_KIND, OTHER_KIND_IN_PROOFS
 from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
@@ -37,6 +37,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
     return kind, [] if kind == "yes" else [question.choices[0].label]
 
 
+@OTHER_KIND_IN_PROOFS
 @pytest.mark.slow
 def test_notebook_answers_twenty_questions(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
@@ -73,6 +74,7 @@ def test_program_answers_rows_of_its_choice(winnow: Winnow, seat: Seat) -> None:
     project.answer(one[0], "bad")
 
 
+@OTHER_KIND_IN_PROOFS
 def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     before = project.settings()
@@ -101,6 +103,7 @@ def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None
         assert [one["id"] for one in winnow.projects()] == [seat.project_id]
 
 
+@ONE_KIND
 def test_owner_manages_members(winnow: Winnow, seat: Seat) -> None:
     project, eve = winnow.project(seat.project_id or 0), annotator(seat.home, seat.person_id, "Eve", "viewer")
     for role in ("reviewer", "annotator", "annotator"):
@@ -138,6 +141,7 @@ def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
         assert project.models()["running"] is None
 
 
+@OTHER_KIND_IN_PROOFS
 @pytest.mark.slow
 def test_rows_and_predictions_are_fetched_in_pages(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
@@ -160,6 +164,7 @@ def test_export_writes_file_or_raises(winnow: Winnow, seat: Seat, tmp_path: Path
     assert not (tmp_path / "other").exists()
 
 
+@ONE_KIND
 @pytest.mark.slow
 def test_errors_carry_message_and_status_of_server(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
@@ -257,6 +262,7 @@ def test_server_that_is_not_winnow_is_reported() -> None:
         winnow.projects()
 
 
+@ONE_KIND
 @pytest.mark.slow
 def test_client_gives_up_after_its_tries(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
@@ -453,6 +459,7 @@ RECIPES = "dish,guesses,about\n" + "".join(
 )
 
 
+@ONE_KIND
 def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Path) -> None:
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)
@@ -473,31 +480,31 @@ def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Pa
     assert len(winnow.projects()) == before + 1
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
-        ({"roles": {"text": "nothing"}}, "nothing"),
-        ({"roles": {"text": 3}}, "string or null"),
-        ({"roles": "[1]"}, "no object"),
-        ({"roles": "{"}, "no JSON"),
-        ({"settings": {"strategy": "magic"}}, "magic"),
-        ({"settings": {"strateg": "random"}}, "strateg"),
-        ({"upload": "aa"}, "no such upload"),
-    ],
+REFUSED_PROJECTS = (
+    ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
+    ({"roles": {"text": "nothing"}}, "nothing"),
+    ({"roles": {"text": 3}}, "string or null"),
+    ({"roles": "[1]"}, "no object"),
+    ({"roles": "{"}, "no JSON"),
+    ({"settings": {"strategy": "magic"}}, "magic"),
+    ({"settings": {"strateg": "random"}}, "strateg"),
+    ({"upload": "aa"}, "no such upload"),
 )
-def test_refused_project_is_explained_and_not_created(
-    winnow: Winnow, tmp_path: Path, how: dict[str, Any], words: str
-) -> None:
-    file = tmp_path / "dishes.csv"
-    file.write_text(RECIPES)
-    before = len(winnow.projects())
-    with pytest.raises(WinnowError, match=words) as refused:
-        winnow.create(file, "dishes", **how)
-    assert refused.value.status in (404, 422)
-    assert len(winnow.projects()) == before
 
 
+@ONE_KIND
+def test_refused_project_is_explained_and_not_created(winnow: Winnow, tmp_path: Path) -> None:
+    for how, words in REFUSED_PROJECTS:
+        file = tmp_path / "dishes.csv"
+        file.write_text(RECIPES)
+        before = len(winnow.projects())
+        with pytest.raises(WinnowError, match=words) as refused:
+            winnow.create(file, "dishes", **how)
+        assert refused.value.status in (404, 422)
+        assert len(winnow.projects()) == before
+
+
+@ONE_KIND
 def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     file = path_of("g15_mixed_sep.csv")
     stops = RIGHT[file.name].stops
@@ -507,6 +514,7 @@ def test_doubt_stops_project_until_it_is_accepted(winnow: Winnow) -> None:
     assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count
 
 
+@ONE_KIND
 def test_file_larger_than_a_body_is_uploaded(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.api.calls.MOST", 1_000)
     file = tmp_path / "dishes.csv"
@@ -517,6 +525,7 @@ def test_file_larger_than_a_body_is_uploaded(winnow: Winnow, tmp_path: Path, mon
     assert winnow.read(file)["rows"] == 40
 
 
+@ONE_KIND
 def test_stalled_upload_is_refused(winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(*_: object) -> None:
         raise TimeoutError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.web.api.conftest import API, program
+from tests.web.api.conftest import API, ONE_KIND, OTHER_KIND_IN_PROOFS, program
 from tests.web.conftest import BASE, COOKIE
 from web.api import conventions
 from web.api.made import make_api
@@ -28,23 +28,25 @@ def at(seat: Seat, path: str = "") -> str:
     return f"/projects/{seat.project_id}{path}"
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("DELETE", "/projects", "GET, HEAD, POST"),
-        ("PATCH", "/projects/1", "DELETE, GET, HEAD"),
-        ("POST", "/projects/1/settings", "GET, HEAD, PATCH"),
-        ("GET", "/projects/1/members/2", "DELETE, PUT"),
-        ("HEAD", "/uploads", "POST"),
-        ("OPTIONS", "/projects/1/log", "GET, HEAD"),
-    ],
+WRONG_METHODS = (
+    ("DELETE", "/projects", "GET, HEAD, POST"),
+    ("PATCH", "/projects/1", "DELETE, GET, HEAD"),
+    ("POST", "/projects/1/settings", "GET, HEAD, PATCH"),
+    ("GET", "/projects/1/members/2", "DELETE, PUT"),
+    ("HEAD", "/uploads", "POST"),
+    ("OPTIONS", "/projects/1/log", "GET, HEAD"),
 )
-def test_wrong_method_is_refused_with_all_right_ones(api: TestClient, method: str, path: str, allowed: str) -> None:
-    refused = api.request(method, path)
-    assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
-    assert refused.headers["content-type"] == TYPE
 
 
+@ONE_KIND
+def test_wrong_method_is_refused_with_all_right_ones(api: TestClient) -> None:
+    for method, path, allowed in WRONG_METHODS:
+        refused = api.request(method, path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, allowed), path
+        assert refused.headers["content-type"] == TYPE
+
+
+@OTHER_KIND_IN_PROOFS
 def test_head_of_every_get_has_its_headers_and_no_body(api: TestClient, seat: Seat) -> None:
     tried = 0
     for path, methods in make_api().openapi()["paths"].items():
@@ -58,6 +60,7 @@ def test_head_of_every_get_has_its_headers_and_no_body(api: TestClient, seat: Se
     assert tried > 10
 
 
+@ONE_KIND
 def test_large_text_is_compressed_if_client_accepts_gzip(api: TestClient, seat: Seat) -> None:
     for path in ("/openapi.json", at(seat, "/export?file=csv"), at(seat, "/rows?count=1000")):
         packed = api.get(path, headers={"accept-encoding": "gzip"})
@@ -69,6 +72,7 @@ def test_large_text_is_compressed_if_client_accepts_gzip(api: TestClient, seat: 
         assert packed.content == plain.content
 
 
+@ONE_KIND
 def test_small_and_compressed_bodies_are_sent_as_they_are(api: TestClient, seat: Seat) -> None:
     for path in ("/projects", at(seat, "/export?file=parquet"), at(seat, "/export?file=xlsx")):
         given = api.get(path, headers={"accept-encoding": "gzip"})
@@ -77,8 +81,12 @@ def test_small_and_compressed_bodies_are_sent_as_they_are(api: TestClient, seat:
         assert int(given.headers["content-length"]) == len(given.content)
 
 
-@pytest.mark.parametrize("path", ["/rows?count=1000", "/figures", "/settings", ""])
-def test_unchanged_reply_is_304(api: TestClient, seat: Seat, path: str) -> None:
+def test_unchanged_reply_is_304(api: TestClient, seat: Seat) -> None:
+    for path in ("/rows?count=1000", "/figures", "/settings", ""):
+        check_unchanged(api, seat, path)
+
+
+def check_unchanged(api: TestClient, seat: Seat, path: str) -> None:
     first = api.get(at(seat, path))
     tag = first.headers["etag"]
     assert first.headers["cache-control"] == "private, no-cache"
@@ -119,6 +127,7 @@ def test_links_lead_through_log_to_its_end(api: TestClient, seat: Seat) -> None:
     assert [one for page in found for one in page["entries"]] == whole["entries"]
 
 
+@ONE_KIND
 def test_misspelt_query_name_is_refused_with_nearest(api: TestClient, seat: Seat) -> None:
     for query, words in (
         ("cuont=5", "there is no 'cuont' here. Did you mean 'count'? Fix: send count, start alone."),
@@ -145,20 +154,20 @@ def test_document_lists_values_and_media_types() -> None:
         assert len(schemas[name]["properties"]["kind"]["enum"]) > 1, name
 
 
-@pytest.mark.parametrize(
-    ("file", "kind"),
-    [
-        ("csv", "text/csv; charset=utf-8"),
-        ("parquet", "application/vnd.apache.parquet"),
-        ("jsonl", "application/x-ndjson"),
-        ("dataset", "application/zip"),
-        ("labelstudio", "application/json"),
-    ],
+CONTENT_TYPES = (
+    ("csv", "text/csv; charset=utf-8"),
+    ("parquet", "application/vnd.apache.parquet"),
+    ("jsonl", "application/x-ndjson"),
+    ("dataset", "application/zip"),
+    ("labelstudio", "application/json"),
 )
-def test_exported_file_has_its_content_type(api: TestClient, seat: Seat, file: str, kind: str) -> None:
-    given = api.head(at(seat, f"/export?file={file}"))
-    assert (given.status_code, given.headers["content-type"]) == (200, kind)
-    assert given.headers["content-disposition"].startswith("attachment")
+
+
+def test_exported_file_has_its_content_type(api: TestClient, seat: Seat) -> None:
+    for file, kind in CONTENT_TYPES:
+        given = api.head(at(seat, f"/export?file={file}"))
+        assert (given.status_code, given.headers["content-type"]) == (200, kind), file
+        assert given.headers["content-disposition"].startswith("attachment")
 
 
 # Pages of other sites (CORS)
@@ -175,6 +184,7 @@ def preflight(server: TestClient, origin: str, path: str = f"{API}/projects") ->
     return server.options(path, headers={"origin": origin, **asked})
 
 
+@ONE_KIND
 def test_other_sites_cannot_call_by_default(server: TestClient, api: TestClient) -> None:
     asked = preflight(server, LAB)
     read = api.get("/projects", headers={"origin": LAB})
@@ -184,6 +194,7 @@ def test_other_sites_cannot_call_by_default(server: TestClient, api: TestClient)
     assert api.post("/projects", headers={"origin": LAB}).status_code == 403
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_named_site_can_call_with_token(server: TestClient, seat: Seat) -> None:
     asked = preflight(server, LAB)
@@ -197,6 +208,7 @@ def test_named_site_can_call_with_token(server: TestClient, seat: Seat) -> None:
         assert "link" in reply.headers["access-control-expose-headers"].lower()
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_named_site_cannot_use_cookie(server: TestClient, seat: Seat) -> None:
     cookie = f"{COOKIE}={team.redeem_link(seat.home, team.make_start_link(seat.home))}"
@@ -208,6 +220,7 @@ def test_named_site_cannot_use_cookie(server: TestClient, seat: Seat) -> None:
         assert server.post(path, headers={"origin": LAB, "cookie": cookie}).status_code == 403
 
 
+@ONE_KIND
 @pytest.mark.usefixtures("shared")
 def test_other_site_cannot_call_next_to_named_one(server: TestClient, seat: Seat) -> None:
     token = {"authorization": f"Bearer {tokens.make_token(seat, 'page')}"}

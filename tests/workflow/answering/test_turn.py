@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
-from tests.databases import on_both
+from tests.databases import on_postgres_in_proofs
 from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, log_of
@@ -70,7 +70,7 @@ def test_turn_knows_places_reserved_by_others(world: KindWorld, seat: Seat) -> N
         assert turn.taken == set()
 
 
-@on_both
+@on_postgres_in_proofs
 def test_revision_of_place_matches_database(world: KindWorld, seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     touched = set()

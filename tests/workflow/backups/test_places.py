@@ -151,7 +151,7 @@ def test_two_restores_within_a_second_keep_both_previous_states(
 
 
 @on_postgres
-@pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
+@pytest.mark.parametrize(("how", "entries"), [pytest.param("before", 1, marks=pytest.mark.proof), ("after", 0)])
 def test_unknown_restore_keeps_existing_data(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, entries: int
 ) -> None:
@@ -214,6 +214,7 @@ def test_unreachable_postgresql_is_reported(home: Home, project: int, tmp_path: 
         restore(settings, tmp_path / "a.zip")
 
 
+@pytest.mark.proof
 @on_postgres
 def test_staged_backup_is_restored_at_next_start(home: Home, owner: int, project: int) -> None:
     home.backups_dir.mkdir()

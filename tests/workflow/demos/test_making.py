@@ -224,6 +224,7 @@ def table(content: bytes) -> pd.DataFrame:
         return pd.read_csv(lines, keep_default_na=False)
 
 
+@pytest.mark.proof
 def test_calls_demo_is_reproducible_and_small_and_reports_progress(content: bytes) -> None:
     told: list[float] = []
     assert calls.make_file(told.append) == content

@@ -194,6 +194,7 @@ def test_limits_are_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
         home.close()
 
 
+@pytest.mark.proof
 def test_leftovers_of_killed_server_are_removed(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = (
         "import sys, tempfile; sys.path[0], tempfile.tempdir = sys.argv[1:]\n"

@@ -470,6 +470,7 @@ def killed(home: Home) -> None:
     time.sleep(0.3)
 
 
+@pytest.mark.proof
 def test_comparison_is_suspended_after_two_killed_workers(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:

@@ -17,7 +17,7 @@ from db import trained
 from plcore.loop.one_label import Trainer
 from tests.browser.loaded import run
 from tests.conftest import ROOT
-from tests.databases import on_both
+from tests.databases import on_both, on_postgres_in_proofs
 from tests.workflow.world import answer_next, newest_version, small_project
 from workflow.models import leases, training
 from workflow.projects import managing
@@ -91,6 +91,7 @@ def killed(home: Home) -> None:
     time.sleep(SHORT)
 
 
+@pytest.mark.proof
 def test_worker_ending_with_server_counts_no_death(home: Home, owner: int, project: int) -> None:
     environment = {
         **os.environ,
@@ -144,7 +145,7 @@ def test_training_that_kills_workers_is_suspended(
     assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
 
 
-@on_both
+@on_postgres_in_proofs
 def test_suspended_training_is_retried_once(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -137,6 +137,7 @@ def test_page_shows_the_template() -> None:
     assert points in (TEMPLATE / "pyproject.toml").read_text()
 
 
+@pytest.mark.proof
 def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
     """Without pip: its metadata are written as an installer would."""
     project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.databases import on_postgres_in_proofs
 from tests.statements import noted_statements
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, answer_next, small_project
@@ -34,6 +35,7 @@ def look(seat: Seat) -> None:
     managing.put_away(seat)
 
 
+@on_postgres_in_proofs
 @pytest.mark.parametrize("role", ["owner", "annotator", "reviewer"])
 def test_list_of_many_projects_needs_statements_of_list_of_few(home: Home, owner: int, role: str) -> None:
     counted = []

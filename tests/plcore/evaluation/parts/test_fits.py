@@ -35,6 +35,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True)
 
 
+@pytest.mark.proof
 @pytest.mark.dask
 def test_comparison_is_identical_in_one_process_a_pool_and_a_cluster(some_rows: Any, each_runner: list[Blocks]) -> None:
     here = compared(some_rows, None)

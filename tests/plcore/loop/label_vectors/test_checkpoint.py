@@ -118,7 +118,7 @@ def go_on(name, seed, at, more, changes=(), *, fitted=False):
 
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 20))
-@settings(max_examples=6)
+@settings(max_examples=settings().max_examples // 6)
 def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(name, seed, at, more)
     assert_same(again, whole)
@@ -127,7 +127,7 @@ def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at
 
 @pytest.mark.parametrize("name", ["label by label", "two answer", "rows by several"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 15), n=st.integers(1, 2))
-@settings(max_examples=6)
+@settings(max_examples=settings().max_examples // 6)
 def test_continuing_equals_replaying_with_excluded_answers(name, seed, at, more, n):
     whole, again, twice = go_on(name, seed, at, more, CHANGES[:n])
     assert_same(again, whole)

@@ -460,6 +460,7 @@ def test_points_stored_without_intervals_are_read():
     assert read.control == point.control
 
 
+@pytest.mark.proof
 def test_held_out_figures_rise_with_answers():
     """Figures after the answers are higher than before."""
     table, truth = vectors(n=200, L=5, d=4, known=0.0, full=0.35, seed=11)

@@ -48,7 +48,7 @@ class PublicTable:
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        ("cal500", "cell"),
+        pytest.param("cal500", "cell", marks=pytest.mark.proof),
         ("cal500", "instance"),
         pytest.param("corel5k", "cell", marks=pytest.mark.proof),  # the first fit takes long
     ],

@@ -129,7 +129,7 @@ def go_on(options, seed, at, more, changes=()):
 
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 25))
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 5)
 def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more)
     assert_same(again, whole)
@@ -138,7 +138,7 @@ def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at
 
 @pytest.mark.parametrize("name", ["one after the other", "two answer", "whom to believe"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 20), n=st.integers(1, 4))
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 4)
 def test_continuing_equals_replaying_with_class_changes_and_exclusions(name, seed, at, more, n):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more, CHANGES[:n])
     assert_same(again, whole)

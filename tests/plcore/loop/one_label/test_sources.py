@@ -165,8 +165,8 @@ def test_bad_item_leaves_its_source() -> None:
 
 def test_comparison_holds_out_whole_sources_and_passes_them_on(compare_only: Callable[..., None]) -> None:
     compare_only("plknn", "kernelridge")
-    table, _ = pictures(named=False)
-    of = pictures()[0].sources
+    table, _ = pictures(n=36, named=False)
+    of = pictures(n=36)[0].sources
     pool = OneLabelPool(FakeTable(table.X, table.candidates, sources=of), LearnerSettings(control_share=0.4))
     compared = Comparer(pool).compare().figures
     ridge = next(one for one in compared if one.model == "kernelridge")
@@ -229,7 +229,7 @@ def test_held_out_members_make_the_comparison_more_accurate() -> None:
 
 
 def test_held_out_members_reach_only_learners_that_use_sources(tmp_path: Path) -> None:
-    table, y = pictures()
+    table, y = pictures(n=36)
     members = np.random.default_rng(0).random(len(y)) < 0.3
     given = {"cv": 3, "random_state": 0, "groups": table.sources, "members_only": members}
     names = ["plknn", "kernelridge"]
@@ -255,7 +255,7 @@ def test_forests_and_comparisons_use_the_imported_sets_after_answers(
     tmp_path: Path, compare_only: Callable[..., None]
 ) -> None:
     """Answered rows are not a fair sample of classes, and an answered name of a photo leaves the others."""
-    table, y = pictures()
+    table, y = pictures(n=30)
     pool = OneLabelPool(table, LearnerSettings(model="forest", control_share=0.15))
     answer(pool, y, [int(row) for row in pool.train if pool.is_open(int(row)) and y[row] == 0])
     rows = np.concatenate([pool.train, pool.held])

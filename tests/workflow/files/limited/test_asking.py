@@ -161,6 +161,7 @@ def test_ended_helper_is_reported_and_restarted(tmp_path: Path) -> None:
     assert helper().pid != before.pid
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_ending_helper_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(written(tmp_path, CSV), tmp_path)
@@ -172,6 +173,7 @@ def test_ending_helper_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert helper().pid != before.pid
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_idle_helper_ends_and_next_job_starts_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asking._helper.end()
@@ -184,6 +186,7 @@ def test_idle_helper_ends_and_next_job_starts_one(tmp_path: Path, monkeypatch: p
     assert helper().pid != before.pid
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_job_not_taken_by_helper_is_given_to_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(written(tmp_path, CSV), tmp_path)
@@ -215,6 +218,7 @@ threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))
 """
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_helpers_end_with_killed_parent(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
