@@ -16,11 +16,11 @@ test: lint browser postgres  ## format, lint, types, and all tests but the proof
 	$(TESTS) -m "not proof" -raR --reruns 1 --only-rerun "playwright|Locator expected"
 
 check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
-	$(TESTS) -m "not browser and not slow and not postgres and not proof" \
+	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
 		$$($(BIN)/python -m tests.changed)
 
-proofs: .venv/.ready-dev browser postgres wheels  ## variants and what takes minutes; property tests with more examples
-	$(TESTS) --hypothesis-profile=proofs -m "proof or hypothesis"
+proofs: .venv/.ready-dev browser postgres wheels  ## variants of what `test` has tried, and what takes minutes
+	$(TESTS) -m proof
 
 SECONDS ?= 600
 fuzz: .venv/.ready-dev  ## damaged files for every reader, wrong bodies for the API, for SECONDS; findings are in .cache/fuzz

@@ -24,10 +24,10 @@ REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
 # same verdict twice; `--hypothesis-profile=hunt` looks for cases no one has tried yet.
 _CALM = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
-    "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=20
+    "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
 )
 hypothesis.settings.register_profile(
-    "proofs", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
+    "check", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=20
 )
 hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
