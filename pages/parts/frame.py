@@ -290,11 +290,11 @@ def saved_field(
     *kinds: type[Exception],
     doubt: Callable[[Any], tuple[str, str] | None] = lambda _: None,
 ) -> None:
-    """Draw a field that saves each change at once, and confirms it in its label.
+    """Draw a field that saves each change at once, and confirms it in its label, next to *Undo*.
 
     now : the stored value      draw : a widget of Streamlit with all but its key, value and callback
     save : stores a value; errors of these kinds say why it was refused, and what was typed stays
-    doubt : (question, button) for a value that must be confirmed before it is saved
+    doubt : (question, button) for a value that must be confirmed before it is saved; it is not undone
     """
     said = st.session_state
     if key not in said or said.get(f"{key}-now") != now:  # also if it was changed elsewhere
@@ -304,12 +304,21 @@ def saved_field(
         with refusals_said_later(*kinds):
             save(said[key])
             said.pop(f"{key}-now", None)  # redraw as stored, without surrounding blanks
-            said[state.SAVED] = key
+            said[state.SAVED] = key, now, doubt(said[key]) is None
+
+    def undo(before: Any) -> None:
+        said[key] = before
+        store()
 
     with st.container(key=f"winnow_field-{key}", gap="small"):
         value = draw(key=key, on_change=lambda: store() if doubt(said[key]) is None else None)
-        saved = said.get(state.SAVED) == key and said.pop(state.SAVED)
-        st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved else ""}</span>')
+        saved, before, undoable = said.get(state.SAVED) or ("", None, False)
+        with st.container(horizontal=True, key=f"winnow_undo-{key}"):
+            st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved == key else ""}</span>')
+            if saved == key and undoable and before != now and doubt(before) is None:
+                st.button("Undo", type="tertiary", key=f"{key}-undo", on_click=undo, args=(before,))
+        if saved == key:
+            said.pop(state.SAVED)
         if value != now:
             question, button = doubt(value) or ("Not saved.", "Try again")
             st.warning(question, icon=":material/warning:")
