@@ -160,8 +160,8 @@ def _show(as_of: str, name: str) -> None:
 
 PREVIEW_ROWS = 20
 TINT = "rgba(63, 156, 139, .14)"
-NARROW = 120
-"""Width in pixels of a candidates column, so that the label next to it stays in view."""
+NARROW = 190
+"""Width in pixels of a candidates column: its whole name is shown, and the label next to it stays in view."""
 AT_ONCE = 1.0
 """Seconds that a click waits for the file, so that a small one is ready at the next redraw."""
 

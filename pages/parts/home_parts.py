@@ -189,14 +189,14 @@ def _figure(glance: Glance | None) -> str:
 
 
 def _counts(project: ProjectSummary, person: str) -> str:
-    """Return how much is answered, who answered last and when, and whether this person ever did."""
+    """Return how much is answered, by whom last and when, and whether this person ever answered."""
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
     if project.answers is not None:  # a row counts as answered once enough people have answered it
         line = f"{line}, {counted(project.answers, 'answer')}"
     if project.last_answer is None:
         return f"{line},  \nnot started"
     who = "you" if project.last_by == person else escape(project.last_by or "")
-    last = f"last answer {f'by {who} ' if who else ''}{ago(project.last_answer)}"
+    last = f"{f'{who}, ' if who else 'last '}{ago(project.last_answer)}"
     return f"{line},  \n{last}{'' if project.begun or not project.may(Right.ANSWER) else ', none of yours'}"
 
 

@@ -168,7 +168,8 @@ def test_annotator_cannot_open_disputes_page(home: Home, owner: int, show: Open)
 def test_label_vectors_point_to_review_for_disputes(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
-    assert "a correction there settles its labels" in words(test)
+    assert "a correction there resolves its labels" in words(test)
+    assert [one.proto.label for one in test.get("page_link")] == ["Team", "Review"]
 
 
 def test_home_shows_open_disputes_to_reviewers_only(home: Home, owner: int, show: Open) -> None:

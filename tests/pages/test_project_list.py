@@ -105,12 +105,12 @@ def test_figure_is_shown_with_its_interval() -> None:
 
 def test_last_annotator_is_named_only_if_visible() -> None:
     counts = home_parts._counts
-    assert "last answer by Ada " in counts(PROJECT, "Bob")
-    assert "last answer by you " in counts(PROJECT, "Ada")
+    assert ",  \nAda, " in counts(PROJECT, "Bob")
+    assert ",  \nyou, " in counts(PROJECT, "Ada")
     assert counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnot started")
-    assert re.search(r"answered,  \nlast answer \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
+    assert re.search(r"answered,  \nlast \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
     others = counts(replace(PROJECT, answered=0, answers=12, last_by=None, begun=False), "Bob")
-    assert re.match(r"0 of 30 answered, 12 answers,  \nlast answer .* ago, none of yours$", others)
+    assert re.match(r"0 of 30 answered, 12 answers,  \nlast .* ago, none of yours$", others)
 
 
 def test_sparkline_is_scaled_and_ends_at_last_value() -> None:

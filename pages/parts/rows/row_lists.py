@@ -52,12 +52,31 @@ def instance(view: RowView, *, play: bool = False) -> None:
             st.dataframe(table, hide_index=True, height=min(420, 38 + 35 * len(view.features)))
 
 
-TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
-"""Keys of the lines above and below a list."""
+HEAD, TOOLS, FOOT = "winnow_head", "winnow_tools", "winnow_list_foot"
+"""Keys of the head line, and of the lines above and below a list."""
 MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good"), "bad": "bad"}
 """The marks of unambiguous answers; all others are marked as open."""
 
 Save = Callable[[str | None, bool], tuple[Saved, str]]
+
+
+def head(title: str, page: ProjectPage) -> None:
+    """Draw the heading of Queue and Review, the switch between these two views of a project's rows, and the way to
+    the next question."""
+    project = page.project
+    # Annotators see their own answers only, and rows that wait for a second answer are on both pages.
+    answered = project.answered if project.may(Right.REVIEW) and project.answers is None else None
+    with st.container(horizontal=True, vertical_alignment="center", key=HEAD):
+        frame.project_title(title, page)
+        with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
+            for path, name, count in (("queue", "Queue", project.left), ("review", "Review", answered)):
+                words = name if count is None else f"{name} :small[{count:,}]"
+                if name == title:
+                    st.markdown(words, width="content")
+                else:
+                    st.page_link(f"{path}_page.py", label=words, query_params=page.here)
+        if project.left and st.button("Start answering", type="primary", key="winnow_start"):
+            st.switch_page("annotate.py", query_params=page.here)
 
 
 def search_key(path: str, project_id: int) -> str:
@@ -439,12 +458,14 @@ def stop_where_empty(page: ProjectPage, view: QueuePage, unit: str, nothing_open
     `counts`"""
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
+        if page.project.may(Right.OWN):
+            st.page_link("export.py", label="Export the labels", icon=":material/download:", query_params=page.here)
     elif not view.listed:
         st.info(f"Every open {unit} is a blind check, so none is listed.", icon=":material/lock:")
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
-        st.info("No open row matches.", icon=":material/search_off:")
+        st.info("No open row matches. Clear the search to see all of them.", icon=":material/search_off:")
         _offer_meaning(page)
     else:
         return

@@ -57,12 +57,14 @@ def test_progress_shows_figures_and_kinds_of_answers(home: Home, owner: int, sho
         answer_truly(home, owner, project)
     home.shelf.settle(project)
     test = show(owner, "progress.py", project=str(project))
-    labels = [one.label for one in test.metric]
-    for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro", "Entropy left"):
-        assert name in labels
+    first = [one.label for one in test.metric]
+    for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro"):
+        assert name in first
+    assert "Entropy left" not in first, "the first line is what tells when to stop"
     assert any("** predicts, " in one.value and "It says yes above" in one.value for one in test.markdown)
     test.session_state[f"more-figures-{project}"] = True
     kinds = test.run().dataframe[-1].value
+    assert {"Known", "Entropy left"} <= {one.label for one in test.metric}
     assert kinds.Count.sum() == 8
     assert len(test.get("plotly_chart")) >= 2
 
