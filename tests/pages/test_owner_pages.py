@@ -433,4 +433,4 @@ def test_home_names_next_step(home: Home, owner: int, show: Open) -> None:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Export"]

@@ -123,7 +123,7 @@ def test_neighbours_setting_is_shown_only_if_used(home: Home, owner: int, show: 
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
 
     def chosen(model: str, strategy: str) -> bool:
-        for label, value in (("Model", model), ("Asked first", strategy)):
+        for label, value in (("Model", model), ("Question order", strategy)):
             by_label(test.selectbox, label).set_value(value).run()
         assert not test.exception
         return any(one.label == "Neighbours (K)" for one in test.number_input)

@@ -193,7 +193,7 @@ def test_home_says_when_every_label_is_answered(home: Home, owner: int, show: Op
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
     assert ":green-badge[Every label is known, or its row is excluded]" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Export"]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
@@ -201,7 +201,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     test = show(owner, "project_page.py", project=str(project))
     boxes = {box.label: box for box in test.selectbox}
     boxes["Asked are"].set_value("instance")
-    boxes["Asked first"].set_value("entropy").run()
+    boxes["Question order"].set_value("entropy").run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
