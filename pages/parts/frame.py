@@ -164,8 +164,26 @@ def project_names() -> dict[int, str]:
     return names
 
 
-def project_title(title: str, page: ProjectPage) -> None:
-    """Draw the heading: the project, as a menu of projects, and the page."""
+HEAD = "winnow_head"
+"""Key of the head line of a page about a project."""
+
+
+def project_title(
+    title: str, page: ProjectPage, *, answering: bool = False, views: Callable[[], None] = lambda: None
+) -> None:
+    """Draw the head line: the project, as a menu of projects, and the page.
+
+    answering : with a button that leads to the next question      views : draws the switch between views of the page
+    """
+    with st.container(key=HEAD, horizontal=True, vertical_alignment="center"):
+        _title(title, page)
+        views()
+        asks = answering and page.project.left and page.project.may(Right.ANSWER)
+        if asks and st.button("Start answering", type="primary", key="winnow_start"):
+            st.switch_page("annotate.py", query_params=page.here)
+
+
+def _title(title: str, page: ProjectPage) -> None:
     known = project_names()
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
@@ -352,7 +370,7 @@ LOGO = Path(__file__).with_name("logo.svg")
 _MENU = component("winnow_menu", "head/menu.js")
 
 
-def apply() -> None:
-    """Add the name and logo at the top, and the script that closes the phone menu."""
-    st.logo(str(LOGO), size="medium")
-    _MENU(key=state.MENU)
+def menu(section: str) -> None:
+    """Add the script that closes the phone menu and marks the section of the open page. section : its heading; "" for
+    the pages that are in the first line themselves"""
+    _MENU(key=state.MENU, data={"section": section})

@@ -52,8 +52,8 @@ def instance(view: RowView, *, play: bool = False) -> None:
             st.dataframe(table, hide_index=True, height=min(420, 38 + 35 * len(view.features)))
 
 
-HEAD, TOOLS, FOOT = "winnow_head", "winnow_tools", "winnow_list_foot"
-"""Keys of the head line, and of the lines above and below a list."""
+TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
+"""Keys of the lines above and below a list."""
 MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good"), "bad": "bad"}
 """The marks of unambiguous answers; all others are marked as open."""
 
@@ -61,22 +61,21 @@ Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
 def head(title: str, page: ProjectPage) -> None:
-    """Draw the heading of Queue and Review, the switch between these two views of a project's rows, and the way to
-    the next question."""
+    """Draw the heading of Queue and Review, with the switch between these two views of a project's rows."""
+    frame.project_title(title, page, answering=True, views=lambda: _views(title, page))
+
+
+def _views(title: str, page: ProjectPage) -> None:
     project = page.project
     # Annotators see their own answers only, and rows that wait for a second answer are on both pages.
     answered = project.answered if project.may(Right.REVIEW) and project.answers is None else None
-    with st.container(horizontal=True, vertical_alignment="center", key=HEAD):
-        frame.project_title(title, page)
-        with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
-            for path, name, count in (("queue", "Queue", project.left), ("review", "Review", answered)):
-                words = name if count is None else f"{name} :small[{count:,}]"
-                if name == title:
-                    st.markdown(words, width="content")
-                else:
-                    st.page_link(f"{path}_page.py", label=words, query_params=page.here)
-        if project.left and st.button("Start answering", type="primary", key="winnow_start"):
-            st.switch_page("annotate.py", query_params=page.here)
+    with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
+        for path, name, count in (("queue", "Queue", project.left), ("review", "Review", answered)):
+            words = name if count is None else f"{name} :small[{count:,}]"
+            if name == title:
+                st.markdown(words, width="content")
+            else:
+                st.page_link(f"{path}_page.py", label=words, query_params=page.here)
 
 
 def search_key(path: str, project_id: int) -> str:
