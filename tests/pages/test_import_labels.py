@@ -88,6 +88,7 @@ def test_oddities_are_reported_before_anything_is_stored(home: Home, owner: int,
     assert "Is this right?" in said
     assert "'Wren' and 'wren'" in said
     assert "'nan' among the labels is read as an empty cell" in said
+    assert "\nIf they are the same, write them alike" in said, "each fix begins with its own if"
     assert "Column 'task_id' looks like an id, but 1 row repeats one" in said
     assert managing.list_projects(Seat(home, owner)) == []
 
