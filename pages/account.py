@@ -46,7 +46,7 @@ if has_one:
     st.markdown("You have a password. If you have forgotten it, an owner can clear it.")
 else:
     st.markdown("You have no password yet. With a password you can sign in by name, without a new link.")
-with st.form("password", border=True, clear_on_submit=False):
+with st.form("password", border=True, clear_on_submit=False, width=480):
     if has_one:
         st.text_input("Present password", type="password", key=PRESENT, autocomplete="current-password")
     st.text_input(

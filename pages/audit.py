@@ -59,7 +59,7 @@ if lines:
         st.caption(f"The latest {audited.MOST_SHOWN}. The file has all of them.")
 else:
     st.info("No entry matches this filter.", icon=":material/history:")
-with st.container(horizontal=True):
+with st.container(horizontal=True, vertical_alignment="center"):
     st.download_button(
         "All as CSV",
         lambda: audited.audit_csv(page.seat, asked),

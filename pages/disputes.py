@@ -57,6 +57,10 @@ def _looked_at() -> int | None:
     return row if project == page.project.id else None
 
 
+def link(file: str, words: str, icon: str) -> None:
+    st.page_link(file, label=words, icon=icon, query_params=page.here)
+
+
 @st.fragment
 def settling() -> None:
     """Draw one dispute after another; a verdict reruns only this fragment."""
@@ -84,15 +88,18 @@ def settling() -> None:
         ),
         on_press,
     )
+    if not found.several and page.project.may(Right.OWN):
+        link("project_page.py", "Project settings", ":material/settings:")
 
 
 if not disputes.list_disputes(page.seat).by_row:
     st.info(
-        "Disputes are listed in projects where a row has one right label, not in this one. Where several people answer "
-        "its labels, *Team* shows the inter-annotator agreement on each label. On *Review* the history of "
-        "a row has who said "
-        "what, and a correction there settles its labels."
+        "Disputes are listed only if each row has one right label. In this project, *Team* shows the inter-annotator "
+        "agreement on each label. *Review* shows all answers to a row; a correction there resolves its labels.",
+        icon=":material/info:",
     )
+    link("team_page.py", "Team", ":material/groups:")
+    link("review_page.py", "Review", ":material/rule:")
     st.stop()
 settling()
 parts.class_list(

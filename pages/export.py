@@ -160,8 +160,10 @@ def _show(as_of: str, name: str) -> None:
 
 PREVIEW_ROWS = 20
 TINT = "rgba(63, 156, 139, .14)"
-NARROW = 120
-"""Width in pixels of a candidates column, so that the label next to it stays in view."""
+LEADING = ("winnow_label", "winnow_confidence", "winnow_source")
+"""Added columns that the preview shows first: people look for them."""
+NARROW = 190
+"""Width in pixels of a candidates column: its whole name is shown."""
 AT_ONCE = 1.0
 """Seconds that a click waits for the file, so that a small one is ready at the next redraw."""
 
@@ -341,10 +343,11 @@ def take_along() -> None:
 def draw_preview(view: ExportView) -> None:
     """Draw the first rows with the added columns tinted, and where the labels come from."""
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
+    order = dict.fromkeys([view.first.columns[0], *(name for name in LEADING if name in added), *view.first.columns])
     st.markdown(f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}")
     tinted = view.first.style.set_properties(added, **{"background-color": TINT})
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
-    st.dataframe(tinted, hide_index=True, column_config=narrow)
+    st.dataframe(tinted, hide_index=True, column_config=narrow, column_order=list(order))
     st.markdown("###### Where the labels come from")
     st.dataframe(
         {

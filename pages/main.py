@@ -15,7 +15,7 @@ from workflow.files import limited
 from workflow.projects import managing
 
 st.set_page_config(page_title="Winnow", page_icon=frame.ICON, layout="wide")
-frame.apply()
+st.logo(str(frame.LOGO), size="medium")
 
 limited.start()  # it preloads the file readers while people read their first page
 page = frame.begin()
@@ -114,6 +114,7 @@ def jump(opened: StreamlitPage) -> None:
 with frame.refusals():  # unless a page has already shown the refusal itself
     opened = st.navigation(menu, position="top")
     st.set_page_config(page_title=f"{opened.title} · Winnow")  # for tabs, history and screen readers
+    frame.menu(next((heading for heading, pages in menu.items() if opened in pages), ""))
     if opened.url_path != "annotate":
         frame.leave_question(page.seat)
     with frame.stop_at_faults():

@@ -59,7 +59,7 @@ def _kept(page: ProjectPage) -> PersonFigures:
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
-frame.project_title("Progress", page)
+frame.project_title("Progress", page, answering=True)
 tour(page, "progress.py")
 kinds.parts_of(page).progress_page(page)
 my_figures(page)

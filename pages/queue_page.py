@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pages.parts import frame, kinds
+from pages.parts.rows import row_lists
 from workflow.access import Right
 
 page = frame.begin_project("Queue", Right.ANSWER)
 frame.toast_from_last_page()
-frame.project_title("Queue", page)
+row_lists.head("Queue", page)
 frame.say_refusal()
 kinds.parts_of(page).queue_page(page)

@@ -222,7 +222,7 @@ def _cell(seen: Precision) -> str:
 
 
 page = frame.begin_project("Review", Right.ANSWER)
-frame.project_title("Review", page)
+row_lists.head("Review", page)
 parts = kinds.parts_of(page)
 KEY = f"{state.REVIEW}-{page.project.id}"
 

@@ -164,8 +164,26 @@ def project_names() -> dict[int, str]:
     return names
 
 
-def project_title(title: str, page: ProjectPage) -> None:
-    """Draw the heading: the project, as a menu of projects, and the page."""
+HEAD = "winnow_head"
+"""Key of the head line of a page about a project."""
+
+
+def project_title(
+    title: str, page: ProjectPage, *, answering: bool = False, views: Callable[[], None] = lambda: None
+) -> None:
+    """Draw the head line: the project, as a menu of projects, and the page.
+
+    answering : with a button that leads to the next question      views : draws the switch between views of the page
+    """
+    with st.container(key=HEAD, horizontal=True, vertical_alignment="center"):
+        _title(title, page)
+        views()
+        asks = answering and page.project.left and page.project.may(Right.ANSWER)
+        if asks and st.button("Start answering", type="primary", key="winnow_start"):
+            st.switch_page("annotate.py", query_params=page.here)
+
+
+def _title(title: str, page: ProjectPage) -> None:
     known = project_names()
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
@@ -290,11 +308,11 @@ def saved_field(
     *kinds: type[Exception],
     doubt: Callable[[Any], tuple[str, str] | None] = lambda _: None,
 ) -> None:
-    """Draw a field that saves each change at once, and confirms it in its label.
+    """Draw a field that saves each change at once, and confirms it in its label, next to *Undo*.
 
     now : the stored value      draw : a widget of Streamlit with all but its key, value and callback
     save : stores a value; errors of these kinds say why it was refused, and what was typed stays
-    doubt : (question, button) for a value that must be confirmed before it is saved
+    doubt : (question, button) for a value that must be confirmed before it is saved; it is not undone
     """
     said = st.session_state
     if key not in said or said.get(f"{key}-now") != now:  # also if it was changed elsewhere
@@ -304,12 +322,21 @@ def saved_field(
         with refusals_said_later(*kinds):
             save(said[key])
             said.pop(f"{key}-now", None)  # redraw as stored, without surrounding blanks
-            said[state.SAVED] = key
+            said[state.SAVED] = key, now, doubt(said[key]) is None
+
+    def undo(before: Any) -> None:
+        said[key] = before
+        store()
 
     with st.container(key=f"winnow_field-{key}", gap="small"):
         value = draw(key=key, on_change=lambda: store() if doubt(said[key]) is None else None)
-        saved = said.get(state.SAVED) == key and said.pop(state.SAVED)
-        st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved else ""}</span>')
+        saved, before, undoable = said.get(state.SAVED) or ("", None, False)
+        with st.container(horizontal=True, key=f"winnow_undo-{key}"):
+            st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved == key else ""}</span>')
+            if saved == key and undoable and before != now and doubt(before) is None:
+                st.button("Undo", type="tertiary", key=f"{key}-undo", on_click=undo, args=(before,))
+        if saved == key:
+            said.pop(state.SAVED)
         if value != now:
             question, button = doubt(value) or ("Not saved.", "Try again")
             st.warning(question, icon=":material/warning:")
@@ -343,7 +370,7 @@ LOGO = Path(__file__).with_name("logo.svg")
 _MENU = component("winnow_menu", "head/menu.js")
 
 
-def apply() -> None:
-    """Add the name and logo at the top, and the script that closes the phone menu."""
-    st.logo(str(LOGO), size="medium")
-    _MENU(key=state.MENU)
+def menu(section: str) -> None:
+    """Add the script that closes the phone menu and marks the section of the open page. section : its heading; "" for
+    the pages that are in the first line themselves"""
+    _MENU(key=state.MENU, data={"section": section})

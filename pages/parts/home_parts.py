@@ -41,10 +41,10 @@ class Step(NamedTuple):
 def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
     """Return the likeliest next step in the project."""
     if project.disputes:
-        return Step("Settle", "disputes.py")
+        return Step("Resolve", "disputes.py")
     over = not project.left or (glance is not None and glance.reached)
     if over and project.may(Right.OWN):
-        return Step("Take home", "export.py")
+        return Step("Export", "export.py")
     if over or not project.may(Right.ANSWER):
         return Step("View", "progress.py")
     return Step("Continue" if project.begun else "Start", "annotate.py")
@@ -189,14 +189,14 @@ def _figure(glance: Glance | None) -> str:
 
 
 def _counts(project: ProjectSummary, person: str) -> str:
-    """Return how much is answered, who answered last and when, and whether this person ever did."""
+    """Return how much is answered, by whom last and when, and whether this person ever answered."""
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
     if project.answers is not None:  # a row counts as answered once enough people have answered it
         line = f"{line}, {counted(project.answers, 'answer')}"
     if project.last_answer is None:
         return f"{line},  \nnot started"
     who = "you" if project.last_by == person else escape(project.last_by or "")
-    last = f"last answer {f'by {who} ' if who else ''}{ago(project.last_answer)}"
+    last = f"last {f'by {who} ' if who else ''}{ago(project.last_answer)}"
     return f"{line},  \n{last}{'' if project.begun or not project.may(Right.ANSWER) else ', none of yours'}"
 
 

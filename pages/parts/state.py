@@ -162,7 +162,7 @@ PLAYED = "winnow_played"
 """Questions answered so far in a dry run; absent when none runs."""
 
 SAVED = "winnow_saved_field"
-"""Key of the field whose change was saved last, until it is drawn."""
+"""Key of the field whose change was saved last, its value before, and whether it can be undone; until it is drawn."""
 
 REFUSED = "winnow_refused"
 """Why the last click was refused, shown once at the next redraw."""

@@ -36,7 +36,7 @@ class TourStep(NamedTuple):
 
 
 _ANY_TIME = TourStep(
-    "**C** says that you can't tell, **S** skips, **U** takes your last answer back. Every press is saved at once, so "
+    "**C** says that you can't tell, **S** skips, **U** undoes your last answer. Every answer is saved at once, so "
     "you can stop at any time."
 )
 _WHY = TourStep("The line above the choices says why this row is asked. Confident rows are never asked.")

@@ -168,7 +168,8 @@ def test_annotator_cannot_open_disputes_page(home: Home, owner: int, show: Open)
 def test_label_vectors_point_to_review_for_disputes(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
-    assert "a correction there settles its labels" in words(test)
+    assert "a correction there resolves its labels" in words(test)
+    assert [one.proto.label for one in test.get("page_link")] == ["Team", "Review"]
 
 
 def test_home_shows_open_disputes_to_reviewers_only(home: Home, owner: int, show: Open) -> None:
@@ -182,7 +183,7 @@ def test_home_shows_open_disputes_to_reviewers_only(home: Home, owner: int, show
     for who, told in ((owner, True), (ada.person_id, False)):
         test = show(who, "home.py")
         assert ("1 dispute waits for you" in words(test)) is told
-        assert ("Settle" in [one.label for one in test.button]) is told
+        assert ("Resolve" in [one.label for one in test.button]) is told
 
 
 def test_progress_names_disputed_blind_checks_left_out(home: Home, owner: int, show: Open) -> None:
@@ -209,7 +210,9 @@ def test_progress_links_to_open_disputes(home: Home, owner: int, show: Open) -> 
     say(ben, row, "bad")
     test = show(owner, "progress.py", project=str(seat.project_id))
     links = [one.proto.label for one in test.get("page_link")]
-    assert "1 dispute to settle" in links
+    assert "1 dispute to resolve" in links
+    listing = show(owner, "queue_page.py", project=str(seat.project_id))
+    assert "Disputed 1" in [one.proto.label for one in listing.get("page_link")]
 
 
 # The part of the Review page that says how right the scores of the file are

@@ -57,6 +57,13 @@ def begin(seat: Seat, write: Callable[[BinaryIO, Callable[[int], None]], None], 
     return seat.home.prepared.begin(seat.home.exports_dir, whose, name, Taken(60, 3, write))
 
 
+def test_preview_shows_label_next_to_row(seat: Seat, show: Open) -> None:
+    preview = open_export(show, seat).dataframe[0]
+    first = preview.value.columns[0]
+    assert list(preview.proto.column_order)[:4] == [first, "winnow_label", "winnow_confidence", "winnow_source"]
+    assert set(preview.proto.column_order) == set(preview.value.columns)
+
+
 def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = []
     monkeypatch.setattr(exporting, "prepare", lambda _seat, choice, _stem: chosen.append(choice) or "key")

@@ -88,6 +88,7 @@ def test_oddities_are_reported_before_anything_is_stored(home: Home, owner: int,
     assert "Is this right?" in said
     assert "'Wren' and 'wren'" in said
     assert "'nan' among the labels is read as an empty cell" in said
+    assert "\nIf they are the same, write them alike" in said, "each fix begins with its own if"
     assert "Column 'task_id' looks like an id, but 1 row repeats one" in said
     assert managing.list_projects(Seat(home, owner)) == []
 
@@ -225,13 +226,13 @@ def test_same_file_again_is_reported_before_anything_is_stored(home: Home, owner
 def test_uninformative_candidates_choose_coverage_order(home: Home, owner: int, show: Open) -> None:
     data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
     test = upload(show(owner, "import_table.py"), data)
-    assert chosen(test, "Asked first") == "cover"
+    assert chosen(test, "Question order") == "cover"
     assert "Nearly every row may be nearly every class" in words(test)
     press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert managing.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
     told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
-    assert chosen(told, "Asked first") == "automatic"
+    assert chosen(told, "Question order") == "automatic"
     assert "Nearly every row may be nearly every class" not in words(told)
 
 

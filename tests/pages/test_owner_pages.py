@@ -257,6 +257,19 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
 
 
+def test_saved_setting_is_undone_unless_it_was_for_good(home: Home, owner: int, show: Open) -> None:
+    seat = Seat(home, owner, small_project(home, owner, "wrens"))
+    test = show(owner, "project_page.py", project=str(seat.project_id))
+    by_label(test.text_input, "Name").set_value("robins").run()
+    press(test, "Undo")
+    assert managing.get_project(seat).name == by_label(test.text_input, "Name").value == "wrens"
+    assert [one.value for one in test.get("html") if "Saved" in one.proto.body]
+    by_label(test.number_input, "Annotators per row").set_value(2).run()
+    press(test, "Collect independent answers")
+    assert managing.learner_settings(seat)["overlap"] == 2
+    assert not [one for one in test.button if one.label == "Undo"], "answers stay independent"
+
+
 def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner: int, show: Open) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     test = show(owner, "project_page.py", project=str(seat.project_id))
@@ -420,4 +433,4 @@ def test_home_names_next_step(home: Home, owner: int, show: Open) -> None:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Export"]

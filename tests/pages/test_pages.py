@@ -123,7 +123,7 @@ def test_neighbours_setting_is_shown_only_if_used(home: Home, owner: int, show: 
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
 
     def chosen(model: str, strategy: str) -> bool:
-        for label, value in (("Model", model), ("Asked first", strategy)):
+        for label, value in (("Model", model), ("Question order", strategy)):
             by_label(test.selectbox, label).set_value(value).run()
         assert not test.exception
         return any(one.label == "Neighbours (K)" for one in test.number_input)
@@ -213,6 +213,9 @@ def test_queue_shows_order_and_its_reason(home: Home, owner: int, show: Open) ->
     for shares, one in zip(table.Candidates, rows, strict=True):
         assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
         assert {label for label, _ in shares} <= set(one.candidates)
+    left = managing.get_project(Seat(home, owner, project)).left
+    assert f"Queue :small[{left}]" in words(test), "the view that is open is no link"
+    assert [one.proto.label for one in test.get("page_link")] == ["Review :small[0]"]
     test.text_input[0].set_value("no such thing").run()
     assert "No open row matches" in words(test)
     test.selectbox[0].set_value("random").run()

@@ -116,6 +116,13 @@ def test_home_annotate_and_progress_show_same_numbers(home: Home, owner: int, sh
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project))
 
 
+@pytest.mark.parametrize(("role", "leads"), [("annotator", True), ("viewer", False)])
+def test_progress_leads_on_to_next_question(home: Home, owner: int, show: Open, role: str, leads: bool) -> None:
+    project = small_project(home, owner)
+    test = show(annotator(home, owner, "Ada", role), "progress.py", project)
+    assert ("Start answering" in {one.label for one in test.button}) is leads
+
+
 def test_setting_goal_keeps_other_stop_rules(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
@@ -406,7 +413,7 @@ def test_dry_run_is_stopped_by_button(home: Home, owner: int, show: Open, monkey
     monkeypatch.setattr(progress_parts, "play", lambda _page: None)  # between two drawings of it
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     button.click().run()
-    assert not [one for one in page.button if "answer" in one.label]
+    assert not [one for one in page.button if "them answer" in one.label]
     page.session_state["winnow_played"] = 15
     (stop,) = [one for one in page.button if one.label == "Stop"]
     stop.click().run()

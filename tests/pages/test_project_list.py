@@ -58,9 +58,9 @@ GLANCE = Glance(9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 
     [
         ({}, {}, "Continue", "annotate.py"),
         ({"begun": False}, {}, "Start", "annotate.py"),
-        ({"disputes": 2}, {}, "Settle", "disputes.py"),
-        ({"left": 0}, {}, "Take home", "export.py"),
-        ({}, {"reached": True, "goal": 0.9}, "Take home", "export.py"),
+        ({"disputes": 2}, {}, "Resolve", "disputes.py"),
+        ({"left": 0}, {}, "Export", "export.py"),
+        ({}, {"reached": True, "goal": 0.9}, "Export", "export.py"),
         ({"left": 0, "role": Role.ANNOTATOR}, {}, "View", "progress.py"),
         ({"role": Role.VIEWER}, {}, "View", "progress.py"),
         ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
@@ -105,12 +105,12 @@ def test_figure_is_shown_with_its_interval() -> None:
 
 def test_last_annotator_is_named_only_if_visible() -> None:
     counts = home_parts._counts
-    assert "last answer by Ada " in counts(PROJECT, "Bob")
-    assert "last answer by you " in counts(PROJECT, "Ada")
+    assert ",  \nlast by Ada " in counts(PROJECT, "Bob")
+    assert ",  \nlast by you " in counts(PROJECT, "Ada")
     assert counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnot started")
-    assert re.search(r"answered,  \nlast answer \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
+    assert re.search(r"answered,  \nlast \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
     others = counts(replace(PROJECT, answered=0, answers=12, last_by=None, begun=False), "Bob")
-    assert re.match(r"0 of 30 answered, 12 answers,  \nlast answer .* ago, none of yours$", others)
+    assert re.match(r"0 of 30 answered, 12 answers,  \nlast .* ago, none of yours$", others)
 
 
 def test_sparkline_is_scaled_and_ends_at_last_value() -> None:

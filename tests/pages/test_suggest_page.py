@@ -110,4 +110,4 @@ def test_who_and_what_it_is_for(home: Home, seat: Seat, show: Open) -> None:
     ada = annotator(home, seat.person_id, "Ada")
     assert "Only owners can open this page." in words(show(ada, PAGE, project=str(seat.project_id)))
     vectors = vector_project(home, seat.person_id)
-    assert "one true label" in words(show(seat.person_id, PAGE, project=str(vectors)))
+    assert "rows with one right label" in words(show(seat.person_id, PAGE, project=str(vectors)))

@@ -43,6 +43,7 @@ function rowName({ id, caption }) {
 }
 
 const LONG_NAME = 14;
+const LONG_VALUE = 16;
 const MANY = 20;
 
 /**
@@ -71,7 +72,7 @@ export function features(view, telling) {
       class: "quiet small",
       text: `Marked: what tells ${telling.between[0]} and ${telling.between[1]} apart best.`,
     });
-  const long = view.features.some(([name]) => name.length > LONG_NAME); // a long name never truncates the value
+  const long = view.features.some(([name, value]) => name.length > LONG_NAME || value.length > LONG_VALUE);
   const beside = Boolean(view.images.length || view.text || view.audio);
   const count = view.features.length;
   const above = !beside && telling && count > MANY ? telling.columns.length : 0;

@@ -4,6 +4,8 @@
 
 import { offerInstalling } from "./installing.js";
 
+/** @import { Component } from "../card/types.js" */
+
 // Under headings Streamlit puts the entries into a list, but not as its direct children, which confuses
 // screen readers. They are links in a navigation, which is enough.
 const ENTRIES = '[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li';
@@ -12,7 +14,20 @@ function flatten() {
   for (const entry of document.querySelectorAll(ENTRIES)) entry.setAttribute("role", "none");
 }
 
-export default function menu() {
+/**
+ * Marks the section of the open page: its entry is in a list that is closed.
+ *
+ * @param {string} section
+ */
+function mark(section) {
+  for (const one of document.querySelectorAll('[data-testid="stTopNavSection"]')) {
+    if (section && one.textContent?.trim().startsWith(section)) one.setAttribute("aria-current", "true");
+    else one.removeAttribute("aria-current");
+  }
+}
+
+/** @param {Component<{ section: string }>} component */
+export default function menu({ data }) {
   offerInstalling();
   const onClick = (/** @type {MouseEvent} */ { target }) => {
     if (target instanceof Element && target.closest('[data-testid="stSidebarNav"] a'))
@@ -25,9 +40,11 @@ export default function menu() {
     requestAnimationFrame(() => {
       waits = false;
       flatten();
+      mark(data.section);
     });
   });
   flatten();
+  mark(data.section);
   drawn.observe(document.body, { childList: true, subtree: true });
   document.addEventListener("click", onClick);
   return () => {

@@ -157,7 +157,7 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
     with st.container(border=True):
         st.markdown("###### Is this right?")
         for doubt in doubts:
-            st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+            st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n{escape(doubt.fix)}")
         for note in notes:
             st.markdown(f":material/info: {escape(note)}")
 
@@ -215,7 +215,7 @@ def _side_by_side(doubt: Doubt) -> None:
     """Draw the doubt, and its two readings next to each other."""
     worded = _TWO_READINGS.fullmatch(doubt.message)
     if worded is None:
-        st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+        st.markdown(f"{escape(doubt.message)}  \n{escape(doubt.fix)}")
         return
     st.markdown(f"{escape(worded['found'])}.")
     here, other = st.columns(2)

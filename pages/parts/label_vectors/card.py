@@ -130,7 +130,7 @@ LEARNING: tuple[Setting, ...] = (
     ),
     Setting(
         "criterion",
-        "Asked first",
+        "Question order",
         "Applies to everyone from the next question.",
         CRITERIA,
         unset="the default: variance for rows, information for labels",

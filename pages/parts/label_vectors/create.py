@@ -63,7 +63,7 @@ def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
     left, right = st.columns(2)
     question = left.selectbox("Asked are", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
     criterion = right.selectbox(
-        "Asked first",
+        "Question order",
         list(CRITERIA),
         index=None,
         format_func=CRITERIA.__getitem__,

@@ -51,6 +51,7 @@ def progress_page(page: ProjectPage) -> None:
     progress_parts.panel(page, view.stop, STOP)
     with progress_parts.more_figures(page) as opened:
         if opened:
+            _left(view)
             left, right = st.columns(2)
             with left:
                 _entropy(view)
@@ -100,16 +101,7 @@ def _figures(view: VectorProgress) -> None:
             number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
-        number(
-            "Known",
-            percent(np.floor(view.known * 100) / 100),
-            "of the empty cells",
-            "Share of the cells empty at import that are now answered or excluded.",
-        )
         number("Known or sure", percent(np.floor(view.settled * 100) / 100), "of the empty labels", f"{KNOWN_OR_SURE}.")
-        if view.entropy is not None:
-            about = "Entropy of all unasked cells, by the model. 0 means that it is certain of each."
-            number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
         about = (
             "Rows with an answer, bad items too." if view.by_row else "Labels with an answer, except withdrawn ones."
         )
@@ -123,6 +115,19 @@ def _figures(view: VectorProgress) -> None:
                 "open. The curves usually flatten long before that."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _left(view: VectorProgress) -> None:
+    with st.container(horizontal=True, gap="small"):
+        number(
+            "Known",
+            percent(np.floor(view.known * 100) / 100),
+            "of the empty cells",
+            "Share of the cells empty at import that are now answered or excluded.",
+        )
+        if view.entropy is not None:
+            about = "Entropy of all unasked cells, by the model. 0 means that it is certain of each."
+            number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
 
 
 def _range(share: Share) -> str:

@@ -177,7 +177,7 @@ LEARNING: tuple[Setting, ...] = (
         "What predicts the labels. Answers stay; a new model learns from all of them. The Models page compares them.",
         CHOICES,
     ),
-    Setting("strategy", "Asked first", f"Applies to everyone from the next question. {COVER_HELP}", strategies_for),
+    Setting("strategy", "Question order", f"Applies to everyone from the next question. {COVER_HELP}", strategies_for),
     Setting(
         "by_source",
         "One source at a time",
@@ -232,7 +232,7 @@ LEARNING: tuple[Setting, ...] = (
     ),
     Setting(
         "train_seconds",
-        "or after (seconds)",
+        "Retrain after (seconds)",
         "Retrain this many seconds after an answer, whichever comes first.",
         models=TRAINED,
         step=0.5,

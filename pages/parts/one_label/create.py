@@ -76,7 +76,7 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
     strategies = strategies_for(model)
     proposed = first_strategy(table)
     strategy = right.selectbox(
-        "Asked first",
+        "Question order",
         list(strategies),
         index=list(strategies).index(proposed),
         format_func=strategies.__getitem__,

@@ -52,7 +52,7 @@ def progress_page(page: ProjectPage) -> None:
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
         st.page_link(
             "disputes.py",
-            label=f"{counted(open_disputes, 'dispute')} to settle",
+            label=f"{counted(open_disputes, 'dispute')} to resolve",
             icon=":material/gavel:",
             query_params=page.here,
         )

@@ -46,6 +46,9 @@ def queue_page(page: ProjectPage) -> None:
             width=390,
             label_visibility="collapsed",
         )
+    if page.project.disputes:
+        with tools:
+            st.page_link("disputes.py", label=f"Disputed {page.project.disputes:,}", query_params=page.here)
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     row_lists.stop_where_empty(page, view, "row", "No open rows: every row has one label or is excluded.")
     if view.by_meaning:

@@ -60,6 +60,24 @@ MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good
 Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
+def head(title: str, page: ProjectPage) -> None:
+    """Draw the heading of Queue and Review, with the switch between these two views of a project's rows."""
+    frame.project_title(title, page, answering=True, views=lambda: _views(title, page))
+
+
+def _views(title: str, page: ProjectPage) -> None:
+    project = page.project
+    # Annotators see their own answers only, and rows that wait for a second answer are on both pages.
+    answered = project.answered if project.may(Right.REVIEW) and project.answers is None else None
+    with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
+        for path, name, count in (("queue", "Queue", project.left), ("review", "Review", answered)):
+            words = name if count is None else f"{name} :small[{count:,}]"
+            if name == title:
+                st.markdown(words, width="content")
+            else:
+                st.page_link(f"{path}_page.py", label=words, query_params=page.here)
+
+
 def search_key(path: str, project_id: int) -> str:
     """Return the key of the search box of a project's Queue or Review page, by the address of the page."""
     return f"search-{project_id}" if path == "queue" else f"{state.REVIEW}-{project_id}-words"
@@ -439,12 +457,14 @@ def stop_where_empty(page: ProjectPage, view: QueuePage, unit: str, nothing_open
     `counts`"""
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
+        if page.project.may(Right.OWN):
+            st.page_link("export.py", label="Export the labels", icon=":material/download:", query_params=page.here)
     elif not view.listed:
         st.info(f"Every open {unit} is a blind check, so none is listed.", icon=":material/lock:")
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
-        st.info("No open row matches.", icon=":material/search_off:")
+        st.info("No open row matches. Clear the search to see all of them.", icon=":material/search_off:")
         _offer_meaning(page)
     else:
         return

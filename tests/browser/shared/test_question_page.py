@@ -232,6 +232,8 @@ def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[s
             [place["x"] + place["width"] / 2, place["y"] + place["height"] / 2],
         )
         assert hit, one
+    icon = page.get_by_test_id("stExpandSidebarButton").get_by_test_id("stIconMaterial")
+    assert icon.evaluate("one => getComputedStyle(one, '::before').content") == '"menu"'
     page.get_by_test_id("stExpandSidebarButton").tap()
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
 

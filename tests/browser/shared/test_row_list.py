@@ -79,10 +79,13 @@ def test_list_keys_open_select_and_close_rows(
 
 def test_drawer_asks_its_row_next(page: Page, server: Server, pictures: Seat) -> None:
     wanted = open_queue(page, server, pictures)[2]
+    marked = page.locator("[data-testid=stTopNavSection][aria-current]")
+    expect(marked).to_contain_text("Explore")
     room.open_line(page, wanted)
     page.get_by_role("button", name="Ask this row next").click()
     page.locator(room.CARD).wait_for()
     assert room.row_id(page) == wanted
+    expect(marked).to_have_count(0)
 
 
 def test_typing_in_drawer_stays_on_its_row(page: Page, server: Server, pictures: Seat) -> None:

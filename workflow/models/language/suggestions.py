@@ -141,7 +141,9 @@ def rows_of(seat: Seat) -> ProjectRows:
         table, classes = opened.learner.table, tuple(map(str, opened.learner.classes))
         room = RoomSettings.from_json(opened.project.room)
     if table.roles.label_vectors:
-        raise LanguageModelError("A language model lists the classes of one true label; this project asks for each.")
+        raise LanguageModelError(
+            "Suggestions need rows with one right label. This project asks about each label of a row."
+        )
     if table.roles.text is None:
         raise LanguageModelError("This project has no column of texts, and a language model reads texts only.")
     open_rows = table.candidates.sum(axis=1) > 1

@@ -57,12 +57,14 @@ def test_progress_shows_figures_and_kinds_of_answers(home: Home, owner: int, sho
         answer_truly(home, owner, project)
     home.shelf.settle(project)
     test = show(owner, "progress.py", project=str(project))
-    labels = [one.label for one in test.metric]
-    for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro", "Entropy left"):
-        assert name in labels
+    first = [one.label for one in test.metric]
+    for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro"):
+        assert name in first
+    assert "Entropy left" not in first, "the first line is what tells when to stop"
     assert any("** predicts, " in one.value and "It says yes above" in one.value for one in test.markdown)
     test.session_state[f"more-figures-{project}"] = True
     kinds = test.run().dataframe[-1].value
+    assert {"Known", "Entropy left"} <= {one.label for one in test.metric}
     assert kinds.Count.sum() == 8
     assert len(test.get("plotly_chart")) >= 2
 
@@ -191,7 +193,7 @@ def test_home_says_when_every_label_is_answered(home: Home, owner: int, show: Op
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
     assert ":green-badge[Every label is known, or its row is excluded]" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Export"]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
@@ -199,7 +201,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     test = show(owner, "project_page.py", project=str(project))
     boxes = {box.label: box for box in test.selectbox}
     boxes["Asked are"].set_value("instance")
-    boxes["Asked first"].set_value("entropy").run()
+    boxes["Question order"].set_value("entropy").run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")

@@ -249,7 +249,7 @@ def test_refusals(home: Home, owner: int, seat: Seat, choice: ModelChoice, model
     ):
         with pytest.raises(NotAllowed):
             use()
-    with pytest.raises(LanguageModelError, match="one true label"):
+    with pytest.raises(LanguageModelError, match="rows with one right label"):
         suggestions.ask(Seat(home, owner, vector_project(home, owner)), choice, None)
     with pytest.raises(LanguageModelError, match="no column of texts"):
         suggestions.ask(Seat(home, owner, small_project(home, owner)), choice, None)
