@@ -262,8 +262,7 @@ def test_too_many_cells_are_refused() -> None:
     gap = row("<table:table-cell/>", more=' table:number-rows-repeated="5000"')
     far = cell("a", ' table:number-columns-repeated="5000"')
     assert "cells" in refused(ods(row(cell("b")) + gap + row(far)))
-    data = xls({f"S{k}": [(0, 0, 1.0), (65_535, 9, 1.0)] for k in range(8)})
-    assert len(data) < 10_000
+    data = xls({"S": [(0, 0, 1.0), (65_535, 99, 1.0)]})
     assert f"at most {MAX_CELLS:,} are taken" in refused(data)
 
 
