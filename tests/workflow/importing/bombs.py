@@ -203,6 +203,7 @@ def _zips() -> Iterator[Bomb]:
     yield Bomb("an entry that says it is small", lambda: lying(20), "a.zip", quick=True)
     yield Bomb("an entry that says it is huge", lambda: lying(0xFFFFFFF0), "a.zip")
     yield Bomb("entries over one another", lambda: overlapping(20_000), "a.zip")
+    yield Bomb("a million entries over one another", lambda: overlapping(1_000_000), "a.zip")
     yield Bomb("a table of 999 MB", lambda: zipped("t.csv", sea(b"1,a,2\n", HEAD, 999 * 10**6)), "a.zip")
 
 
