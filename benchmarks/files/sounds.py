@@ -24,7 +24,7 @@ from benchmarks.harness import Table, benchmark, clocked, folder, in_process, pa
 from benchmarks.processes import peak
 from plcore import PLKernelRidge, PLKNeighborsClassifier
 from plcore.evaluation import contaminate
-from plcore.tables.media.sound import Sound, describe_sound, sound_facts, spectrogram, to_png
+from plcore.tables.media.sound import Sound, describe_sound, spectrogram, to_png
 from plcore.tables.media.sound.descriptor import _band_powers
 from workflow import importing
 
@@ -295,7 +295,8 @@ def long_sound() -> str:
         write_hour(path := place / "hour.wav")
         lines = "".join(f"hour.wav,{s},{s + 1},{'tit' if s % 3 else 'wren'}|robin\n" for s in range(HOUR))
         (place / "segments.csv").write_text(f"file,start,end,candidates\n{lines}")
-        facts, size = sound_facts(path), path.stat().st_size / 1e9
+        with Sound(path) as sound:
+            facts, size = sound.facts, path.stat().st_size / 1e9
         idle, _ = in_process(nothing, str(path))
         for what, call in (
             (f"{HOUR:,} segments of 1 s described", describe_hour),

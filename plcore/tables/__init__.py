@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plcore.tables.encoders import Encoder, EncoderError
     from plcore.tables.features.embeddings import ColumnVectors, directions_of
     from plcore.tables.features.matrix import FeatureTransformer
-    from plcore.tables.features.text import Mark, TextFeatures, marks_of
+    from plcore.tables.features.text import TextFeatures, marks_of
     from plcore.tables.growing import (
         LEAST_SHARE,
         Grown,
@@ -37,32 +37,18 @@ if TYPE_CHECKING:
         MAX_RECORDING_MB,
         MAX_UNPACKED_MB,
         MAX_ZIP_MB,
-        ZIP_STARTS,
-        Archive,
         Folder,
         MediaError,
     )
     from plcore.tables.media.files import CONTENT_TYPES, KeptFiles, MediaFiles, is_kept_name, lay_out
     from plcore.tables.media.images import MAX_PIXELS, is_inline, listed_images, thumbnail
-    from plcore.tables.media.sound import (
-        SCALES,
-        SOUND_NAMES,
-        Picture,
-        Sound,
-        SoundError,
-        SoundFacts,
-        describe_sound,
-        read_segment,
-        sound_facts,
-        spectrogram,
-        to_png,
-    )
-    from plcore.tables.parts import PartedTable, RowFiles, find_row_files, read_in_parts
+    from plcore.tables.media.sound import Sound, spectrogram, to_png
+    from plcore.tables.parts import find_row_files, read_in_parts
     from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, causes
     from plcore.tables.readers.candidate_rows import NEEDS_ROWS
     from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
     from plcore.tables.readers.joining import with_vectors, write_vectors
-    from plcore.tables.readers.parquet_parts import ParquetParts, find_parts, store_parts
+    from plcore.tables.readers.parquet_parts import find_parts, store_parts
     from plcore.tables.readers.reading import TableReading
     from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
     from plcore.tables.readers.registry import WAYS, Way, joined, lacks_rows, read_in, shape_name, shaped, ways_of
@@ -81,123 +67,40 @@ if TYPE_CHECKING:
     from plcore.tables.text.arrow import to_csv_bytes
     from plcore.tables.text.csv import read_cells
     from plcore.tables.text.language import ENGLISH, guess_language
-    from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell, names_beside
+    from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell
     from plcore.tables.writers.label_vectors import VECTOR_FORMATS
     from plcore.tables.writers.nature import NATURE_FORMATS
     from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, format_of
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
+# What the documentation of the library lists; the app imports the other names, too.
 __all__ = [
-    "CONTENT_TYPES",
-    "ENGLISH",
     "FILE_FORMATS",
-    "LEAST_SHARE",
-    "MAX_FILES",
-    "MAX_FILE_MB",
-    "MAX_PIXELS",
-    "MAX_PROBLEMS",
-    "MAX_RECORDING_MB",
-    "MAX_UNPACKED_MB",
-    "MAX_ZIP_MB",
-    "MISSING",
-    "NATURE_FORMATS",
-    "NEEDS_ROWS",
-    "SCALES",
-    "SOUND_NAMES",
-    "VECTOR_ENDINGS",
-    "VECTOR_FORMATS",
-    "WAYS",
-    "WAYS_IN",
-    "ZIP_STARTS",
-    "Archive",
-    "Box",
-    "ColumnVectors",
     "Disambiguated",
     "Doubt",
     "Encoder",
     "EncoderError",
     "FeatureTransformer",
     "FileFormat",
-    "Folder",
-    "Grown",
-    "KeptFiles",
     "LabelTable",
     "LabelVectorTable",
-    "Mark",
     "MediaError",
     "MediaFiles",
-    "NamedVotes",
-    "ParquetParts",
-    "PartedTable",
-    "Picture",
     "Problem",
-    "ReadingSummary",
-    "Rescored",
     "Roles",
-    "RowFiles",
     "Sound",
-    "SoundError",
-    "SoundFacts",
     "TableError",
     "TableReading",
-    "Tell",
     "TextFeatures",
-    "Way",
-    "boxes_of",
-    "causes",
-    "column_way",
-    "describe",
-    "describe_sound",
-    "directions_of",
-    "export_types",
     "find_doubts",
-    "find_parts",
-    "find_row_files",
     "format_of",
-    "guess_language",
-    "is_inline",
-    "is_kept_name",
-    "is_score",
-    "joined",
-    "lacks_rows",
-    "lay_out",
-    "listed_images",
-    "look_through",
-    "mapped_numbers",
-    "marks_of",
-    "nameless_file",
-    "names_beside",
-    "read_as_nothing",
     "read_cells",
-    "read_encoded_columns",
-    "read_first_texts",
-    "read_in",
-    "read_in_parts",
-    "read_kept_names",
-    "read_segment",
-    "read_stored",
     "read_table",
-    "read_vectors",
-    "serving_columns",
     "shape_name",
     "shaped",
-    "sound_facts",
     "spectrogram",
-    "store_parts",
-    "store_plain_csv",
-    "store_reading",
-    "suggest_reading",
     "suggest_roles",
-    "thumbnail",
-    "to_csv_bytes",
-    "to_png",
-    "ways_of",
-    "why_no_score",
-    "with_encoded",
     "with_rows",
-    "with_scores",
     "with_vectors",
-    "without_vectors",
-    "write_vectors",
 ]

@@ -204,9 +204,6 @@ ZIP_FAULTS = (
 )
 """Errors that zipfile raises for invalid bytes."""
 
-_MAX_DIRECTORY = (
-    400 * MAX_FILES
-)  # bytes of the zip's directory, which zipfile reads as a whole before it counts entries
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
 _IN_MEMORY = MAX_FILE_MB * MB
@@ -271,22 +268,16 @@ def _read(path: Path) -> bytes:
 
 
 def _open(data: bytes) -> list[zipfile.ZipInfo]:
-    """Return the entries. Their number and size are limited before and after zipfile reads the directory."""
+    """Return the entries, of limited number and size."""
     try:
-        # zipfile reads the whole directory first, and turns an entry of 50 bytes into an object of a thousand. Only its
-        # private function returns the size of the directory in advance.
-        end = zipfile._EndRecData(io.BytesIO(data))  # type: ignore[attr-defined]
-        if end is not None and end[zipfile._ECD_SIZE] > _MAX_DIRECTORY:  # type: ignore[attr-defined]
-            raise _too_many("far more")
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             entries = file.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        if isinstance(error, TableError):
-            raise
         fix = "Make the zip again, with an ordinary zip program."
         raise refusal(f"The zip cannot be read ({error}).", fix) from error
     if len(entries) > MAX_FILES:
-        raise _too_many(f"{len(entries):,}")
+        message = f"The zip holds {len(entries):,} files and folders; at most {MAX_FILES:,} are taken."
+        raise refusal(message, "Import the table in parts.")
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > MAX_UNPACKED_MB * MB:
         message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
@@ -313,11 +304,6 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     if entry.file_size > (most := most_mb(name)) * MB:
         return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are taken.", SMALLER)
     return None
-
-
-def _too_many(count: str) -> TableError:
-    message = f"The zip holds {count} files and folders; at most {MAX_FILES:,} are taken."
-    return refusal(message, "Import the table in parts.")
 
 
 class Folder(FileTree):

@@ -136,6 +136,8 @@ class _Element(NamedTuple):
 def load_mat(data: bytes) -> dict[str, AnyArray]:
     """Return the matrices (rows, columns) of a file by name; sparse ones as dense, complex ones as their real part.
 
+    Not by scipy.io.loadmat: damaged files make its compiled code read outside its memory (SciPy 1.17.1).
+
     Raises TableError: damaged, or too large.
     """
     order = "<" if data[126:128] == b"IM" else ">"

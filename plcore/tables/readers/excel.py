@@ -1,258 +1,28 @@
-"""Read Excel and LibreOffice workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) by calamine, after checking their size."""
+"""Read Excel and LibreOffice workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) by calamine."""
 
 from __future__ import annotations
 
 import io
 import re
-import struct
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
-from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
 from plcore.arrays.words import counted, listed, quoted
-from plcore.tables.media.file_tree import MB, ZIP_FAULTS
 from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, text_table
 from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
+XLS_START = b"\xd0\xcf\x11\xe0"
 MAX_CELLS = 5_000_000
 """Maximum number of cells in all sheets. Reader and text take about 200 bytes per cell."""
-MAX_UNPACKED_MB = 500
-_FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
-_USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')  # usual form, fast to find
-_CELL = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
-_ODS = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*)>")
-_REPEATED = re.compile(rb"""number-(?:rows|columns)-repeated\s*=\s*["']([0-9]{1,9})""")
+_VISIBLE = SheetVisibleEnum.Visible
 _ERROR = re.compile(rb"""<c\b[^>]*\bt=["']e["']""")
 _NOT_CALCULATED = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
-
-
-class Oddities(NamedTuple):
-    """Numbers of cells that are read as empty: with an error instead of a value, or a formula without a result."""
-
-    errors: int = 0
-    not_calculated: int = 0
-
-
-def look_at_parts(data: bytes) -> Oddities:
-    """Check a workbook (zip of .xlsx, .xlsb or .ods) and count oddities. Raises TableError: damaged or too large."""
-    errors = formulas = cells = 0
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as file:
-            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * MB:
-                raise refusal(f"Unpacked, the workbook has more than {MAX_UNPACKED_MB} MB.", _FIX)
-            for entry in file.infolist():
-                part = file.read(entry)
-                if entry.filename.endswith((".xml", ".rels")):
-                    expat.ParserCreate().Parse(part, True)  # calamine never ends on truncated XML
-                if entry.filename == "content.xml":
-                    cells += _cells_of_ods(part)
-                elif "worksheets/" in entry.filename and entry.filename.endswith(".bin"):
-                    cells += _cells_of_xlsb(part)
-                elif "worksheets/" in entry.filename and entry.filename.endswith(".xml"):
-                    cells += _cells_of_xlsx(part)
-                    errors += len(_ERROR.findall(part)) if b't="e"' in part or b"t='e'" in part else 0
-                    formulas += len(_NOT_CALCULATED.findall(part))
-    except TableError:
-        raise
-    except (*ZIP_FAULTS, expat.ExpatError) as error:
-        fix = "Open the workbook in its program and save it again."
-        raise refusal(f"The workbook is damaged ({error}).", fix) from error
-    refuse_many(cells)
-    return Oddities(errors, formulas)
-
-
-def refuse_many(cells: int) -> None:
-    """Raise TableError if the sheets together have too many cells."""
-    if cells > MAX_CELLS:
-        message = f"The sheets reach over {cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
-        raise refusal(message, _FIX)
-
-
-def _cells_of_xlsx(part: bytes) -> int:
-    n_cells, n_rows = part.count(b"<c ") + part.count(b"<c>") + part.count(b"<c/>"), part.count(b"<row")
-    found = _USUAL_CELL.findall(part)
-    if len(found) < n_cells:
-        found = _CELL.findall(part)
-    area = _area(
-        {int(row) for row in {row for _, row in found}}, {_number(name) for name in {name for name, _ in found}}
-    )
-    # Cells without a position follow the previous one. Few programs write this, for small sheets: count the whole
-    # square.
-    return area if len(found) >= n_cells else max(area, n_cells * max(n_rows, 1))
-
-
-def _number(letters: bytes) -> int:
-    """Return the number of a column: A is 1, AA 27."""
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + letter - ord("A") + 1
-    return number
-
-
-def _cells_of_xlsb(part: bytes) -> int:
-    """Count the cells from the records of a binary sheet ([MS-XLSB] 2.1.4: type, length, body)."""
-    position, row = 0, 0
-    rows: set[int] = set()
-    columns: set[int] = set()
-    while position < len(part):
-        kind, position = _varint(part, position, 2)
-        length, position = _varint(part, position, 4)
-        if kind == 0:  # BrtRowHdr
-            row = int.from_bytes(part[position : position + 4], "little")
-        elif 1 <= kind <= 11:  # cell records
-            rows.add(row)
-            columns.add(int.from_bytes(part[position : position + 4], "little"))
-        position += length
-    return _area(rows, columns)
-
-
-def _varint(part: bytes, position: int, at_most: int) -> tuple[int, int]:
-    value = 0
-    for place in range(at_most):
-        byte = part[position] if position < len(part) else 0
-        position += 1
-        value |= (byte & 0x7F) << 7 * place
-        if byte < 0x80:
-            break
-    return value, position
-
-
-def _cells_of_ods(part: bytes) -> int:
-    """Count rows and columns, including repeated ones, up to the last value, and sum the areas of all sheets."""
-    total = rows = last_row = width = 0
-    times = column = 0
-    for found in _ODS.finditer(part):
-        kind, attributes = found.groups()
-        repeated = _REPEATED.search(attributes)
-        number = int(repeated.group(1)) if repeated else 1
-        if kind == b"table":
-            total += last_row * width
-            rows = last_row = width = 0
-        elif kind == b"table-row":
-            rows, times, column = rows + number, number, 0
-        else:
-            column += number
-            if b"office:value" in attributes or b"calcext:value" in attributes or not attributes.endswith(b"/"):
-                last_row, width = max(rows, times), max(width, column)
-    return total + last_row * width
-
-
-def _area(rows: set[int], columns: set[int]) -> int:
-    """Return the number of cells in the rectangle around these rows and columns."""
-    return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1) if rows else 0
-
-
-_END = 0xFFFFFFFA  # larger sector numbers have special meanings
-_ENTRY = 128  # bytes per directory entry
-_NAMES = ("Workbook", "Book")
-_SAVE_AS = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
-_BOF = (0x0009, 0x0209, 0x0409, 0x0809)
-_CELLS = frozenset((0x0006, 0x00BD, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E, 0x0002, 0x0003, 0x0004))
-"""Record types: formulas, multiple numbers, text and numbers of all versions, booleans, errors."""
-_SEVERAL = 0x00BD  # numbers in consecutive columns; the record ends with the last column
-
-
-def cells_of_xls(data: bytes) -> int:
-    """Sum the areas around the cells of each sheet. Raises TableError if the workbook is damaged."""
-    try:
-        return sum(_areas(_workbook(data)))
-    except (struct.error, IndexError, MemoryError) as error:
-        raise refusal("The workbook is damaged: a part of it is cut off.", _SAVE_AS) from error
-
-
-class _Sectors(NamedTuple):
-    """The sectors of streams that are scattered in `data`: sector k starts at byte (k + first) * size, and is followed
-    by sector `next_of[k]`."""
-
-    data: bytes
-    size: int
-    first: int
-    next_of: tuple[int, ...]
-
-    def stream(self, start: int, most: int | None = None) -> bytes:
-        """Return the stream that starts in this sector, at most this many bytes."""
-        parts, left = [], len(self.next_of)
-        while start < _END:
-            if left == 0:
-                raise refusal("The workbook is damaged: its parts follow one another in a circle.", _SAVE_AS)
-            begin = (start + self.first) * self.size
-            parts.append(self.data[begin : begin + self.size])
-            start, left = self.next_of[start], left - 1
-        return b"".join(parts)[:most]
-
-
-def _workbook(data: bytes) -> bytes:
-    """Return the stream with the sheets."""
-    shifts = struct.unpack_from("<HH", data, 30)
-    if shifts not in ((9, 6), (12, 6)):
-        raise refusal("The workbook is damaged: its parts have no size that there is.", _SAVE_AS)
-    size, small = (1 << shift for shift in shifts)
-    (directory,) = struct.unpack_from("<I", data, 48)
-    least, small_table, _, more, n_more = struct.unpack_from("<5I", data, 56)
-    places = list(struct.unpack_from("<109I", data, 76))
-    for _ in range(min(n_more, len(data) // size)):
-        if more >= _END:
-            break
-        *found, more = struct.unpack_from(f"<{size // 4}I", data, (more + 1) * size)
-        places += found
-    table = b"".join(data[(k + 1) * size : (k + 2) * size] for k in places if k < _END)
-    sectors = _Sectors(data, size, 1, _numbers(table))
-    entries = sectors.stream(directory)
-    root = entries[:_ENTRY]
-    for place in range(0, len(entries) - _ENTRY + 1, _ENTRY):
-        entry = entries[place : place + _ENTRY]
-        length = min(max(int.from_bytes(entry[64:66], "little") - 2, 0), 64)
-        if entry[:length].decode("utf-16-le", errors="replace") in _NAMES:
-            start, n_bytes = struct.unpack_from("<II", entry, 116)
-            if n_bytes >= least:
-                return sectors.stream(start, n_bytes)
-            (inner,) = struct.unpack_from("<I", root, 116)
-            smalls = _Sectors(sectors.stream(inner), small, 0, _numbers(sectors.stream(small_table)))
-            return smalls.stream(start, n_bytes)
-    raise refusal("This is no workbook, though it begins like one of old Excel.", _SAVE_AS)
-
-
-def _numbers(table: bytes) -> tuple[int, ...]:
-    return struct.unpack(f"<{len(table) // 4}I", table[: len(table) // 4 * 4])
-
-
-def _areas(stream: bytes) -> Iterator[int]:
-    """Yield the area of each sheet, including one without an end record."""
-    position = 0
-    rows: tuple[int, int] | None = None
-    columns = (0, 0)
-    while position + 4 <= len(stream):
-        kind, length = struct.unpack_from("<HH", stream, position)
-        position += 4
-        if kind in _BOF:
-            yield _area_of_bounds(rows, columns)
-            rows = None
-        elif kind in _CELLS and length >= 4 and position + length <= len(stream):
-            row, column = struct.unpack_from("<HH", stream, position)
-            last = column
-            if kind == _SEVERAL and length >= 6:
-                (last,) = struct.unpack_from("<H", stream, position + length - 2)
-            if rows is None:
-                rows, columns = (row, row), (column, max(column, last))
-            rows = min(rows[0], row), max(rows[1], row)
-            columns = min(columns[0], column), max(columns[1], column, last)
-        position += length
-    yield _area_of_bounds(rows, columns)
-
-
-def _area_of_bounds(rows: tuple[int, int] | None, columns: tuple[int, int]) -> int:
-    return 0 if rows is None else (rows[1] - rows[0] + 1) * (columns[1] - columns[0] + 1)
-
-
-XLS_START = b"\xd0\xcf\x11\xe0"
-_VISIBLE = SheetVisibleEnum.Visible
 
 
 def read_workbook(data: bytes) -> TableReading:
@@ -262,13 +32,12 @@ def read_workbook(data: bytes) -> TableReading:
     several cells, or two rows if the upper one has merged cells. Empty rows and columns, titles above and notes below
     are left out. A table has two columns and a row below their names.
 
+    calamine allocates the whole area of a sheet before its size is known, and may end the process: files of strangers
+    are read in a process with limited memory (`workflow.files.limited`), without a parser of their parts here.
+
     Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or duplicate.
     """
-    oddities = Oddities()
-    if data.startswith(XLS_START):
-        refuse_many(cells_of_xls(data))
-    else:
-        oddities = look_at_parts(data)
+    n_cells = 0
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
@@ -280,6 +49,12 @@ def read_workbook(data: bytes) -> TableReading:
         chosen: str | None = None
         for name in sorted(sheets, key=lambda name: name not in seen):
             sheet = book.get_sheet_by_name(name)
+            n_cells += sheet.height * sheet.width
+            if n_cells > MAX_CELLS:
+                message = (
+                    f"The sheets reach over {n_cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
+                )
+                raise refusal(message, "Save the sheet with the rows as CSV UTF-8 and import that.")
             rows = [] if sheet.start is None else sheet.to_python()
             if not any(_is_filled(row) for row in rows):
                 continue
@@ -296,7 +71,7 @@ def read_workbook(data: bytes) -> TableReading:
         if chosen is None and tables and not (fault is not None and len(found[tables[0]].cells.columns) == 1):
             chosen = tables[0]
         if chosen is not None:
-            return _with_oddities(_of_sheets(found, chosen, sheets, seen), oddities)
+            return _with_oddities(_of_sheets(found, chosen, sheets, seen), data)
         if fault is not None:
             raise fault if len(known) == 1 else _with_sheets(fault, sheets)
     except PasswordError:
@@ -306,7 +81,8 @@ def read_workbook(data: bytes) -> TableReading:
     except BaseException as error:
         if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
             raise  # calamine's internal errors are PanicException, not an Exception
-        raise refusal(f"The workbook cannot be read ({error}).", _SAVE_AS) from error
+        fix = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
+        raise refusal(f"The workbook is damaged, or of a kind that cannot be read ({error}).", fix) from error
     raise refusal("The workbook has no cells.", "Choose a workbook with a header and data rows.")
 
 
@@ -372,13 +148,22 @@ def _people(same: Mapping[str, TableReading]) -> TableReading | None:
     return TableReading(cells.astype("str"), "workbook", roles, asks=asks)
 
 
-def _with_oddities(reading: TableReading, oddities: Oddities) -> TableReading:
+def _with_oddities(reading: TableReading, data: bytes) -> TableReading:
+    """Note the cells that are read as empty: with an error instead of a value, or a formula without a result."""
+    errors = not_calculated = 0
+    if not data.startswith(XLS_START):
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            for name in file.namelist():
+                if "worksheets/" in name and name.endswith(".xml"):
+                    part = file.read(name)
+                    errors += len(_ERROR.findall(part)) if b't="e"' in part or b"t='e'" in part else 0
+                    not_calculated += len(_NOT_CALCULATED.findall(part))
     notes = []
-    if oddities.errors:
-        notes.append(f"{_cells(oddities.errors)} with an error such as #N/A or #DIV/0!: empty here.")
-    if oddities.not_calculated:
+    if errors:
+        notes.append(f"{_cells(errors)} with an error such as #N/A or #DIV/0!: empty here.")
+    if not_calculated:
         notes.append(
-            f"{_cells(oddities.not_calculated)} with a formula that was never calculated: empty here. Open the "
+            f"{_cells(not_calculated)} with a formula that was never calculated: empty here. Open the "
             "workbook in its program and save it, to have the values."
         )
     return replace(reading, notes=(*reading.notes, *notes))

@@ -208,11 +208,11 @@ def _single(values: AnyArray) -> Dense:
         return np.asarray(values, dtype=np.float32)
 
 
-def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
+def join_candidates(reading: TableReading, table: pd.DataFrame) -> TableReading:
     """Return the rows of `table`, each with its candidates from the reading.
 
     reading : of any format, with candidates in any form and row ids
-    table, on : as in `join_rows`
+    table : as in `join_rows`
     """
     roles = reading.suggest_roles()
     if roles.id is None or not roles.has_candidates:
@@ -239,7 +239,7 @@ def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None =
         rows[record[roles.id].strip()] = row
     form = f"{reading.format}, and the table of its rows"
     notes = [note for note in reading.notes if note != NEEDS_ROWS]
-    found = join_rows(rows, table, on, format_name=form, notes=notes, groups=reading.groups)
+    found = join_rows(rows, table, format_name=form, notes=notes, groups=reading.groups)
     joined = found.suggest_roles()
     return replace(found, roles=replace(joined, cut=roles.cut, cut_at=roles.cut_at, ignored=roles.ignored))
 
@@ -281,28 +281,26 @@ def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
 def join_rows(
     rows: Mapping[str, Row],
     table: pd.DataFrame,
-    on: str | None,
     *,
     format_name: str,
     what: str = "candidates",
     notes: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> TableReading:
-    """Return the rows of `table` in order, each joined with the row of that name.
+    """Return the rows of `table` in order, each joined with the row of that name, by the column with most of the names.
 
     rows : by name
     table : DataFrame of str; all its columns are included, and only they describe a row
-    on : the column of `table` with the names; None: the one with most of them
     what : content of `rows`, for the notes
 
     If the names are row numbers, and the table has neither an id nor a column with all of them, rows are joined by
     number. If then some rows have no match, `asks` contains the doubt that the numbers may start at 0. Notes list the
     unmatched rows of either side. Raises TableError if nothing matches, or a name is duplicate.
     """
-    key = _key_column(table, set(rows)) if on is None else on
+    key = _key_column(table, set(rows))
     numbers = [str(row) for row in range(1, len(table) + 1)]
-    numbered = on is None and set(rows) <= set(numbers) and not _has_ids(table, key, set(rows))
-    if not numbered and (key is None or key not in table.columns):
+    numbered = set(rows) <= set(numbers) and not _has_ids(table, key, set(rows))
+    if not numbered and key is None:
         raise refusal(
             f"No column of the other table holds the names of these rows, such as {listed(list(rows), 3)}.",
             "Name the column with the same names in both files.",
@@ -310,12 +308,6 @@ def join_rows(
     names = numbers if numbered else table[key].str.strip().tolist()
     first = _first_places(names, table, key)
     strangers = [name for name in rows if name not in first]
-    if len(strangers) == len(rows):
-        raise refusal(
-            f"None of the rows ({len(rows):,}), such as {listed(strangers, 3)}, is in column {key!r} of the other "
-            f"table, which holds {listed(names, 3)}.",
-            "Name the column with the same names in both files.",
-        )
     said = [*notes, *(["Rows were joined by their numbers."] if numbered else [])]
     without = [name for name in names if name not in rows]
     if without:

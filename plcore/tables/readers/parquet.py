@@ -99,7 +99,6 @@ class ColumnReader:
         self.types: dict[str, pa.DataType] = {}
         self.n_rows = n_rows
         self._features = features
-        self._size = 0
 
     def add(self, name: str, column: pa.ChunkedArray) -> None:
         """Read one column. Raises TableError: labels without a name, too much text."""
@@ -115,44 +114,12 @@ class ColumnReader:
         elif _holds_bytes(kind):
             self.notes.append(f"The column {quoted(name)} holds bytes, not text: left out.")
         else:
-            self._put(name, self._of_values(column))
+            self._put(name, _of_values(column))
             self.types[name] = kind.value_type if pa.types.is_dictionary(kind) else kind
 
     def _put(self, name: str, column: pa.LargeStringArray) -> None:
-        self._size += column.nbytes
-        if self._size > MAX_UNPACKED_MB * MB:
-            raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
         self.names.append(name)
         self.columns.append(column)
-
-    def _of_values(self, column: pa.ChunkedArray) -> pa.LargeStringArray:
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            column = self._decoded(column)
-            kind = column.type
-        if pa.types.is_floating(kind):
-            return numbers_as_text(column.to_numpy())
-        simple = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean)
-        if any(fits(kind) for fits in (*simple, pa.types.is_null)):
-            text = pc.fill_null(column.cast(pa.large_string()), "").combine_chunks()
-            return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
-        if is_list(kind) and _is_text(kind.value_type):
-            return _lists_as_json(column)
-        if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times have microseconds
-            column = column.cast(pa.timestamp("us", kind.tz), safe=False)
-        return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
-
-    def _decoded(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return the values of a dictionary column. Raises TableError if they are too large in total."""
-        value_type = column.type.value_type
-        if pa.types.is_string(value_type) or pa.types.is_large_string(value_type):
-            for chunk in column.chunks:
-                lengths = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
-                self._size += int(pc.sum(lengths, min_count=0).as_py())
-            if self._size > MAX_UNPACKED_MB * MB:
-                raise refusal(f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
-            value_type = pa.large_string()
-        return column.cast(value_type)
 
     def _add_numbers(self, name: str, column: pa.ChunkedArray, width: int) -> None:
         """Add long lists as vectors, others as a column per position: class probabilities, or a few numbers."""
@@ -197,6 +164,24 @@ class ColumnReader:
             self.files[called] = data
             cells.append(called)
         return pa.array(cells, pa.large_string())
+
+
+def _of_values(column: pa.ChunkedArray) -> pa.LargeStringArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = pa.large_string() if _is_text(kind.value_type) else kind.value_type
+        column = column.cast(kind)
+    if pa.types.is_floating(kind):
+        return numbers_as_text(column.to_numpy())
+    simple = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean)
+    if any(fits(kind) for fits in (*simple, pa.types.is_null)):
+        text = pc.fill_null(column.cast(pa.large_string()), "").combine_chunks()
+        return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
+    if is_list(kind) and _is_text(kind.value_type):
+        return _lists_as_json(column)
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times have microseconds
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
 
 
 def _lists_as_json(column: pa.ChunkedArray) -> pa.LargeStringArray:

@@ -106,7 +106,7 @@ TOGETHER = (
 )
 """Tools that write several JSON files, as `RecordFiles`."""
 
-READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | sound_detectors.DetectionTable, ...] = (
+READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
     ByteFormat((XLS_START,), read_workbook),
     ByteFormat(
         ZIP_STARTS, read_workbook, lambda names: "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
@@ -199,7 +199,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | sound_detector
     annotation_tools.PSYCHOPY,
     annotation_tools.ZOONIVERSE,
     plain_records.DOCCANO_CSV,
-    *sound_detectors.DETECTION_TABLES,
+    *sound_detectors.DETECTIONS,
     votes.LONG_VOTES,
     language_models.LONG_SCORES,
     weak_labels.LABEL_MATRIX,
@@ -233,10 +233,9 @@ def read_records(records: Records) -> TableReading | None:
     return None if tool is None else tool.read(records)
 
 
-def shape_of(cells: pd.DataFrame) -> TableTool | sound_detectors.DetectionTable | None:
+def shape_of(cells: pd.DataFrame) -> TableTool | None:
     """Return the shape of a table whose rows are not items; None if every row is one item."""
-    tables = (one for one in READERS if isinstance(one, (TableTool, sound_detectors.DetectionTable)))
-    return next((one for one in tables if one.fits(cells)), None)
+    return next((one for one in READERS if isinstance(one, TableTool) and one.fits(cells)), None)
 
 
 def shape_name(reading: TableReading) -> str | None:
@@ -251,8 +250,7 @@ def shaped(reading: TableReading) -> TableReading:
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
-    read = shape.read(reading.cells, typed=reading.typed) if isinstance(shape, TableTool) else shape.read(reading.cells)
-    found = _with_files(read, reading.files)
+    found = _with_files(shape.read(reading.cells, typed=reading.typed), reading.files)
     return replace(found, notes=(*reading.notes, *found.notes), asks=(*reading.asks, *found.asks))
 
 
@@ -265,7 +263,7 @@ def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
     alone = roles.has_candidates and roles.id is not None and not (describing or roles.embedding)
     shape = None if reading.roles is not None else shape_of(reading.cells)
-    another = isinstance(shape, TableTool) and not shape.has_rows
+    another = shape is not None and not shape.has_rows
     return alone or NEEDS_ROWS in reading.notes or another
 
 

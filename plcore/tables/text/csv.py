@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
@@ -192,52 +191,8 @@ def _sniffed(data: bytes) -> bytes:
     return best
 
 
-WIDE = 256
-"""Minimum number of columns for `wide_columns`."""
-
-_BLANK_LINE = re.compile(rb"\n\n|\A\n")
-
-
-def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.LargeStringArray] | None:
-    """Split a wide table into its columns; None if it needs the full parser.
-
-    It does if a quote, delimiter or line end is inside a cell, a line is blank, or rows differ in length.
-
-    body : UTF-8 from the first row on, with regular quotes (`plcore.tables.text.csv.quotes_are_regular`)
-    """
-    text = body.replace(b"\r\n", b"\n") if b"\r" in body else body
-    if b'"' in text:
-        letters = np.frombuffer(text, dtype=np.uint8)
-        inside = np.searchsorted(np.flatnonzero(letters == ord('"')), _ends(letters, delimiter)) % 2
-        if b'""' in text or inside.any():  # quote, delimiter or line end inside a cell
-            return None
-        text = text.replace(b'"', b"")
-    text = text.removesuffix(b"\n")
-    if b"\r" in text or not text or _BLANK_LINE.search(text):
-        return None
-    letters = np.frombuffer(text, dtype=np.uint8)
-    ends = _ends(letters, delimiter)
-    n_cells = len(ends) + 1
-    n_rows = n_cells // n_columns
-    if n_rows * n_columns != n_cells:
-        return None
-    is_line = np.append(letters[ends] == ord("\n"), True).reshape(n_rows, n_columns)
-    if is_line[:, :-1].any() or not is_line[:, -1].all():
-        return None
-    # Once delimiters are removed, each cell starts as many bytes earlier as there were delimiters before it.
-    offsets = np.concatenate([[0], ends - np.arange(len(ends)), [len(text) - len(ends)]])
-    cells = pa.LargeStringArray.from_buffers(
-        n_cells, pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(text.translate(None, delimiter + b"\n"))
-    )
-    by_column = cells.take(pa.array(np.arange(n_cells).reshape(n_rows, n_columns).T.ravel()))
-    return [by_column.slice(place * n_rows, n_rows) for place in range(n_columns)]
-
-
-def _ends(letters: npt.NDArray[np.uint8], delimiter: bytes) -> npt.NDArray[np.intp]:
-    """Return the positions of delimiters and line ends."""
-    return np.flatnonzero((letters == ord(delimiter)) | (letters == ord("\n")))
-
-
+WIDE, SMALL = 1_000, 10_000_000
+"""Columns from which on, and bytes up to which, Arrow would take far more memory than a table has: 30 kB a column."""
 LINE_INDEX = "line"  # name of the index of `read_cells`: file line in which each row starts
 
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
@@ -335,7 +290,8 @@ def _cells_of_csv(data: bytes) -> pd.DataFrame:
     names = column_names(data, delimiter, header, ends_blank=True)
     body_line = header.line + count_lines(data, header.start, header.end)  # last line of the header
     regular = quotes_are_regular(data, delimiter, header.end)
-    table = _parse(data, delimiter, names, header.end, regular)
+    table = _of_wide(data, delimiter, names, header.end) if regular else None
+    table = table or _parse(data, delimiter, names, header.end)
     if table is None or not regular:
         _refuse_faults(data, delimiter, names, header.end, body_line)
     if table is None:  # allowed by the grammar but rejected by Arrow: only because of size limits for cells
@@ -451,13 +407,21 @@ def storable(text: str) -> bool:
     return True
 
 
-def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular: bool) -> pa.Table | None:
-    """Parse the rows from byte `start` (the line end of the header); None if Arrow rejects them."""
-    line_end = _LINE_END.match(data, start)
-    if len(names) >= WIDE and regular and line_end is not None:
-        columns = wide_columns(data[line_end.end() :], delimiter, len(names))
-        if columns is not None:
+def _of_wide(data: bytes, delimiter: bytes, names: list[str], start: int) -> pa.Table | None:
+    """Parse a small table of very many columns; None for any other, and for rows of unequal length."""
+    if len(names) < WIDE or len(data) > SMALL:
+        return None
+    lines = csv.reader(io.StringIO(data[start:].decode(), newline=""), delimiter=delimiter.decode())
+    with suppress(csv.Error):  # a cell is too long for it
+        rows = [row for row in lines if row]
+        if rows and all(len(row) == len(names) for row in rows):
+            columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
             return pa.table(columns, list(map(str, range(len(names)))))
+    return None
+
+
+def _parse(data: bytes, delimiter: bytes, names: list[str], start: int) -> pa.Table | None:
+    """Parse the rows from byte `start` (the line end of the header); None if Arrow rejects them."""
     if _NOT_LINE_END.search(data, start) is None:
         return pa.table({str(number): pa.array([], pa.large_string()) for number in range(len(names))})
     # The line end of the header is kept: Arrow skips it as a blank line, and does not mistake the first cell for a byte

@@ -21,7 +21,6 @@ from plcore.tables.text.csv import (
     DELIMITERS,
     PIPE,
     SNIFFED_ROWS,
-    WIDE,
     Dialect,
     column_names,
     count_lines,
@@ -33,6 +32,8 @@ from plcore.tables.text.csv import (
 _BLOCK = 1 << 20
 _HEAD = 1 << 20
 """Bytes that must contain the header and the rows that determine the dialect."""
+_WIDE = 256
+"""Columns of a table whose blocks would have too few rows each."""
 _MARK = b"\xef\xbb\xbf"
 
 Batch = list[pa.LargeStringArray]
@@ -74,7 +75,7 @@ def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
             return None
         dialect = find_dialect(head)
         header = next(records(head, dialect.delimiter, dialect.start, dialect.line), None)
-        if header is None or header.n_cells >= WIDE:
+        if header is None or header.n_cells >= _WIDE:
             return None
         if mark + len(head) < path.stat().st_size and not _tells_the_dialect(head):
             return None

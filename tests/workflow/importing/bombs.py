@@ -203,13 +203,15 @@ def _zips() -> Iterator[Bomb]:
     yield Bomb("an entry that says it is small", lambda: lying(20), "a.zip", quick=True)
     yield Bomb("an entry that says it is huge", lambda: lying(0xFFFFFFF0), "a.zip")
     yield Bomb("entries over one another", lambda: overlapping(20_000), "a.zip")
+    yield Bomb("a million entries over one another", lambda: overlapping(1_000_000), "a.zip")
     yield Bomb("a table of 999 MB", lambda: zipped("t.csv", sea(b"1,a,2\n", HEAD, 999 * 10**6)), "a.zip")
 
 
 def _workbooks() -> Iterator[Bomb]:
-    def book(sheet: bytes, **others: bytes) -> bytes:
-        from tests.plcore.tables.readers.test_excel import workbook
+    from tests.plcore.tables.readers.test_excel import cell, ods, row, workbook
+    from tests.plcore.tables.readers.xls import table, xls
 
+    def book(sheet: bytes, **others: bytes) -> bytes:
         out = io.BytesIO()
         whole = workbook({"S": [["id", "labels"], ["1", "a"]]})
         with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
@@ -221,6 +223,15 @@ def _workbooks() -> Iterator[Bomb]:
             for name, content in others.items():
                 new.writestr(name, content)
         return out.getvalue()
+
+    def circle() -> bytes:
+        data = bytearray(xls({"S": table([["id", "labels"], *([str(k), "a"] for k in range(400))])}))
+        data[512 + 8 : 512 + 12] = (2).to_bytes(4, "little")  # a sector that is followed by itself
+        return bytes(data)
+
+    def repeated(rows: int, columns: int) -> bytes:
+        wide = cell("a", f' table:number-columns-repeated="{columns}"')
+        return ods(row(wide, more=f' table:number-rows-repeated="{rows}"'))
 
     main = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
@@ -248,6 +259,15 @@ def _workbooks() -> Iterator[Bomb]:
         "a.xlsx",
         quick=True,
     )
+    yield Bomb(
+        "corners of twenty old sheets",
+        lambda: xls({f"S{k}": [(0, 0, 1.0), (65_535, 255, 1.0)] for k in range(20)}),
+        "a.xls",
+        quick=True,
+    )
+    yield Bomb("a circle of old sectors", circle, "a.xls", quick=True)
+    yield Bomb("a cell of three thousand by three thousand", lambda: repeated(3_000, 3_000), "a.ods", quick=True)
+    yield Bomb("a cell as large as a sheet", lambda: repeated(1_048_576, 16_384), "a.ods")
     yield Bomb(
         "a billion laughs",
         lambda: book(sheet(b'<row r="1"><c r="A1" t="str"><v>&j;</v></c></row>', laughs)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from plcore.tables.media.sound.decoding import MAX_FRAMES, Sound, SoundError, SoundFacts, read_segment, sound_facts
+    from plcore.tables.media.sound.decoding import MAX_FRAMES, Sound, SoundError, SoundFacts
     from plcore.tables.media.sound.descriptor import NAMES as SOUND_NAMES
     from plcore.tables.media.sound.descriptor import describe_sound
     from plcore.tables.media.sound.drawing import SCALES, Picture, Scale, spectrogram, to_png

@@ -190,18 +190,6 @@ def opened(source: Source | Sound) -> Iterator[Sound]:
             yield sound
 
 
-def sound_facts(source: Source) -> SoundFacts:
-    """Read the header of a recording; nothing is decoded. Raises as `Sound` does."""
-    with Sound(source) as sound:
-        return sound.facts
-
-
-def read_segment(source: Source | Sound, start: float | None = None, end: float | None = None) -> tuple[Samples, int]:
-    """Return the samples from `start` to `end` seconds, one channel, and their rate in Hz. See `Sound.read`."""
-    with opened(source) as sound:
-        return sound.read(start, end), sound.facts.rate
-
-
 def _first_bytes(source: Source) -> bytes:
     if isinstance(source, str | Path):
         with Path(source).open("rb") as file:

@@ -15,6 +15,7 @@ from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder, numbers_in
 from plcore.tables.media.file_tree import RECORDINGS, base_name
 from plcore.tables.problems import MAX_PROBLEMS, refusal
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, texts_of
 from plcore.tables.readers.tools.detections import Detection, detections_reading
 from plcore.tables.text.csv import LINE_INDEX
@@ -193,6 +194,10 @@ DETECTION_TABLES = (
     ),
 )
 """The known layouts; no table has the columns of two of them."""
+DETECTIONS = tuple(
+    TableTool(layout.name, lambda cells, _name, layout=layout: layout.read(cells), also=layout.fits)
+    for layout in DETECTION_TABLES
+)
 
 
 def holds_detections(cells: pd.DataFrame) -> bool:

@@ -222,11 +222,10 @@ LONG_VOTES = TableTool(
 )
 
 
-def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, *, typed: bool = False) -> TableReading:
+def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, *, typed: bool = False) -> TableReading:
     """Join the votes to the tasks, as `join_rows` does.
 
     votes, tasks : DataFrames of str
-    on : the column of `tasks` with the names of the tasks; None: the one with most of the names that the votes have
     Raises TableError.
     """
     columns = _columns_of(votes)
@@ -240,7 +239,7 @@ def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, 
     for row in voted.values():
         del row.cells[columns.task]
     form = "table of tasks and a table of votes on them"
-    found = join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
+    found = join_rows(voted, tasks, format_name=form, notes=notes, what="votes")
     return replace(found, asks=(*found.asks, *_several_questions(votes, columns, constant)))
 
 

@@ -181,67 +181,6 @@ def _annotator_vectors(
     return rows_reading(rows, "cleanlab matrices of label vectors", row_id=row_id, notes=notes)
 
 
-def partial_votes(
-    votes: AnyArray,
-    label_sets: Sequence[Sequence[Sequence[str]]],
-    *,
-    functions: Names = None,
-    columns: Mapping[str, Sequence[object]] | None = None,
-) -> TableReading:
-    """Read candidates from partial votes: the classes that all voting functions allow; if there is none, those that any
-    of them allows.
-
-    votes : (n, m), the set that each function votes for, by number: from 0 with -1 to abstain, or from 1 with 0 to
-        abstain
-    label_sets : the sets of class names of each function
-    A candidate is weighted by the number of votes that allow it. Raises TableError.
-    """
-    numbers = _whole(votes, 2, "votes")
-    if numbers.shape[1] != len(label_sets):
-        raise refusal(
-            f"Got {counted(numbers.shape[1], 'column')} of votes and {counted(len(label_sets), 'function')} with sets.",
-            "Give the sets of every function.",
-        )
-    sizes = np.array([len(sets) for sets in label_sets], dtype=np.int64)
-    notes = []
-    if (numbers >= 0).all() and numbers.size:
-        if (numbers == sizes).any():
-            numbers = numbers - 1
-        elif (numbers == 0).any():
-            notes.append(
-                "No vote is -1 and none is the number of its function's sets: 0 is read as the first set. If it means "
-                "that a function abstains, write -1 for it, and the sets from 0 on."
-            )
-    over = np.argwhere(numbers >= sizes)
-    if len(over):
-        row, place = map(int, over[0])
-        message = f"function {place} votes for set {numbers[row, place]}, but has {sizes[place]}."
-        raise refusal(message, "Correct the vote or add the set.", row=row + 1, column="votes")
-    voters = _names(functions, range(len(label_sets)), len(label_sets))
-    allowed = [
-        [tuple(dict.fromkeys(At(label, None, f"the sets of {voters[place]}").name() for label in one)) for one in sets]
-        for place, sets in enumerate(label_sets)
-    ]
-    cells = _rows_of(columns, len(numbers))
-    rows, conflicts = [], 0
-    for place, given in enumerate(numbers):
-        row_sets = [(voters[v], allowed[v][given[v]]) for v in np.flatnonzero(given >= 0)]
-        common = set(row_sets[0][1]).intersection(*(labels for _, labels in row_sets)) if row_sets else set()
-        conflicts += bool(row_sets) and not common
-        found = Row(cells[place])
-        for voter, labels in row_sets:
-            for label in labels:
-                if not common or label in common:
-                    found.name(label, 1.0, voter)
-        rows.append(found)
-    if conflicts:
-        notes.append(
-            f"In {counted(conflicts, 'row')} the functions have no class in common: all that any of them allows stay."
-        )
-    every = {label for sets in allowed for one in sets for label in one}
-    return rows_reading(rows, "votes of partial labelling functions", classes=every, notes=notes)
-
-
 def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
     """Return class numbers as int64; NaN is -1 if `nothing` is that, else it is refused."""
     array = np.asarray(values)

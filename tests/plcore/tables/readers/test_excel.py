@@ -16,12 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.problems import TableError
-from plcore.tables.readers.excel import MAX_CELLS, cells_of_xls, look_at_parts, read_workbook
+from plcore.tables.readers.excel import MAX_CELLS, read_workbook
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table
 from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.readers.xls import table, xls
-from tests.plcore.tables.writers.tables import read_or_refuse
 from tests.plcore.tables.zips import make_zip
 
 
@@ -214,27 +213,10 @@ def replaced(data: bytes, part: str, pattern: bytes, by: bytes) -> bytes:
     return make_zip(parts)
 
 
-def test_distant_cells_are_refused_before_memory_is_allocated() -> None:
-    far = workbook({"B": [["a"]]}, lambda book: book["B"].cell(1_048_576, 16_384, "b"))
-    assert len(far) < 6000
-    assert "reach over 17,179,869,184 cells" in refused(far)
-
-
 def test_cells_without_a_reference_are_placed_by_counting() -> None:
     plain = workbook({"B": [["a", "b"], [1, 2]]})
     sheet = "xl/worksheets/sheet1.xml"
     assert read_table(replaced(plain, sheet, rb' r="[A-Z0-9]+"', b"")).cells.shape == (1, 2)
-    many = replaced(
-        plain, sheet, rb"<sheetData>.*</sheetData>", b"<sheetData>" + b"<row><c/></row>" * 3000 + b"</sheetData>"
-    )
-    assert "cells" in refused(many)
-
-
-def test_decompression_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plcore.tables.readers.excel.MAX_UNPACKED_MB", 1)
-    data = replaced(workbook({"B": [["a"], [1]]}), "docProps/app.xml", b"$", b" " * 2_000_000)
-    assert len(data) < 10_000
-    assert "more than 1 MB" in refused(data)
 
 
 def ods(rows: str) -> bytes:
@@ -272,37 +254,24 @@ def test_open_document_sheets_of_libreoffice_are_read() -> None:
     assert reading.cells.to_dict("list") == {"id": ["1", "x", "x"], "label": ["wren", "x", "x"]}
 
 
-@pytest.mark.parametrize(("times", "rows"), [(16_384, 1_048_576), (1, MAX_CELLS + 1), (3000, 3000)])
-def test_too_many_repeated_cells_are_refused(times: int, rows: int) -> None:
-    wide = cell("a", f' table:number-columns-repeated="{times}"')
-    assert f"{times * rows:,} cells" in refused(ods(row(wide, more=f' table:number-rows-repeated="{rows}"')))
-    gap = row("<table:table-cell/>", more=f' table:number-rows-repeated="{rows}"')
-    assert "cells" in refused(ods(gap + row(wide)))
-
-
-def test_cell_positions_in_binary_sheets_are_found() -> None:
-    def record(kind: int, body: bytes) -> bytes:
-        return bytes([kind, len(body)]) + body
-
-    def cell_record(column: int) -> bytes:
-        return record(2, column.to_bytes(4, "little") + bytes(8))
-
-    def sheet(*rows: tuple[int, int]) -> bytes:
-        pieces = [record(0, line.to_bytes(4, "little") + bytes(8)) + cell_record(column) for line, column in rows]
-        return b"\x91\x01\x00" + b"".join(pieces)  # a record of a type of two bytes, with no body
-
-    name = "xl/worksheets/sheet1.bin"
-    look_at_parts(make_zip({name: sheet((0, 0), (999, 9))}))
-    with pytest.raises(TableError, match="17,179,869,184 cells"):
-        look_at_parts(make_zip({name: sheet((0, 0), (1_048_575, 16_383))}))
+def test_too_many_cells_are_refused() -> None:
+    """Areas that leave no memory end the reader: tests/workflow/importing/bombs.py."""
+    wide = cell("a", ' table:number-columns-repeated="5"')
+    message = refused(ods(row(wide, more=' table:number-rows-repeated="1048576"')))
+    assert "reach over 5,242,880 cells, empty ones included" in message
+    gap = row("<table:table-cell/>", more=' table:number-rows-repeated="5000"')
+    far = cell("a", ' table:number-columns-repeated="5000"')
+    assert "cells" in refused(ods(row(cell("b")) + gap + row(far)))
+    data = xls({"S": [(0, 0, 1.0), (65_535, 99, 1.0)]})
+    assert f"at most {MAX_CELLS:,} are taken" in refused(data)
 
 
 def test_unsupported_and_damaged_workbooks_are_refused_with_a_message() -> None:
-    with pytest.raises(TableError, match="is damaged: its parts have no size"):
+    with pytest.raises(TableError, match="is damaged, or of a kind that cannot be read"):
         read_workbook(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     assert "damaged" in refused(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
     cut = replaced(workbook({"B": [["a"], [1]]}), "xl/worksheets/sheet1.xml", b"</row>.*", b"")
-    assert "The workbook is damaged" in refused(cut)  # calamine would read forever
+    assert "The workbook is damaged" in refused(cut)
 
 
 BIRDS = [["candidates", "w"], ["wren|robin", 1.5], ["robin", 2.0]]
@@ -312,44 +281,18 @@ BIRDS = [["candidates", "w"], ["wren|robin", 1.5], ["robin", 2.0]]
 def test_old_workbook_is_read(more: int) -> None:
     rows = BIRDS + [[f"wren|owl{k}", 1.0] for k in range(more)]
     data = xls({"Birds": table(rows), "Others": []})
-    assert cells_of_xls(data) == 2 * len(rows)
     reading = read_table(data)
     assert reading.format == "workbook, sheet 'Birds'"
     assert reading.cells["candidates"].tolist() == [row[0] for row in rows[1:]]
     assert reading.cells["w"].tolist()[:2] == ["1.5", "2"]
 
 
-@given(st.lists(st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 255)), max_size=4), min_size=1, max_size=3))
-def test_areas_of_all_sheets_are_summed(sheets: list[list[tuple[int, int]]]) -> None:
-    data = xls({f"S{k}": [(row, column, 1.0) for row, column in cells] for k, cells in enumerate(sheets)})
-    wanted = 0
-    for cells in filter(None, sheets):
-        rows, columns = zip(*cells, strict=True)
-        wanted += (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
-    assert cells_of_xls(data) == wanted
-
-
-def test_small_file_with_huge_sheets_is_refused() -> None:
-    corners = [(0, 0, 1.0), (65535, 255, 1.0)]
-    data = xls({f"S{k}": corners for k in range(20)})
-    assert len(data) < 10_000
-    with pytest.raises(TableError, match=f"335,544,320 cells, empty ones included; at most {MAX_CELLS:,} are taken"):
-        read_table(data)
-
-
 def test_cyclic_sectors_and_a_missing_stream_are_reported() -> None:
     data = bytearray(xls({"Birds": table(BIRDS * 200)}))
-    with pytest.raises(TableError, match="no workbook"):
+    with pytest.raises(TableError, match="cannot be read"):
         read_table(bytes(data).replace("Workbook".encode("utf-16-le"), "Workshop".encode("utf-16-le")))
     data[512 + 8 : 512 + 12] = (2).to_bytes(4, "little")  # the first part of the stream is followed by itself
-    with pytest.raises(TableError, match="in a circle"):
+    with pytest.raises(TableError, match="damaged"):
         read_table(bytes(data))
-    with pytest.raises(TableError, match="cut off"):
+    with pytest.raises(TableError, match="damaged"):
         read_table(bytes(data)[:60])
-
-
-@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans())
-def test_damaged_old_workbooks_are_read_or_refused(place: int, junk: bytes, cut: bool) -> None:
-    data = xls({"Birds": table(BIRDS)})
-    place %= len(data)
-    read_or_refuse(read_table, data[:place] + junk + (b"" if cut else data[place + len(junk) :]))

@@ -61,15 +61,13 @@ def test_truths_and_unweighted_sets_are_kept() -> None:
         {"id": "a", "candidates": [{"label": "x"}, {"label": "y"}], "truth": "y"},
         {"id": "b", "candidates": [{"label": "x"}]},
     ]
-    joined = join_candidates(MODEL_CANDIDATES.read(lines), ROWS, on="key")
+    joined = join_candidates(MODEL_CANDIDATES.read(lines), ROWS)
     assert candidates(joined)[:2] == [["x", "y"], ["x"]]
     assert joined.cells["truth"].tolist() == ["y", "", ""]
 
 
 def test_table_columns_come_before_candidate_columns() -> None:
-    joined = join_rows(
-        {"a": Row({"text": "other", "more": "m"}, {"x": 1.0})}, ROWS, "key", format_name="f", what="votes"
-    )
+    joined = join_rows({"a": Row({"text": "other", "more": "m"}, {"x": 1.0})}, ROWS, format_name="f", what="votes")
     assert joined.cells["text"].tolist() == ROWS["text"].tolist()
     assert joined.cells["more"].tolist() == ["m", "", ""]
     assert noted(joined, "2 of 3 rows have no votes", "'b', 'c'")
@@ -102,10 +100,6 @@ def test_unrelated_files_are_refused() -> None:
     reading = MODEL_CANDIDATES.read([line("q", x=1)])
     with pytest.raises(TableError, match="No column of the other table holds the names of these rows, such as 'q'"):
         join_candidates(reading, ROWS)
-    with pytest.raises(TableError, match="None of the rows \\(1\\), such as 'q', is in column 'key'"):
-        join_candidates(reading, ROWS, on="key")
-    with pytest.raises(TableError, match="No column of the other table"):
-        join_candidates(reading, ROWS, on="nothing")
     with pytest.raises(TableError, match="Row 2, column 'key': the name 'q' was already in row 1"):
         join_candidates(reading, frame({"key": "q"}, {"key": "q"}))
     nameless = MODEL_CANDIDATES.read([{"candidates": [{"label": "x"}]}])

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from plcore import read_cells
 from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.registry import READERS
-from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES, DetectionTable
+from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
 from tests.plcore.tables.writers.tables import HOSTILE, TEXTS, frame, read_or_refuse
 
 RECORD_TOOLS = [one for one in READERS if isinstance(one, RecordTool)]
-SHAPES = [one for one in READERS if isinstance(one, (TableTool, DetectionTable))]
+SHAPES = [one for one in READERS if isinstance(one, TableTool)]
 TOOL_TABLES = [one for one in READERS if isinstance(one, TableTool) and one.fingerprint is not None]
 
 RECORDS: dict[str, dict[str, Any]] = {

@@ -20,7 +20,7 @@ from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.readers.reading import column_text
 from plcore.tables.table import LabelTable
 from plcore.tables.text.arrow import csv_header, csv_rows, to_csv_bytes
-from plcore.tables.text.csv import LINE_INDEX, as_text, quotes_are_regular, read_cells, records
+from plcore.tables.text.csv import LINE_INDEX, WIDE, as_text, quotes_are_regular, read_cells, records
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 PIECES = [
@@ -302,3 +302,50 @@ def test_every_number_round_trips(numbers: list[float]) -> None:
     texts = numbers_as_text(np.array(numbers, dtype=np.float64)).to_pylist()
     again = [float(text) if text else np.nan for text in texts]
     np.testing.assert_array_equal(again, numbers)
+
+
+def test_too_many_columns_are_refused_from_the_header() -> None:
+    with pytest.raises(TableError, match=r"100,000 columns; at most 20,000 are taken"):
+        read_cells(b"," * 99_999 + b"\n")
+
+
+ODD_CELL = st.text(st.sampled_from('ab,;"\n\r é1'), max_size=4)
+
+
+def quoted(cell: str, always: bool) -> str:
+    return '"' + cell.replace('"', '""') + '"' if always or set(cell) & set('",\n\r') else cell
+
+
+@given(
+    st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(ODD_CELL, min_size=n, max_size=n), min_size=1, max_size=4)),
+    st.booleans(),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.booleans(),
+)
+def test_wide_tables_match_those_read_by_arrow(rows: list[list[str]], always: bool, end: str, ended: bool) -> None:
+    lines = [",".join(quoted(cell, always) for cell in row) for row in rows]
+    text = end.join(lines) + end * ended
+    head = ",".join(f"c{k}" for k in range(len(rows[0]))) + end
+    monkeypatch = pytest.MonkeyPatch()
+    found = []
+    for wide in (10**9, 1):
+        monkeypatch.setattr("plcore.tables.text.csv.WIDE", wide)
+        try:
+            cells = read_cells((head + text).encode())
+        except TableError as error:
+            found.append(str(error))
+        else:
+            found.append((cells.to_numpy().tolist(), cells.index.tolist(), cells.dtypes.tolist()))
+    monkeypatch.undo()
+    assert found[0] == found[1]
+
+
+def test_wide_table_is_read_and_errors_have_places() -> None:
+    names = [f"c{k}" for k in range(WIDE)]
+    head = ",".join(names).encode() + b"\n"
+    row = ",".join(map(str, range(WIDE))).encode() + b"\n"
+    cells = read_cells(head + row + row)
+    assert cells.to_numpy().tolist() == [list(map(str, range(WIDE)))] * 2
+    assert cells.index.tolist() == [2, 3]
+    with pytest.raises(TableError, match=r"Row 2 \(line 3\), column 'c999': the row goes on"):
+        read_cells(head + row + row.rstrip() + b",x\n")

@@ -14,8 +14,19 @@ from hypothesis import strategies as st
 
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.sound import decoding
-from plcore.tables.media.sound.decoding import MAX_FRAMES, Sound, SoundError, opened, read_segment, sound_facts
+from plcore.tables.media.sound.decoding import MAX_FRAMES, Samples, Sound, SoundError, SoundFacts, Source, opened
 from tests.plcore.tables.media.sound.recordings import FORMATS, calls, flac_saying, noise, raw_wav, tone, written
+
+
+def sound_facts(source: Source) -> SoundFacts:
+    with Sound(source) as sound:
+        return sound.facts
+
+
+def read_segment(source: Source | Sound, start: float | None = None, end: float | None = None) -> tuple[Samples, int]:
+    """The samples of a segment, and their rate."""
+    with opened(source) as sound:
+        return sound.read(start, end), sound.facts.rate
 
 
 def refusal(source: io.BytesIO, start: float | None = None, end: float | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Matrices of votes: Snorkel's, cleanlab's and those of partial labelling functions."""
+"""Matrices of votes: Snorkel's and cleanlab's."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from plcore import TableError, read_cells
 from plcore.tables import TableReading
-from plcore.tables.readers.tools.weak_labels import (
-    LABEL_MATRIX,
-    WRENCH,
-    annotator_matrix,
-    label_matrix,
-    partial_votes,
-    read_wrench,
-)
+from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, annotator_matrix, label_matrix, read_wrench
 from tests.plcore.tables.writers.tables import HOSTILE, candidates, noted, opens, read_or_refuse, sources
 
 L = np.array([[1, -1, 1, 0], [-1, -1, -1, -1], [0, 0, -1, -1], [2, 1, 0, -1]])
@@ -119,7 +112,6 @@ def test_any_arrays_are_reading_or_table_error(votes: Any, more: Any) -> None:
     read_or_refuse(label_matrix, votes)
     read_or_refuse(lambda: label_matrix(votes, truth=more))
     read_or_refuse(annotator_matrix, votes, more)
-    read_or_refuse(partial_votes, votes, [[["a"], ["b", "c"]], [["c"]]])
 
 
 GIVEN = np.array([[0, np.nan, 1], [np.nan, 2, 2], [0, 0, np.nan]])
@@ -154,45 +146,6 @@ def test_cleanlab_matrices_are_read() -> None:
 def test_wrong_cleanlab_matrices_are_refused(given: Any, probabilities: Any, more: dict[str, Any], words: str) -> None:
     with pytest.raises(TableError, match=words):
         annotator_matrix(given, probabilities, **more)
-
-
-SETS = [[["a"], ["b", "c"]], [["b"], ["a", "c"]], [["c"], ["a", "b"]]]
-
-
-def test_partial_functions_intersect() -> None:
-    votes = np.array([[1, 0, -1], [0, 0, -1], [-1, -1, -1], [1, 1, 0]])
-    reading = partial_votes(votes, SETS, functions=("f", "g", "h"))
-    assert candidates(reading) == [{"b": 2}, {"a": 1, "b": 1}, ["a", "b", "c"], {"c": 3}]
-    assert sources(reading)[:2] == [{"b": ["f", "g"]}, {"a": ["f"], "b": ["g"]}]
-    assert noted(reading, "In 1 row ", "no class in common")
-    shifted = partial_votes(votes + 1, SETS, functions=("f", "g", "h"))
-    assert candidates(shifted) == candidates(reading)
-    assert noted(partial_votes(np.array([[0, 1, 0]]), SETS), "0 is read as the first set")
-
-
-def test_wrong_partial_votes_are_refused() -> None:
-    with pytest.raises(TableError, match="2 columns of votes and 3 functions"):
-        partial_votes(np.zeros((1, 2)), SETS)
-    with pytest.raises(TableError, match="Row 1, column 'votes': function 1 votes for set 5, but has 2"):
-        partial_votes(np.array([[-1, 5, 0]]), SETS)
-    with pytest.raises(TableError, match="the sets of 0': expected a label"):
-        partial_votes(np.zeros((1, 1)), [[[""]]])
-
-
-@given(st.data())
-def test_any_partial_votes_against_sets(data: st.DataObject) -> None:
-    one = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
-    sets = data.draw(st.lists(st.lists(one, min_size=1, max_size=3), min_size=1, max_size=3))
-    votes = [[data.draw(st.integers(-1, len(own) - 1)) for own in sets] for _ in range(data.draw(st.integers(1, 3)))]
-    votes.append([-1] * len(sets))
-    found = candidates(partial_votes(np.array(votes), sets))
-    every = sorted({label for own in sets for each in own for label in each})
-    for cast, row in zip(votes, found, strict=True):
-        voted = [set(own[vote]) for own, vote in zip(sets, cast, strict=True) if vote >= 0]
-        expected = (set.intersection(*voted) or set.union(*voted)) if voted else set(every)
-        assert set(row) == expected
-        if voted:
-            assert row == {label: sum(label in one for one in voted) for label in expected}
 
 
 FILE: dict[str, Any] = {
