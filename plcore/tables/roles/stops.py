@@ -402,7 +402,7 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
         return
     cells = [cell for cell in table.cells[column].head(_FEW_ROWS).str.strip().unique() if cell]
     if roles.form == "json":
-        rows = [[weight for _, weight in read_cell(cell) or ()] for cell in cells]
+        rows = [[weight or 0.0 for _, weight in read_cell(cell) or ()] for cell in cells]
     else:
         rows = [list(map(float, _LAST.findall(cell.replace(roles.separator, "\n")))) for cell in cells]
     several = [row for row in rows if len(row) > 1]

@@ -678,7 +678,7 @@ def test_column_naming_candidates_is_a_feature_only_if_not_those_of_its_row(word
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_label_that_nobody_was_asked_about_is_a_label_in_any_place(place: int) -> None:
+def test_label_never_asked_is_a_label_in_any_place(place: int) -> None:
     columns = {"dog": ["", "x", "", "x"], "cat": ["x", "?", "x", ""]}
     names = list(columns)
     names.insert(place, "owl")
