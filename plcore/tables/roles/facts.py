@@ -24,6 +24,7 @@ _WHO = (
     "|turker|respondent|subject|assignment"
     "|hit|task|session|submission|prolific"
 )
+_LABELER = "annotator|worker|rater|coder|labell?er|grader|judge|turker|respondent|participant|contributor"
 _COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
 _WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
 _DONE = "(?:annotated|classified|label+ed|verified|reviewed|checked)"
@@ -36,14 +37,21 @@ _ALWAYS = re.compile(
             rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
             r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
             rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
-            rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
+            rf"(?:\w+_)?(?:latency|elapsed(?:_?time)?|runtime|unix_?time){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
             r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?",
             r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
+            rf"(?:{_LABELER})s?_?(?:no|nr|num|number|trust|quality|experience|reliability|accuracy|expertise|level|reputation)"
+            rf"|(?:age|gender|sex|country|experience|trust|quality|accuracy)_of_(?:the_)?(?:{_LABELER})s?",
+            r"(?:fleiss|cohens?)_?kappa|krippendorffs?(?:_?alpha)?|(?:majority|consensus|agreement|vote)_?(?:share|rate|ratio|fraction|level)"
+            r"|inter_?(?:annotator|rater)_?agreement|(?:attention|quality|sanity)_?checks?(?:_?(?:passed|failed))?|test_?question",
+            r"key_?(?:strokes|presses)|mouse_?(?:moves|clicks|distance)|scroll_?depth|(?:n|num)_?(?:skips|clicks|edits|undos|revisions|attempts)",
+            r"random_?(?:seed|state)|(?:session|trial|batch)_?(?:no|nr|number|index)|(?:tele)?phone(?:_?(?:no|nr|number))?",
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
             rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
-            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked)",
+            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked"
+            r"|approved|flagged|deleted|skipped|duplicate)",
             r"how_(?:sure|certain|confident)\w*",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
             r"(?:labell?ing_|annotation_|label_)?method_?label|(?:label|annotation)_(?:method|source)",
@@ -64,6 +72,9 @@ _SOMETIMES = re.compile(
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
+    r"|trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
+    r"|score|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
+    r"|perceived_(?:difficulty|ease)|approved|reviewed|checked|flagged|deleted|skipped|duplicate"
     r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
     r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
     rf"|(?:time|duration|dauer|durée|duración|duração|durata|длительность|время|时长|時間){_UNIT}(?:_?\d+)?|sicherheit|konfidenz|confiance"
@@ -83,7 +94,7 @@ _NO_LISTS = re.compile(
     r"|place(?:_\w+)?|locations?|locality|address(?:es)?|assignees?|watchers|keywords_\w+"
 )
 _NO_FEATURES = re.compile(
-    r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
+    r"scores|votes|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file"
 )

@@ -548,8 +548,14 @@ LEFT_OUT = (
     "row_number",
     "content_hash",
     "email",
+    *("elapsed_time", "unix_time", "random_seed", "trial_index", "block", "session_number", "idx", "revisions"),
+    *("annotator_trust", "worker_quality", "age_of_rater", "coder_no", "worker_experience", "phone"),
+    *("votes", "fleiss_kappa", "majority_share", "confidence_score", "logit", "perceived_difficulty", "score"),
+    *("attention_check", "keystrokes", "mouse_moves", "approved", "flagged", "is_duplicate", "n_skips"),
 )  # fmt: skip
-KEPT = ("difficulty", "locale", "price", "char_count", "cluster")
+KEPT = (
+    "difficulty", "locale", "price", "char_count", "cluster", "followers", "height_px", "elevation", "sentiment_score",
+)  # fmt: skip
 ABOUT_ANSWERS = (
     "reasoning", "rationale", "explanation", "chain_of_thought", "prompt", "raw_response", "justification", "thoughts",
     "model_output", "notes_of_annotator", "annotator_comment", "instructions", "result.reasoning", "llm_explanation",
