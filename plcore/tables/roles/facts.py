@@ -97,6 +97,10 @@ _NO_FEATURES = re.compile(
     r"scores|votes|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file"
+    rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
+    r"|(?:(?:annotation|labell?ing)_)?(?:tool(?:_name)?|round|pass)|batch_name|prompt_(?:id|template)|hit_type"
+    r"|licen[cs]e|rights|copyright|url|link|href|file(?:_?name)?|path|(?:mime|media)_?type|(?:file_)?(?:format|extension)"
+    r"|comments?|remarks?|feedback|reasons?|notes|flags?"
 )
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
 says_label_again = re.compile(

@@ -358,7 +358,7 @@ HUNTED = [
     refused("null_of_mysql.csv", "Row 2 (line 3), column 'labels': the row has no candidate label"),
     refused("one_label_and_a_confidence.jsonl", "Column 'classification.label' holds one label a row"),
     refused("openai_tool_calls.jsonl", "There is nothing to learn from"),
-    refused("opensoundscape_scores.csv", "Column 'file' holds one label a row, such as 'a.wav': a row with o"),
+    refused("opensoundscape_scores.csv", "the columns are 'file', 'start_time', 'end_time', 'NOCA'"),
     refused("pairwise_comparisons.csv", "There is nothing to learn from"),
     refused("pandas_double_columns.csv", "'label', 'label.1', 'label.2' hold the same words"),
     refused("pascal_voc.xml", "This is XML, not a table"),
@@ -551,10 +551,12 @@ LEFT_OUT = (
     *("elapsed_time", "unix_time", "random_seed", "trial_index", "block", "session_number", "idx", "revisions"),
     *("annotator_trust", "worker_quality", "age_of_rater", "coder_no", "worker_experience", "phone"),
     *("votes", "fleiss_kappa", "majority_share", "confidence_score", "logit", "perceived_difficulty", "score"),
+    *("observer", "moderator", "annotator_group", "annotation_tool", "round", "license", "url", "filename", "comments"),
     *("attention_check", "keystrokes", "mouse_moves", "approved", "flagged", "is_duplicate", "n_skips"),
 )  # fmt: skip
 KEPT = (
     "difficulty", "locale", "price", "char_count", "cluster", "followers", "height_px", "elevation", "sentiment_score",
+    "author", "source", "habitat", "device",
 )  # fmt: skip
 ABOUT_ANSWERS = (
     "reasoning", "rationale", "explanation", "chain_of_thought", "prompt", "raw_response", "justification", "thoughts",
@@ -658,6 +660,9 @@ def csv(**columns: list[str]) -> bytes:
 TEXTS = [f"a small bird sat near mill {7 * k + 3}" for k in range(12)]
 LISTS = ["|".join(SETS[k % 6]) for k in range(12)]
 CELLS = {
+    "observer": ["Ann", "Bo"], "moderator": ["Ann", "Bo"], "annotator_group": ["a", "b"], "annotation_tool": ["a", "b"],
+    "license": ["cc0", "by"], "url": ["x.example", "y.example"], "filename": ["a.wav", "b.wav"],
+    "comments": ["odd", "ok"], "author": ["Ann", "Bo"], "habitat": ["reed", "wood"], "device": ["a", "b"],
     "date": ["2024-05-01", "2024-05-02"], "email": ["ann@a.example", "bo@b.example"], "gpt4": ["dog", "owl"],
     "split": ["train", "test"], "partition": ["a", "b"], "reviewer": ["Ann", "Bo"], "assigned_to": ["Ann", "Bo"],
     "version": ["v1", "v2"], "majority": ["dog", "owl"], "consensus": ["dog", "owl"], "predicted": ["dog", "owl"],
