@@ -28,7 +28,7 @@ _LABELER = "annotator|worker|rater|coder|labell?er|grader|judge|turker|responden
 _COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
 _WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
 _DONE = "(?:annotated|classified|label+ed|verified|reviewed|checked)"
-_UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
+_UNIT = "(?:_?(?:ms|s|secs?|seconds|mins?|minutes|h|hrs?|hours?|ns|us|millis(?:econds)?))?"
 _ALWAYS = re.compile(
     "|".join(
         (
