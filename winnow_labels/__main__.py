@@ -12,15 +12,11 @@ import sys
 from pathlib import Path
 
 
-def rooms() -> Path:
-    """Return the folder of the app's packages and programs."""
-    package = Path(__file__).resolve().parent
-    return package if (package / "cli.py").exists() else package.parent
-
-
 def main() -> None:
     """Find the app's packages and hand over to `cli.run`, which ends the process."""
-    sys.path.insert(0, str(rooms()))  # first, so that another package's `db` is not imported instead
+    package = Path(__file__).resolve().parent
+    rooms = package if (package / "cli.py").exists() else package.parent
+    sys.path.insert(0, str(rooms))  # first, so that another package's `db` is not imported instead
     from cli import run
 
     run()

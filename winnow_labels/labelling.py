@@ -1,9 +1,4 @@
-"""From a DataFrame to labels in one call: a server of its own, a browser, and the answers.
-
-import winnow_labels as winnow
-
-labels = winnow.label(frame, candidates="guesses", text="review")
-"""
+"""From a DataFrame to labels in one call: a server of its own, a browser, and the answers."""
 
 from __future__ import annotations
 
@@ -23,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from winnow_labels.__main__ import rooms
 from winnow_labels.client import Winnow, WinnowError, WinnowProject
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_PROGRAM = Path(__file__).with_name("__main__.py")
+"""The command `winnow`, which need not be on the path of a notebook."""
 _LOOK_EVERY = 1.0
 """Seconds between two looks at how much is answered."""
 _PATIENCE = 10.0
@@ -171,7 +167,7 @@ def _server(home: Path | None) -> Iterator[_Server]:
 def _start(own: Mapping[str, str], *words: str, stderr: int | None = None) -> subprocess.Popen[str]:
     """Start a command of Winnow with these settings, in a session of its own: Ctrl-C ends this process alone."""
     return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, str(rooms() / "cli.py"), *words, "--json"],
+        [sys.executable, str(_PROGRAM), *words, "--json"],
         env={**os.environ, **own},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
