@@ -33,7 +33,7 @@ _STOPS_WITHIN = 30.0
 """Seconds that a server gets to stop before it is killed."""
 _TOKEN_DAYS = 30
 """Days after which the token expires if this process is killed; else it is revoked at the end."""
-_BESIDE_ROLES = ("description", "unlabelled", "truth_outside")
+_BESIDE_ROLES = ("unlabelled", "truth_outside")
 """Options of an import that are no role of a column."""
 
 
@@ -41,6 +41,7 @@ def label(
     df: pd.DataFrame,
     *,
     name: str | None = None,
+    description: str = "",
     until: int | None = None,
     home: str | Path | None = None,
     open_browser: bool = True,
@@ -54,28 +55,30 @@ def label(
     Ctrl-C. The project stays in its folder; a printed line says how to open it again.
 
     df : a row for each instance; not changed
-    name : of the project, unique in its folder; None: the current time
+    name : of the project: one of this name that was made from the same frame is continued; None: the current time
+    description : what annotators should know
     until : number of answered rows, or of answered labels if labels are asked one by one
     home : data folder, created if missing; None: the default of `winnow`, or that of WINNOW_HOME
     open_browser : False: open the printed sign-in link yourself
     settings : of the project, such as {"strategy": "margin"}      accept : names of doubts that would stop the import
     roles : of columns, as in `POST /projects`: candidates="guesses", text="review", numbers=["x", "y"]; the others
-        are guessed. Also `description`, `unlabelled` and `truth_outside`.
+        are guessed. Also `unlabelled` and `truth_outside`.
     Returns the columns of df, and those that an export as Parquet adds, such as `winnow_label` and `winnow_source`.
-    Raises TypeError or ValueError if df cannot be stored as a table, or `until` is wrong; WinnowError if the server
-    cannot start, or refuses the table. No server is left then.
+    Raises TypeError or ValueError if df cannot be stored as a table, or `name` or `until` is wrong; WinnowError if the
+    server cannot start, or refuses the table. No server is left then.
     """
     if until is not None and (not isinstance(until, int) or until < 1):
         raise ValueError(f"until must be None or a whole number of at least 1. Got {until!r}.")
     name = name or f"Frame of {datetime.now():%Y-%m-%d %H:%M:%S}"
-    options = {key: roles.pop(key) for key in _BESIDE_ROLES if key in roles}
+    how = {key: roles.pop(key) for key in _BESIDE_ROLES if key in roles} | {"roles": roles}
     folder = None if home is None else Path(home).expanduser().absolute()
     with tempfile.TemporaryDirectory(prefix="winnow-") as aside:
         table = Path(aside) / "frame.parquet"
         _write(df, table)
         with _server(folder) as server, Winnow(server.address, server.token, patience=_PATIENCE) as winnow:
-            how = {"roles": roles, "settings": settings or {}, "accept": list(accept), **options}
-            project = winnow.create(table, name, **how)
+            project = _earlier(winnow, name, table, how) or winnow.create(
+                table, name, description=description, settings=settings or {}, accept=list(accept), **how
+            )
             _say(f"Sign in (once, within an hour), and answer: {server.link}")
             if open_browser:
                 webbrowser.open(server.link)
@@ -103,6 +106,17 @@ def _write(df: pd.DataFrame, path: Path) -> None:
             f"The frame cannot be stored as a table: {error}. Fix: give all cells of a column one type, and candidates "
             "as lists of names."
         ) from error
+
+
+def _earlier(winnow: Winnow, name: str, table: Path, how: Mapping[str, object]) -> WinnowProject | None:
+    """Return the project of this name; None if there is none. Raises ValueError if it is not of this table."""
+    found = [one["id"] for one in winnow.projects() if one["name"] == name]
+    if not found:
+        return None
+    doubts = winnow.read(table, **how)["doubts"]
+    if not any(one["name"] == "same-file" and name in one["message"] for one in doubts):
+        raise ValueError(f"The project {name!r} was made from another frame. Fix: choose another name.")
+    return winnow.project(found[0])
 
 
 def _wait(winnow: Winnow, project: WinnowProject, until: int | None) -> None:

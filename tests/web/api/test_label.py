@@ -122,7 +122,9 @@ def test_gallery_labels_frame_in_one_call(
     assert purposes == {"a person"}, "its own token is revoked"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.proof)])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.proof)], ids=["Ctrl-C", "kill -9"]
+)
 def test_stopped_script_leaves_project_and_no_server(folder: Path, number: signal.Signals) -> None:
     """Ctrl-C reaches every process of a terminal's group; after kill -9 nothing can clean up."""
     script = subprocess.Popen(
@@ -150,6 +152,12 @@ def test_stopped_script_leaves_project_and_no_server(folder: Path, number: signa
         time.sleep(0.05)
     assert servers(folder) == []
     assert "Insects" in kept(folder)[0]
+    if number == signal.SIGKILL:
+        again = winnow_labels.label(FRAME, candidates="guesses", open_browser=False, name="Insects", until=2)
+        assert again["winnow_source"].value_counts()["person"] == 2, "the same call continues"
+        with pytest.raises(ValueError, match="'Insects' was made from another frame"):
+            winnow_labels.label(FRAME[:9], candidates="guesses", open_browser=False, name="Insects")
+        assert servers(folder) == []
 
 
 def test_refused_frame_leaves_no_server(folder: Path, tmp_path: Path) -> None:
