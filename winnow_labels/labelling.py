@@ -167,7 +167,8 @@ def _server(home: Path | None) -> Iterator[_Server]:
         try:
             yield _Server(ready["address"], ready["link"], token)
         finally:
-            _run(own, "token", purpose, "--end")
+            with suppress(WinnowError):  # it expires; the labels are worth more
+                _run(own, "token", purpose, "--end")
     finally:
         process.stdin.close()
         try:
@@ -180,8 +181,8 @@ def _server(home: Path | None) -> Iterator[_Server]:
 
 def _start(own: Mapping[str, str], *words: str, stderr: int | None = None) -> subprocess.Popen[str]:
     """Start a command of Winnow with these settings, in a session of its own: Ctrl-C ends this process alone."""
-    return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, str(_PROGRAM), *words, "--json"],
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, str(_PROGRAM), *words, "--json"],  # our own program
         env={**os.environ, **own},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
