@@ -11,8 +11,10 @@ import gc
 import os
 import re
 import runpy
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -101,22 +103,34 @@ for command in (
 
 
 @main.command("serve")
+@click.option(
+    "--with-parent",
+    is_flag=True,
+    help="For programs: stop when standard input ends, and do not start next to another server on this data.",
+)
 @json_option
-def serve() -> object:
+def serve(with_parent: bool) -> object:
     """Start the server and print a sign-in link. With --json, prints the document on one line when it is
     ready.
 
     WINNOW_HOST and WINNOW_PORT set its address, WINNOW_HOME its data folder.
     """
     from workflow.backups import staging
-    from workflow.server.running import terminal
+    from workflow.server.running import running, terminal
 
     terminal.as_json = is_json()
     # Errors of settings, backups or data are reported as in every command; in this order, because the backup
     # may be what repairs the data.
     settings = staging.settings_at_start()
-    with home():
-        pass
+    with home() as here:
+        others = running(here.servers_dir) if with_parent else []
+    if others:
+        raise click.ClickException(
+            f"A server runs on the data in {settings.home} already: {others[0]}. Fix: use that one, stop it, or name "
+            "another folder."
+        )
+    if with_parent:
+        threading.Thread(target=_stop_with_parent, daemon=True).start()
     program = Path(__file__).with_name("app.py")
     given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml next to it
     try:
@@ -138,6 +152,13 @@ def serve() -> object:
     finally:
         sys.argv = given
     return WRITTEN
+
+
+def _stop_with_parent() -> None:
+    """Stop as SIGTERM does once standard input ends: the parent closed it, or ended in whatever way."""
+    while os.read(0, 1024):
+        pass
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickException:

@@ -20,8 +20,8 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import close_home, home
 
-EXAMPLES = [code for code in blocks(ROOT / "docs" / "gallery.md", "python") if "Winnow(url" not in code]
-"""Examples that need no server; tests/web/api/test_client_files.py runs the other one."""
+EXAMPLES = [code for code in blocks(ROOT / "docs" / "gallery.md", "python") if "winnow_labels" not in code]
+"""Examples that need no server; tests/web/api/test_client_files.py and test_label.py run the others."""
 SAID = re.compile(r"^ *print\(.*\)  # (.+)$", flags=re.M)
 NEAR = 0.021
 """Shares may differ by this much between machines: their libraries add numbers in another order."""

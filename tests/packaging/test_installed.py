@@ -78,3 +78,14 @@ def test_installed_command_imports_and_exports_table(installed: Installed, tmp_p
         .read_text()
         .startswith("id,candidates,x,winnow_candidates_before,winnow_candidates,winnow_label,")
     )
+
+
+def test_label_starts_installed_server(installed: Installed, tmp_path: Path) -> None:
+    script = (
+        "import pandas as pd, winnow_labels as winnow\n"
+        "frame = pd.DataFrame({'names': [['wren', 'robin'], ['wren']]})\n"
+        "try: winnow.label(frame, candidates='nothing', home='home', open_browser=False)\n"
+        "except winnow.client.WinnowError as error: print(error)\n"
+    )
+    assert "'nothing'" in installed.run(installed.python, "-c", script, cwd=tmp_path).stdout
+    assert (tmp_path / "home" / "winnow.sqlite3").exists()

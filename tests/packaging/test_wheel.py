@@ -72,7 +72,7 @@ def test_every_app_and_library_file_is_in_exactly_one_wheel(wheels: Wheels) -> N
     inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {f"winnow_labels/{name}" for name in FILES}
     app, library = on_disk("winnow_labels") | inside, on_disk("plcore") - OF_THE_DISTRIBUTION
     assert {"winnow_labels/db/migrations/env.py", "winnow_labels/pages/main.py"} <= app
-    assert "plcore/py.typed" in library
+    assert ("plcore/py.typed" in library, "winnow_labels/py.typed" in app) == (True, True)
     for wheel, wanted in ((wheels.winnow_labels, app), (wheels.plcore, library)):
         assert {name for name in files_in(wheel) if ".dist-info/" not in name} == wanted
 

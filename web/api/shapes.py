@@ -466,6 +466,7 @@ class Figures(BaseModel):
     )
     settled: float | None
     done: bool
+    stop: list[str] = Field(description="Reached stop rules, in words; one is enough to stop.")
     seconds_per_answer: float | None
     measure: ToldMeasure | None
     curve: list[Point]

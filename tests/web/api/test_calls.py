@@ -325,6 +325,7 @@ def test_figures_match_progress(api: TestClient, seat: Seat) -> None:
     seat.settle()
     found, view = api.get(at(seat, "/figures")).json(), progress.read_progress(seat)
     assert (found["answered"], found["open"]) == (view.answered, view.left)
+    assert found["stop"] == [one.words for one in view.stop.reached]
     assert [one["answers"] for one in found["curve"]] == list(view.curve.answers)
     measure, last = found["measure"], found["curve"][-1]
     assert measure is not None

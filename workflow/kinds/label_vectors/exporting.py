@@ -129,6 +129,7 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
         "open": view.left,
         "settled": number(view.settled),
         "done": view.left == 0,
+        "stop": [one.words for one in view.stop.reached],
         "seconds_per_answer": number(view.seconds_per_answer),
         "measure": figure("F1", by, points),
         "curve": points,

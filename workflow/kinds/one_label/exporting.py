@@ -192,6 +192,7 @@ def tell_figures(view: ProgressView) -> dict[str, object]:
         "disputed": view.disputed,
         "settled": number(view.settled),
         "done": view.done,
+        "stop": [one.words for one in view.stop.reached],
         "seconds_per_answer": number(view.seconds_per_answer),
         "measure": figure("accuracy", by, points),
         "curve": points,
