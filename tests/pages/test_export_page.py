@@ -60,7 +60,7 @@ def make(test: AppTest) -> AppTest:
 
 
 def sources(test: AppTest) -> dict[str, str]:
-    """What the page says of the labels of each source."""
+    """Return the number of labels from each source, as the page shows it."""
     (table,) = (one.proto.body for one in test.get("html") if one.proto.body.startswith('<table class="winnow-'))
     return {name: re.sub("</?b>", "", count) for name, count in re.findall(r"<th.*?>(\w+)<.*?<td>(.*?)</td>", table)}
 

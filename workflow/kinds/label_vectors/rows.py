@@ -171,7 +171,7 @@ _SURE = 2.0
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     """Return the first label known to be right for each of these rows, or else the label that the model is most
     confident of, if it predicts yes. A row's doubt is that of its most uncertain label. A row with a label that needs
-    more annotators shows nothing once it has an answer: the model may have learned from it."""
+    more annotators shows nothing once it has an answer: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     cells, told = pool.cells[numbers], learner.shares_of(numbers)
     shares, threshold = (np.zeros(cells.shape), np.inf) if told is None else told

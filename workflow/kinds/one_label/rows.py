@@ -160,7 +160,7 @@ MOST_SHARES = 5_000_000
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     """Return the single candidate of each of these rows or, as its question would show it, the one with the largest
-    share. A row that needs more annotators shows nothing once it has an answer: the model may have learned from it."""
+    share. A row that needs more annotators shows nothing once it has an answer: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     candidates = np.asarray(pool.candidates[numbers])
     begun = (pool.asked.waiting() & ~pool.asked.fresh())[numbers]
