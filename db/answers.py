@@ -344,7 +344,7 @@ def tally(session: Session, project_id: int, wanted: Wanted) -> Tally:
     on = [rule for rule, is_on in ((flagged, wanted.flagged), (disagrees, wanted.disagrees)) if is_on]
     every = replace(wanted, flagged=False, disagrees=False)
     counts = (func.count(case((and_(true(), *on, *more), 1))) for more in ((), (flagged,), (disagrees,)))
-    return Tally(*session.execute(select(*counts).where(_is_wanted(project_id, every))).one())
+    return Tally._make(session.execute(select(*counts).where(_is_wanted(project_id, every))).one())
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:

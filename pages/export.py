@@ -197,10 +197,11 @@ CARDS = {
 MORE = "More formats"
 MARKS = {
     **dict.fromkeys(("person", "verdict", "combined"), "good"),
-    **dict.fromkeys(("pending", "open"), "doubt"),
+    **dict.fromkeys(("given", "truth", "necessary", "model", "file"), "given"),
     **dict.fromkeys(("disputed", "bad"), "bad"),
+    **dict.fromkeys(("pending", "open"), "doubt"),
 }
-"""The marks of sources of labels; all others are marked as given."""
+"""The marks of the sources of labels, in the order in which the page lists them."""
 LONG = 50_000
 """Rows from which on a file takes longer than `AT_ONCE`."""
 _FETCH = component("winnow_fetch", "head/fetch.js")
@@ -324,13 +325,14 @@ def choose_rows(view: ExportView) -> str:
 def draw_sources(view: ExportView, chosen: str) -> None:
     """Draw where the labels of the chosen rows come from, and how many of each source are left out."""
     lines = []
-    for source, every in view.sources[ALL].items():
+    for source in filter(view.sources[ALL].get, MARKS):
+        every = view.sources[ALL][source]
         held = view.sources[chosen].get(source, 0)
         out = f"{every - held:,} left out" if held < every else ""
         count = " · ".join(filter(None, (f"<b>{held:,}</b>" if held else "", out)))
         name = f"{source}<small>{html.escape(words.sources[source])}</small>"
-        lines.append(f'<tr class="{MARKS.get(source, "given")}"><th scope="row">{name}</th><td>{count}</td></tr>')
-    title = f"{words.counted} by where their label comes from"
+        lines.append(f'<tr class="{MARKS[source]}"><th scope="row">{name}</th><td>{count}</td></tr>')
+    title = f"{words.counted} by the source of their label"
     st.html(f'<table class="winnow-sources"><caption>{title}</caption>{"".join(lines)}</table>')
 
 

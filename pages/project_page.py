@@ -30,7 +30,10 @@ frame.say_refusal()  # above all tabs: any of them may have been refused
 parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
 _SELECT = component(
-    "winnow_sections", "head/sections.js", ("head/sections.css",), html='<select aria-label="Section"></select>'
+    "winnow_sections",
+    "head/sections.js",
+    ("head/sections.css",),
+    html='<div><select aria-label="Section"></select></div>',
 )
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
 
