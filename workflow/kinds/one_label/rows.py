@@ -100,12 +100,13 @@ def list_queue(opened: Opened[Learner], search: QueueSearch) -> QueueView:
     )
 
 
-def _flagged(opened: Opened[Learner], search: QueueSearch, begun: IntArray) -> list[int]:
+def _flagged(opened: Opened[Learner], search: QueueSearch, begun: IntArray) -> IntArray:
     """Return the rows of the queue, and those begun, whose latest answer is flagged."""
     pool = opened.learner.pool
     free = pool.fresh() & ~pool.control_rows & ~pool.test_rows
     free[begun] = True
-    return [row for row, seqs in search.flagged.items() if free[row] and _latest(pool.fold.entries(row)) in seqs]
+    rows = [row for row, seqs in search.flagged.items() if free[row] and _latest(pool.fold.entries(row)) in seqs]
+    return np.array(rows, dtype=np.int64)
 
 
 def _latest(log: Sequence[Entry]) -> int:
