@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVarTuple
+from typing import NamedTuple, TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, exists, false, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
 from db.base import Base, columns_of
@@ -267,6 +267,9 @@ class Wanted:
     labels : the answer names one of these      flagged : it was marked for a second look
     disagrees : it is of an `exact` kind, and its label differs from the model's prediction at that time
     exact : kinds of entries that give exactly one label, for `disagrees`
+    by_kind : its kind is compared with the prediction, not its label. A prediction for a whole row, which is JSON, then
+        always differs: the caller compares it
+    whole : it is about a whole row, not about one label of it
     now : {earlier name: present name} of renamed labels, for `disagrees`
     """
 
@@ -278,6 +281,28 @@ class Wanted:
     now: Mapping[str, str] = field(default_factory=dict)
     every: bool = False
     exact: Sequence[str] = ()
+    by_kind: bool = False
+    whole: bool = False
+
+
+class Tally(NamedTuple):
+    """Counts of wanted answers.
+
+    listed : all of them      flagged, disagreeing : those left if they must also be flagged, or disagree
+    """
+
+    listed: int
+    flagged: int
+    disagreeing: int
+
+
+class FoundPlace(NamedTuple):
+    """A wanted answer, and what `Wanted.flagged` and `Wanted.disagrees` would say of it."""
+
+    seq: int
+    row: int
+    flagged: bool
+    disagrees: bool
 
 
 def of_row(session: Session, project_id: int, row: int) -> list[LogEntry]:
@@ -302,10 +327,24 @@ def begun(session: Session, project_ids: Collection[int], kinds: Sequence[str], 
     return set(session.scalars(select(ProjectRow.id).where(ProjectRow.id.in_(project_ids), given)))
 
 
-def count_reviewed(session: Session, project_id: int, wanted: Wanted) -> int:
-    """Count the wanted answers."""
-    found = select(EntryRow.seq).where(_is_wanted(project_id, wanted)).subquery()
-    return session.execute(select(func.count()).select_from(found)).scalar_one()
+def count_rows(session: Session, project_id: int, kinds: Sequence[str], person_id: int | None) -> int:
+    """Count the rows with an answer of these kinds that was not withdrawn, by anyone or this person: the answers that
+    `tally` lists for them without a wish, in a third of the time."""
+    found = select(func.count(EntryRow.row.distinct())).where(
+        EntryRow.project_id == project_id, EntryRow.kind.in_(kinds), EntryRow.seq.not_in(_taken_back(project_id))
+    )
+    if person_id is not None:
+        found = found.where(EntryRow.person_id == person_id)
+    return session.execute(found).scalar_one()
+
+
+def tally(session: Session, project_id: int, wanted: Wanted) -> Tally:
+    """Count the wanted answers in one statement."""
+    flagged, disagrees = EntryRow.flagged.is_(True), _disagrees(wanted)
+    on = [rule for rule, is_on in ((flagged, wanted.flagged), (disagrees, wanted.disagrees)) if is_on]
+    every = replace(wanted, flagged=False, disagrees=False)
+    counts = (func.count(case((and_(true(), *on, *more), 1))) for more in ((), (flagged,), (disagrees,)))
+    return Tally._make(session.execute(select(*counts).where(_is_wanted(project_id, every))).one())
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:
@@ -314,10 +353,26 @@ def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: 
     return [as_entry(row) for row in session.execute(query)]
 
 
-def places(session: Session, project_id: int, wanted: Wanted) -> list[tuple[int, int]]:
-    """(seq, row) of all wanted answers, newest first: for callers that filter further by what SQL cannot see."""
-    query = select(EntryRow.seq, EntryRow.row).where(_is_wanted(project_id, wanted))
-    return [(seq, row) for seq, row in session.execute(query.order_by(EntryRow.seq.desc()))]
+def places(session: Session, project_id: int, wanted: Wanted) -> list[FoundPlace]:
+    """All wanted answers, newest first: for callers that filter further by what SQL cannot see."""
+    disagrees = case((_disagrees(wanted), true()), else_=false())
+    query = select(EntryRow.seq, EntryRow.row, EntryRow.flagged, disagrees).where(_is_wanted(project_id, wanted))
+    return [FoundPlace(*one) for one in session.execute(query.order_by(EntryRow.seq.desc()))]
+
+
+def flagged(session: Session, project_id: int, kinds: Sequence[str]) -> dict[int, set[int]]:
+    """{row: seqs of its flagged answers of these kinds that were not withdrawn}; rows without any are left out."""
+    found: dict[int, set[int]] = {}
+    for row, seq in session.execute(
+        select(EntryRow.row, EntryRow.seq).where(
+            EntryRow.project_id == project_id,
+            EntryRow.flagged.is_(True),
+            EntryRow.kind.in_(kinds),
+            EntryRow.seq.not_in(_taken_back(project_id)),
+        )
+    ):
+        found.setdefault(row, set()).add(seq)
+    return found
 
 
 def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[LogEntry]:
@@ -354,11 +409,17 @@ def _is_wanted(project_id: int, wanted: Wanted) -> ColumnElement[bool]:
         wishes.append(_names_one_of(wanted.labels))
     if wanted.flagged:
         wishes.append(EntryRow.flagged.is_(True))
+    if wanted.whole:
+        wishes.append(EntryRow.label == "")
     if wanted.disagrees:
-        answered = _as_now(EntryRow.labels[0].as_string(), wanted.now)
-        predicted = _as_now(EntryRow.predicted.expression, wanted.now)
-        wishes += [EntryRow.kind.in_(wanted.exact), EntryRow.predicted.is_not(None), predicted != answered]
+        wishes.append(_disagrees(wanted))
     return and_(*wishes)
+
+
+def _disagrees(wanted: Wanted) -> ColumnElement[bool]:
+    answered = EntryRow.kind.expression if wanted.by_kind else _as_now(EntryRow.labels[0].as_string(), wanted.now)
+    predicted = _as_now(EntryRow.predicted.expression, wanted.now)
+    return and_(EntryRow.kind.in_(wanted.exact), EntryRow.predicted.is_not(None), predicted != answered)
 
 
 def _as_now(name: ColumnElement[str | None], now: Mapping[str, str]) -> ColumnElement[str | None]:

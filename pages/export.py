@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from pages.parts import frame, kinds, state
+from pages.parts.components import component
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.words import counted, percent, size
 from workflow.access import Right
@@ -20,6 +21,7 @@ from workflow.exporting import files as exporting
 from workflow.exporting import snapshots
 from workflow.exporting.files import (
     ABOVE,
+    ALL,
     CHOICES,
     DATA_SET,
     GUARDED,
@@ -30,6 +32,7 @@ from workflow.exporting.files import (
     ExportChoice,
     ExportView,
     PreparedFile,
+    ProjectFile,
 )
 from workflow.exporting.snapshots import NamedSnapshot, SnapshotError
 
@@ -81,12 +84,17 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
 def _link(page: ProjectPage, file: PreparedFile) -> None:
     """Draw a download link. The browser fetches the file from disk, so it never passes through the page's
     memory."""
-    address = f"{exporting.PATH.lstrip('/')}/{page.project.id}/{file.key}"
+    address = address_of(page, file)
     name = html.escape(file.file_name)
     st.html(
         f'<a class="winnow-download" href="{html.escape(address)}" download="{name}">Download {name}</a>'
         f'<span class="winnow-download-size">{size(file.size)}</span>'
     )
+
+
+def address_of(page: ProjectPage, file: PreparedFile) -> str:
+    """Return the address of a file, relative to the page."""
+    return f"{exporting.PATH.lstrip('/')}/{page.project.id}/{file.key}"
 
 
 # Named snapshots of a project on the Export page: create, list and open them in the *As of* box.
@@ -187,6 +195,16 @@ CARDS = {
     "Another tool": "Continue in the tool you use.",
 }
 MORE = "More formats"
+MARKS = {
+    **dict.fromkeys(("person", "verdict", "combined"), "good"),
+    **dict.fromkeys(("given", "truth", "necessary", "model", "file"), "given"),
+    **dict.fromkeys(("disputed", "bad"), "bad"),
+    **dict.fromkeys(("pending", "open"), "doubt"),
+}
+"""The marks of the sources of labels, in the order in which the page lists them."""
+LONG = 50_000
+"""Rows from which on a file takes longer than `AT_ONCE`."""
+_FETCH = component("winnow_fetch", "head/fetch.js")
 
 page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
@@ -304,6 +322,20 @@ def choose_rows(view: ExportView) -> str:
     return rows
 
 
+def draw_sources(view: ExportView, chosen: str) -> None:
+    """Draw where the labels of the chosen rows come from, and how many of each source are left out."""
+    lines = []
+    for source in filter(view.sources[ALL].get, MARKS):
+        every = view.sources[ALL][source]
+        held = view.sources[chosen].get(source, 0)
+        out = f"{every - held:,} left out" if held < every else ""
+        count = " · ".join(filter(None, (f"<b>{held:,}</b>" if held else "", out)))
+        name = f"{source}<small>{html.escape(words.sources[source])}</small>"
+        lines.append(f'<tr class="{MARKS[source]}"><th scope="row">{name}</th><td>{count}</td></tr>')
+    title = f"{words.counted} by the source of their label"
+    st.html(f'<table class="winnow-sources"><caption>{title}</caption>{"".join(lines)}</table>')
+
+
 def what_people_know() -> CardDetails:
     """Facts for the data set's card that table and log do not hold."""
     with st.expander("What only you know, for the card (optional)"):
@@ -329,34 +361,43 @@ def prepare(choice: ExportChoice) -> None:
         choice = replace(choice, file=name, rows=rows, above=least(), for_spreadsheets=guarded)
     with frame.refusals_said_later(ValueError):
         choice = replace(choice, as_of=read_state())
-        key = exporting.prepare(page.seat, choice, frame.file_stem(page))
-        exporting.wait(page.seat, key, AT_ONCE)
+        await_file(exporting.prepare(page.seat, choice, frame.file_stem(page)))
+
+
+def await_file(key: str) -> None:
+    """Wait for a short file, which the browser then downloads at the next redraw."""
+    exporting.wait(page.seat, key, AT_ONCE)
+    st.session_state[state.FETCHED] = key
+
+
+def fetch_file(files: Sequence[PreparedFile]) -> None:
+    """Let the browser download the file of the latest click, if it is ready; else its link comes with it."""
+    key = st.session_state.pop(state.FETCHED, None)
+    for file in files:
+        if file.key == key and file.state == exporting.READY:
+            _FETCH(key=state.FETCHED, data={"address": address_of(page, file), "name": file.file_name})
+
+
+def making(file: ProjectFile, n_lines: int) -> str:
+    """Return the words of the button that makes a file."""
+    verb = "Prepare" if n_lines > LONG or file.form.name == DATA_SET else "Download"
+    return f"{verb} {escape(file.form.title)}, {counted(n_lines, 'row' if file.by_rows else 'line')}"
 
 
 def take_along() -> None:
     """Prepare the whole project as a file for another Winnow."""
     with frame.refusals_said_later():
-        key = one_project.prepare(page.seat, frame.file_stem(page))
-        exporting.wait(page.seat, key, AT_ONCE)
+        await_file(one_project.prepare(page.seat, frame.file_stem(page)))
 
 
 def draw_preview(view: ExportView) -> None:
-    """Draw the first rows with the added columns tinted, and where the labels come from."""
+    """Draw the first rows with the added columns tinted."""
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
     order = dict.fromkeys([view.first.columns[0], *(name for name in LEADING if name in added), *view.first.columns])
     st.markdown(f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}")
     tinted = view.first.style.set_properties(added, **{"background-color": TINT})
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
     st.dataframe(tinted, hide_index=True, column_config=narrow, column_order=list(order))
-    st.markdown("###### Where the labels come from")
-    st.dataframe(
-        {
-            "Source": list(view.sources),
-            words.counted: list(view.sources.values()),
-            "Meaning": [words.sources[source] for source in view.sources],
-        },
-        hide_index=True,
-    )
     st.caption(words.about)
 
 
@@ -373,6 +414,7 @@ with left:
         nothing = view.counts[chosen] == 0
         if nothing:
             st.info(words.nothing[chosen], icon=":material/info:")
+        draw_sources(view, chosen)
     else:
         chosen, nothing = CHOICES[0], view.seq == 0
         st.markdown("###### Lines")
@@ -380,7 +422,7 @@ with left:
             st.info("There are no answers yet.", icon=":material/info:")
         else:
             st.markdown(f"All {counted(view.seq, 'line')}.")
-    label_disputed = "disputed" in view.sources and st.checkbox(
+    label_disputed = "disputed" in view.sources[ALL] and st.checkbox(
         "Label disputed rows",
         key=f"{state.EXPORT}-disputed-{page.project.id}",
         help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
@@ -394,13 +436,15 @@ with left:
     details = what_people_know() if file.form.name == DATA_SET else CardDetails()
     files = exporting.prepared(page.seat)
     st.button(
-        "Prepare file",
+        making(file, view.counts[chosen] if file.by_rows else view.seq),
+        key=f"{state.EXPORT}-make-{page.project.id}",
         type="secondary" if any(one.state == exporting.READY for one in files) else "primary",
-        icon=":material/draft:",
+        icon=":material/download:",
         disabled=nothing,
         on_click=prepare,
         args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed, guarded),),
     )
+    fetch_file(files)
     draw_files(page, view.last)
     st.button(
         "Download project",

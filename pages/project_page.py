@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import frame, kinds, state
+from pages.parts.components import component
 from pages.parts.create_parts import earlier_votes_part
 from pages.parts.learner_form import Setting, learner_form, promise_box
 from pages.parts.members_part import members_part, qualification_part
@@ -28,6 +29,12 @@ frame.project_title("Project settings", page)
 frame.say_refusal()  # above all tabs: any of them may have been refused
 parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
+_SELECT = component(
+    "winnow_sections",
+    "head/sections.js",
+    ("head/sections.css",),
+    html='<div><select aria-label="Section"></select></div>',
+)
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
 
 
@@ -202,6 +209,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], None]]] = {
     "Danger zone": {"": put_away_part},
 }
 with st.container(key="winnow_settings"):
+    _SELECT(key="winnow_sections", data={"names": list(SECTIONS)})
     tabs = st.tabs(list(SECTIONS))
 for tab, section in zip(tabs, SECTIONS.values(), strict=True):
     with tab:

@@ -236,8 +236,7 @@ if not options.anything:
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")
     st.page_link("annotate.py", label="Answer the first question", icon=":material/keyboard:", query_params=page.here)
     st.stop()
-search = row_lists.search_form(page, KEY, options, parts.REVIEW.kinds)
-found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)
+found = row_lists.search_form(page, KEY, options, parts.REVIEW.kinds)
 lines = []
 if found.rows:
     lines = row_lists.results(page, KEY, found, parts.REVIEW.unit)

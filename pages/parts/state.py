@@ -176,6 +176,9 @@ MEANING = "winnow_meaning"
 EXPORT = "winnow_export"
 """Beginning of the widget keys on the Export page."""
 
+FETCHED = "winnow_fetched"
+"""Key of the file of the latest click on the Export page, which the browser downloads once it is drawn."""
+
 SCORES = "winnow_scores"
 """Beginning of the widget keys of the scores on the Review page, with the project behind it."""
 

@@ -140,7 +140,7 @@ class LSBCMMClassifier(LogScoreClassifier):
 
     A row picks one of L components, z = k with probability phi_k(x), by gates that break a stick; the component draws
     the label, y = c with probability theta_kc; the candidate set depends on the label only, and carries no
-    further information about it. Learned by variational EM: q(z, y) for each row, over its candidates,
+    further information about it. Learnt by variational EM: q(z, y) for each row, over its candidates,
     q(theta_k) a Dirichlet, and the gates' weights w as a point. Each round can only raise the lower bound
 
         sum_i s_i sum_kc q_i(k, c) (log phi_k(x_i) + E log theta_kc - log q_i(k, c))

@@ -185,7 +185,7 @@ def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
 def imported_labels(
     imported: LabelsLike, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Return soft labels (n, m) of the candidates as imported, before anything is learned (`prior_labels`).
+    """Return soft labels (n, m) of the candidates as imported, before anything is learnt (`prior_labels`).
 
     weights : (n, m) of the candidates, None for even ones
     Raises CandidateError if they do not have this shape (n, m), or their columns or names do not match the classes

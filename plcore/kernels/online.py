@@ -157,7 +157,7 @@ def learn_dense(
     possible: BoolArray,
     predicted: IntArray,
 ) -> int:
-    """Run the rounds over the rows of X (n, d); returns how many were learned, fewer than n if a row cannot be.
+    """Run the rounds over the rows of X (n, d); returns how many were learnt, fewer than n if a row cannot be.
 
     order : (n,) the rows in the order of the rounds, or (0,) for their order in X
     weights : (n,) of the rows, 0 for rows to skip; or (0,) for all 1

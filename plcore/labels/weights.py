@@ -1,4 +1,4 @@
-"""Weights of rows, and prior weights of candidates: what people or programs know before anything is learned."""
+"""Weights of rows, and prior weights of candidates: what people or programs know before anything is learnt."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check_candidate_weights(
 
 
 def prior_labels(candidates: BoolArray, weights: FloatArray | None = None) -> FloatArray:
-    """Soft labels (n, m) before anything is learned: the weights scaled to 1 in each row, or S/|S|.
+    """Soft labels (n, m) before anything is learnt: the weights scaled to 1 in each row, or S/|S|.
 
     weights : (n, m) as `check_candidate_weights` returns them; what is outside of a set does not count, and a row whose
         candidates all have weight 0 is spread evenly.

@@ -145,7 +145,7 @@ class MarginClassifier(ScoreClassifier):
     def _prepare(
         self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None, candidate_weights: MatrixLike | None = None
     ) -> PreparedFit:
-        """Check the input and make the features. What an earlier fit learned stays until `_finish`: a fit that ends
+        """Check the input and make the features. What an earlier fit learnt stays until `_finish`: a fit that ends
         in an error, or by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
         before = (self._map, self._W, self.classes_) if fitted else None
@@ -187,7 +187,7 @@ class MarginClassifier(ScoreClassifier):
         return fit_temperature(scores, training.candidates[held], training.weights[held], smoothed=True)
 
     def _finish(self, training: PreparedFit, solution: Solution, temperature: float | None) -> None:
-        """Store what was learned."""
+        """Store what was learnt."""
         W = solution.W if training.axes is None else solution.W @ training.axes.T
         self._W = W
         self._map, self.classes_ = training.map, training.classes

@@ -1,4 +1,4 @@
-"""Label vectors learned one answer at a time, and the cell to ask about next. No I/O, no clock, no hidden
+"""Label vectors learnt one answer at a time, and the cell to ask about next. No I/O, no clock, no hidden
 randomness."""
 
 from __future__ import annotations

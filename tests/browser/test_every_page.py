@@ -165,7 +165,7 @@ def test_double_text_size_scrolls_no_page_sideways(
     assert not wrong, wrong
 
 
-# axe-core over every page in its other colors and on a phone: no serious finding
+# axe-core over every page in its other colours and on a phone: no serious finding
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"

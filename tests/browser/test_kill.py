@@ -71,7 +71,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.locator("summary", has_text="More formats").click()
     page.get_by_text("Answer log", exact=True).click()
     page.get_by_role("heading", name="Lines").wait_for()
-    page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("button", name=re.compile("^Download .* (row|line)s?$")).click()
     page.get_by_role("link", name=re.compile("^Download ")).wait_for()
     room.drawn(page)
     with page.expect_download() as waiting:

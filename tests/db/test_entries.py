@@ -412,10 +412,12 @@ def filled(database: Database) -> int:
 def found(database: Database, project: int, **wanted: object) -> list[tuple[int, int]]:
     wish = Wanted(**{"kinds": KINDS, **wanted})  # type: ignore[arg-type]
     with database.read() as session:
-        places = answers.places(session, project, wish)
+        marked = answers.places(session, project, wish)
+        places = [(one.seq, one.row) for one in marked]
         page = answers.page(session, project, wish, 0, 50)
         assert [(one.seq, one.row) for one in page] == places
-        assert answers.count_reviewed(session, project, wish) == len(places)
+        counts = len(marked), sum(one.flagged for one in marked), sum(one.disagrees for one in marked)
+        assert answers.tally(session, project, wish) == counts
         assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [seq for seq, _ in places[1:2]]
         assert answers.with_seqs(session, project, [seq for seq, _ in places]) == page
     return places

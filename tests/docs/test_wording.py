@@ -79,6 +79,9 @@ RULES = (
     ),
     Rule(r"\blearn(?:ed|t) from by (?:no one|nobody)\b", "never used for training"),
     Rule(r"\bcalled as they are in\b", "named like"),
+    # one spelling
+    Rule(r"\b[Ll]earned\b", "learnt", PROSE),
+    Rule(r"\b[Cc]olors?\b", "colour", SEEN | {"decisions"}),
     # numbers
     Rule(r"\d[\u00a0\u202f ]%(?!\w)", "49%, without a space"),
     Rule(r"(?<![\w.\d/`-])\.\d+(?![\w.])", "0.82, with the zero", frozenset({"page texts", "docs"})),

@@ -151,7 +151,7 @@ def test_snapshot_is_exported_from_list(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Export this")
     assert by_label(test.text_input, "As of").value == "first release"
     assert "as it was after entry 1 of 2, " in said(test)
-    press(test, "Prepare file")
+    press(test, "Download CSV, 60 rows")
     (one,) = files.prepared(seat)
     path, _ = files.find(seat, one.key)
     assert Path(path).read_bytes() == then != file_of(seat)

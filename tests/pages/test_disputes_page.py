@@ -212,7 +212,7 @@ def test_progress_links_to_open_disputes(home: Home, owner: int, show: Open) -> 
     links = [one.proto.label for one in test.get("page_link")]
     assert "1 dispute to resolve" in links
     listing = show(owner, "queue_page.py", project=str(seat.project_id))
-    assert "Disputed 1" in [one.proto.label for one in listing.get("page_link")]
+    assert "Disputed :small[1]" in [one.proto.label for one in listing.get("page_link")]
 
 
 # The part of the Review page that says how right the scores of the file are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any, BinaryIO
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import state
 from pages.parts.words import size
-from tests.pages.conftest import Open, by_label, press, words
+from tests.pages.conftest import Open, by_label, press, sent_to, words
 from tests.workflow.backups.forging import new_home
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import answer_next, file_of, small_project
@@ -46,6 +48,23 @@ def choose(test: AppTest, label: str, value: str) -> AppTest:
     return test
 
 
+def maker(test: AppTest) -> Any:
+    """The button that makes the chosen file."""
+    return next(one for one in test.button if (one.key or "").startswith(f"{state.EXPORT}-make-"))
+
+
+def make(test: AppTest) -> AppTest:
+    maker(test).click().run()
+    assert not test.exception
+    return test
+
+
+def sources(test: AppTest) -> dict[str, str]:
+    """Return the number of labels from each source, as the page shows it."""
+    (table,) = (one.proto.body for one in test.get("html") if one.proto.body.startswith('<table class="winnow-'))
+    return {name: re.sub("</?b>", "", count) for name, count in re.findall(r"<th.*?>(\w+)<.*?<td>(.*?)</td>", table)}
+
+
 def links(test: AppTest) -> list[str]:
     """The HTML of the links to files."""
     return [one.proto.body for one in test.get("html") if one.proto.body.startswith('<a class="winnow-')]
@@ -70,10 +89,10 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
     monkeypatch.setattr(exporting, "wait", lambda *_: None)
     test = open_export(show, seat)
     by_label(test.checkbox, "For spreadsheets").check().run()
-    press(test, "Prepare file")
+    make(test)
     choose(test, "Python and Hugging Face", "parquet")
     assert not [one for one in test.checkbox if one.label == "For spreadsheets"]
-    press(test, "Prepare file")
+    make(test)
     assert [(one.file, one.for_spreadsheets) for one in chosen] == [("csv", True), ("parquet", False)]
 
 
@@ -106,15 +125,48 @@ def test_choosing_format_on_one_card_clears_the_others(seat: Seat, show: Open) -
 
 
 def test_sources_and_first_rows_are_shown(seat: Seat, show: Open) -> None:
-    first, sources = (one.value for one in open_export(show, seat).dataframe)
-    assert sources.Rows.sum() == 60
-    assert set(sources.Source) >= {"person", "truth", "given"}
+    test = open_export(show, seat)
+    (first,) = (one.value for one in test.dataframe)
+    counts = {name: int(count) for name, count in sources(test).items()}
+    assert sum(counts.values()) == 60
+    assert set(counts) >= {"person", "truth", "given"}
     assert len(first) == 20
     assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
 
 
+def test_sources_are_counted_for_chosen_rows(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    every = {name: int(count) for name, count in sources(test).items()}
+    shown = sources(choose(test, "Rows", "answered"))
+    assert shown == {name: "3" if name == "person" else f"{count:,} left out" for name, count in every.items()}
+    choose(test, "Rows", "sure").slider[0].set_value(50).run()
+    view = exporting.export_view(seat, 1, 0.5)
+    sure = view.sources["sure"]["model"]
+    assert sources(test)["model"] == f"{sure:,} · {every['model'] - sure:,} left out"
+    for choice, count in view.counts.items():
+        assert sum(view.sources[choice].values()) == count
+
+
+def test_button_says_what_it_makes(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = open_export(show, seat)
+    assert maker(test).label == "Download CSV, 60 rows"
+    assert maker(choose(test, "Rows", "answered")).label == "Download CSV, 3 rows"
+    assert maker(choose(test, "Spreadsheet", "xlsx")).label == "Download Excel workbook, 3 rows"
+    assert maker(choose(test, "More formats", "log")).label == "Download Answer log, 3 lines"
+    assert maker(choose(test, "Python and Hugging Face", exporting.DATA_SET)).label.startswith("Prepare Data set")
+
+
+def test_browser_downloads_a_file_that_is_ready_at_once(seat: Seat, show: Open) -> None:
+    test = make(open_export(show, seat))
+    (one,) = exporting.prepared(seat)
+    assert sent_to(test, "winnow_fetch") == [
+        {"address": f"exports/{seat.project_id}/{one.key}", "name": "small-birds-winnowed.csv"}
+    ]
+    assert not sent_to(test.run(), "winnow_fetch"), "once"
+
+
 def test_short_file_is_ready_at_once(seat: Seat, show: Open) -> None:
-    test = press(open_export(show, seat), "Prepare file")
+    test = make(open_export(show, seat))
     (one,) = exporting.prepared(seat)
     (link,) = links(test)
     assert f'href="exports/{seat.project_id}/{one.key}"' in link
@@ -140,7 +192,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     assert "as it was after entry 1 of 3, " in words(test)
     assert choices(test, "Rows").options[2] == "Answered 1"
     assert "Data set with its card" not in choices(test, "Python and Hugging Face").options
-    press(test, "Prepare file")
+    make(test)
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-as-of-1.csv"
     path, _ = exporting.find(seat, one.key)
@@ -156,8 +208,8 @@ def test_unknown_state_is_reported(seat: Seat, show: Open, typed: str, said: str
     test = type_state(open_export(show, seat), typed)
     assert said in test.error[0].value
     offered = [button.label for button in test.button]
-    assert "Prepare file" not in offered, "there is nothing to prepare"
-    assert "Prepare file" in [button.label for button in open_export(show, seat).button]
+    assert "Download CSV, 60 rows" not in offered, "there is nothing to make"
+    assert "Download CSV, 60 rows" in [button.label for button in open_export(show, seat).button]
 
 
 def test_file_has_chosen_format_and_rows(seat: Seat, show: Open) -> None:
@@ -167,7 +219,7 @@ def test_file_has_chosen_format_and_rows(seat: Seat, show: Open) -> None:
     slider.set_value(50).run()
     counts = exporting.export_view(seat, 1, 0.5).counts
     assert choices(test, "Rows").options[1] == f"Confident {counts['sure']:,}"
-    press(choose(test, "Python and Hugging Face", "jsonl"), "Prepare file")
+    make(choose(test, "Python and Hugging Face", "jsonl"))
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-sure.jsonl"
     path, _ = exporting.find(seat, one.key)
@@ -179,7 +231,7 @@ def test_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
     test = choose(open_export(show, seat), "More formats", "log")
     assert "Rows" not in [one.label for one in test.button_group]
     assert "All 3 lines" in words(test)
-    press(test, "Prepare file")
+    make(test)
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-log.csv"
 
@@ -188,10 +240,10 @@ def test_export_without_rows_is_explained(home: Home, owner: int, show: Open) ->
     new = Seat(home, owner, small_project(home, owner))
     test = choose(open_export(show, new), "Rows", "answered")
     assert "No row is answered yet. Answer some, or export every row." in words(test)
-    assert by_label(test.button, "Prepare file").disabled
+    assert maker(test).disabled
     test = choose(open_export(show, new), "More formats", "log")
     assert "There are no answers yet" in words(test)
-    assert by_label(test.button, "Prepare file").disabled
+    assert maker(test).disabled
 
 
 def test_long_export_shows_progress_and_can_be_cancelled(seat: Seat, show: Open) -> None:
@@ -230,26 +282,26 @@ def test_failed_export_is_explained(seat: Seat, show: Open) -> None:
 
 
 def test_outdated_export_says_which_entries_it_misses(seat: Seat, show: Open) -> None:
-    test = press(open_export(show, seat), "Prepare file")
+    test = make(open_export(show, seat))
     assert "Missing the latest" not in words(test)
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     test = open_export(show, seat)
     assert "Missing the latest 2 entries of the log" in words(test)
-    assert "Missing the latest" not in words(press(test, "Prepare file"))
+    assert "Missing the latest" not in words(make(test))
 
 
 def test_export_folder_that_cannot_be_created_is_reported(seat: Seat, show: Open) -> None:
     Path(seat.home.exports_dir).write_bytes(b"in its place")
-    said = words(press(open_export(show, seat), "Prepare file")).replace("\\", "")
+    said = words(make(open_export(show, seat))).replace("\\", "")
     assert "could not be written to the data folder" in said
 
 
 def test_export_of_project_archived_meanwhile_is_refused(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     managing.archive_project(seat)
-    assert "is archived" in words(press(test, "Prepare file"))
+    assert "is archived" in words(make(test))
 
 
 def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) -> None:
@@ -257,12 +309,13 @@ def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) 
     answer_truly(home, owner, project)
     seat = Seat(home, owner, project)
     test = open_export(show, seat)
-    first, sources = (one.value for one in test.dataframe)
-    assert sources.Cells.sum() == 40 * len(LABELS)
-    assert sources[sources.Source == "person"].Cells.sum() == 1
+    (first,) = (one.value for one in test.dataframe)
+    counts = {name: int(count.replace(",", "")) for name, count in sources(test).items()}
+    assert sum(counts.values()) == 40 * len(LABELS)
+    assert counts["person"] == 1
     assert list(first.columns[: 1 + len(LABELS)]) == ["id", *LABELS]
     assert choices(test, "Rows").options[2] == "Answered 1"
-    (link,) = links(press(test, "Prepare file"))
+    (link,) = links(make(test))
     assert "Download scenes-winnowed.csv" in link
 
 

@@ -445,7 +445,7 @@ def test_every_export_can_be_read_back_and_removed(world: KindWorld, seat: Seat)
     first = exporting.export_view(seat, 5).first.reset_index(drop=True)
     assert set(first.columns) == set(exported.columns)
     assert (first[exported.columns] == exported[:5]).all(axis=None)
-    sources = exporting.export_view(seat, 1).sources
+    sources = exporting.export_view(seat, 1).sources[exporting.ALL]
     assert sum(sources.values()) in (world.table().n_rows, world.state(learner).size)
 
 

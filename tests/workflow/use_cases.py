@@ -308,6 +308,7 @@ ANSWER: dict[str, UseCase] = {
     "reviewing.options": lambda seat, _world, _row: reviewing.options(seat),
     "reviewing.answers_csv": lambda seat, _world, _row: reviewing.answers_csv(seat, Search()),
     "reviewing.find": lambda seat, _world, _row: reviewing.find(seat, Search()),
+    "reviewing.count_listed": lambda seat, _world, _row: reviewing.count_listed(seat),
     "reviewing.open_row": lambda seat, _world, row: reviewing.open_row(seat, row),
     "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
 }
@@ -529,6 +530,7 @@ NOTES = {
     "reviewing.options": "who does not review learns of their own answers alone",
     "reviewing.answers_csv": "as `reviewing.find`",
     "reviewing.find": "who does not review finds their own answers alone",
+    "reviewing.count_listed": "as `reviewing.find`",
     "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
     "reviewing.correct": "who does not review corrects rows they have answered",
     "managing.list_projects": "those that the person is a member of",

@@ -52,7 +52,7 @@ class SentFile(BaseModel):
 class MadeProject(ListedProject):
     """A new project."""
 
-    reading: str = Field(description="What is asked, learned from, shown, ignored, with counts.")
+    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
     notes: list[str] = Field(description="What was left out, or read in one of several ways.")
 
 

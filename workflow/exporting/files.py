@@ -23,6 +23,7 @@ from workflow.exporting.project_files import (
     LOG,
     TABLE,
     ExportChoice,
+    ProjectFile,
     file_called,
     files_of,
     find_file,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from plcore.tables import Tell
-    from workflow.exporting.project_files import ProjectFile
     from workflow.seat import Seat
     from workflow.server.home import Home
 
@@ -67,6 +67,7 @@ __all__ = [
     "ExportChoice",
     "ExportView",
     "PreparedFile",
+    "ProjectFile",
     "read_as_of",
 ]
 
@@ -78,14 +79,15 @@ PATH = "/exports"
 class ExportView:
     """Data of the Export page.
 
-    files : all there are, by name      sources : how many labels come from each source
+    files : all there are, by name
+    sources : for each choice of rows, how many of its labels come from each source
     counts : how many rows each choice of rows holds
     first : the first rows of the table as CSV has it, what is added first
     seq : of the latest entry in it      last : of the log's latest entry      moment : when entry `seq` was made
     """
 
     files: Mapping[str, ProjectFile]
-    sources: Mapping[str, int]
+    sources: Mapping[str, Mapping[str, int]]
     counts: Mapping[str, int]
     first: pd.DataFrame
     seq: int
@@ -123,7 +125,8 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
     files = files_of(kind, table.cells)
     if as_of is not None:
         del files[DATA_SET]  # its card is of the present state
-    return ExportView(files, found.sources(), found.counts(above), frame[front], found.seq, last, moment)
+    sources = {choice: found.sources(choice, above) for choice in CHOICES}
+    return ExportView(files, sources, found.counts(above), frame[front], found.seq, last, moment)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:

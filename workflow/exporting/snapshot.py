@@ -40,7 +40,7 @@ class Snapshot:
     certainty : finds (n,) how sure the label is: 1 if the file, a person or a proof gives it, else the model's
         probability; NaN if the row has none, waits for another person's answer, or is excluded
     labels_of : the labels that an answer names, as they are called now
-    sources : counts how many labels come from each source
+    sources_of : counts how many labels of these rows come from each source
     finish : makes of the answers up to `seq` what the writers of formats take
     """
 
@@ -48,7 +48,7 @@ class Snapshot:
     answered: BoolArray
     certainty: Callable[[], FloatArray]
     labels_of: Callable[[LogEntry], Sequence[str]]
-    sources: Callable[[], Mapping[str, int]]
+    sources_of: Callable[[IntArray], Mapping[str, int]]
     finish: Callable[[Sequence[dict[str, object]]], Any]
 
     @property
@@ -64,6 +64,10 @@ class Snapshot:
     def counts(self, above: float) -> dict[str, int]:
         """How many rows each of CHOICES holds."""
         return {choice: len(self.rows(choice, above)) for choice in CHOICES}
+
+    def sources(self, choice: str = ALL, above: float = ABOVE) -> Mapping[str, int]:
+        """How many labels of the rows of this choice come from each source."""
+        return self.sources_of(self.rows(choice, above))
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
         """The input that the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""

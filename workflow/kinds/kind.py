@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workflow.kinds.shortlists import ShortlistView
     from workflow.log.reading import AnyPool, Vote
     from workflow.projects.figures import Glance, StopView
-    from workflow.rows.finding import ReviewList, Search
+    from workflow.rows.finding import QueueSearch, ReviewList, Search
     from workflow.server.home import Home
     from workflow.server.jobs import FairLock
     from workflow.server.shelf import BackgroundTraining
@@ -263,13 +263,11 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
 class Queueing(Generic[OpenedT_contra]):
     """The open rows in the order they would be asked.
 
-    listed : (opened, search, held, near, page) -> a page of the rows that contain these words, with counts. held :
-        which rows of the table contain them, if already searched (`workflow.rows.finding.rows_with`). near : (n,) how
-        near each row is in meaning to the search, NaN for rows to leave out; None: in the order of asking
+    listed : (opened, search) -> a page of the rows that match the search, with counts
     rows : all of them      lines : the same as lines of a file, header first
     """
 
-    listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None, FloatArray | None, int], object]
+    listed: Callable[[OpenedT_contra, QueueSearch], object]
     rows: Callable[[OpenedT_contra], Iterator[object]]
     lines: Callable[[OpenedT_contra], Iterator[Sequence[object]]]
 
@@ -467,6 +465,9 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     # reviewing.py
     def find_answers(self, doors: DoorsT_contra, search: Search, page: int, size: int) -> ReviewList:
         """Return a page, from 0, of `size` of the answers that match the search, newest first."""
+
+    def count_answers(self, doors: DoorsT_contra) -> int | None:
+        """How many answers `find_answers` lists in all, from one statement; None if only reading them all could say."""
 
     def open_row(self, opened: OpenedT_contra, row: int) -> object:
         """The row as the Review page shows it, with its history. Raises NotFound."""

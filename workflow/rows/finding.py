@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 import numpy as np
 import pyarrow as pa
@@ -92,15 +93,50 @@ class FoundAnswer:
 
 @dataclass(frozen=True)
 class ReviewList:
-    """One page of the result, newest first. page : from 0, one that exists      total : lines of all pages"""
+    """One page of the result, newest first. page : from 0, one that exists      total : lines of all pages
+
+    flagged, disagreeing : lines left if the search must also be `Search.flagged`, or `Search.disagrees`; None if only
+        reading all answers could say
+    """
 
     rows: tuple[FoundAnswer, ...]
     total: int
     page: int
+    flagged: int
+    disagreeing: int | None
 
     @property
     def pages(self) -> int:
         return max(1, -(-self.total // PAGE))
+
+
+class QueueFilter(StrEnum):
+    """Which rows a queue lists. Only reviewers may choose another than ALL: the others tell of people's answers."""
+
+    ALL = "all"
+    """The rows that no one has answered."""
+    WAITING = "waiting"
+    """Rows that have an answer and wait for one of another annotator; they are asked before all others."""
+    FLAGGED = "flagged"
+    """Rows of both whose answer carries a flag."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueSearch:
+    """Which part of a queue is wanted, and what was read for it without the learner.
+
+    held : `rows_with` of these words and the learner's table, if already searched
+    near : (n,) how near each row is in meaning to the search: the nearest come first, and rows with NaN are left out
+    page : from 0; beyond the last page, the last one
+    flagged : {row: seqs of its flagged answers}, `db.answers.flagged`
+    """
+
+    words: str = ""
+    held: Mapping[str, BoolArray] | None = None
+    near: FloatArray | None = None
+    page: int = 0
+    only: QueueFilter = QueueFilter.ALL
+    flagged: Mapping[int, Set[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +160,7 @@ class QueuePage:
 
     listed : rows in the whole queue      open : as every page counts them, rows or labels
     blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
-        them: the next annotator is asked about them first
+        them: the next annotator is asked about them first      flagged : lines that `QueueFilter.FLAGGED` would list
     by_meaning : whether the search is by meaning: the nearest rows come first, and rows without a vector are left out
     """
 
@@ -134,7 +170,9 @@ class QueuePage:
     open: int
     blind: int
     begun: int
+    flagged: int
     by_meaning: bool
+    only: QueueFilter
     page: int
 
 

@@ -124,6 +124,13 @@ def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
     return seat.kind.find_answers(seat, search, page, PAGE)
 
 
+def count_listed(seat: Seat) -> int | None:
+    """Count the answers that `find` lists for a search of everything; None if only reading them all could say."""
+    with seat.reading(Right.ANSWER):
+        pass  # as in `find`
+    return seat.kind.count_answers(seat)
+
+
 def answers_csv(seat: Seat, search: Search) -> bytes:
     """Return the answers that `find` lists on all of its pages, as CSV with one line each; times in UTC."""
     with seat.reading(Right.ANSWER):

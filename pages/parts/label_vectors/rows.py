@@ -29,6 +29,7 @@ def queue_page(page: ProjectPage) -> None:
     """Draw the whole page below its heading."""
     tools = st.container(horizontal=True, vertical_alignment="top", key=row_lists.TOOLS)
     view = row_lists.found(page, "Search ID or label", tools)
+    row_lists.filter_chips(page, view, tools)
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     unit = "row" if view.by_row else "label"
     row_lists.stop_where_empty(page, view, unit, "No open rows: every label is known or excluded.")

@@ -46,9 +46,11 @@ def queue_page(page: ProjectPage) -> None:
             width=390,
             label_visibility="collapsed",
         )
+    row_lists.filter_chips(page, view, tools)
     if page.project.disputes:
-        with tools:
-            st.page_link("disputes.py", label=f"Disputed {page.project.disputes:,}", query_params=page.here)
+        with tools.container(key="winnow_disputed", width="content"):
+            words = row_lists.chip_words("Disputed", page.project.disputes)
+            st.page_link("disputes.py", label=words, query_params=page.here)
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     row_lists.stop_where_empty(page, view, "row", "No open rows: every row has one label or is excluded.")
     if view.by_meaning:

@@ -24,7 +24,7 @@ from workflow.files import media
 from workflow.projects.standing import Saved
 from workflow.rows import reviewing
 from workflow.rows.finding import PAGE, SHOWN, FoundAnswer, OpenedRow, QueueLine, QueuePage
-from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
+from workflow.rows.queue import NoMeaningError, QueueFilter, list_nearest, list_queue, search_ways
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
 
@@ -66,11 +66,9 @@ def head(title: str, page: ProjectPage) -> None:
 
 
 def _views(title: str, page: ProjectPage) -> None:
-    project = page.project
-    # Annotators see their own answers only, and rows that wait for a second answer are on both pages.
-    answered = project.answered if project.may(Right.REVIEW) and project.answers is None else None
+    listed = reviewing.count_listed(page.seat)
     with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
-        for path, name, count in (("queue", "Queue", project.left), ("review", "Review", answered)):
+        for path, name, count in (("queue", "Queue", page.project.left), ("review", "Review", listed)):
             words = name if count is None else f"{name} :small[{count:,}]"
             if name == title:
                 st.markdown(words, width="content")
@@ -94,9 +92,9 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
-def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """Draw the search options and the download of the results in one line; all conditions apply. kinds :
-    {kind of answer: in words}"""
+def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapping[str, str]) -> ReviewList:
+    """Draw the search options and the download of the results in one line; all conditions apply. Return a page of the
+    results. kinds : {kind of answer: in words}"""
     names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
@@ -136,22 +134,43 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
                 width=170,
                 label_visibility="collapsed",
             )
-        flagged, disagrees = _chip("Flagged", f"{key}-flag"), _chip("Model disagrees", f"{key}-against")
-        search = Search(label=label, person_id=person, kind=kind, flagged=flagged, disagrees=disagrees, words=words)
+        flag, against = f"{key}-flag", f"{key}-against"
+        search = Search(
+            label=label,
+            person_id=person,
+            kind=kind,
+            flagged=bool(st.session_state.get(flag)),
+            disagrees=bool(st.session_state.get(against)),
+            words=words,
+        )
+        found = reviewing.find(page.seat, search, int(st.session_state.get(f"{key}-page", 1)) - 1)
+        _chip("Flagged", found.flagged, flag)
+        _chip("Model disagrees", found.disagreeing, against)
         _csv_button(
             f"{frame.file_stem(page)}-answers.csv",
             lambda: reviewing.answers_csv(page.seat, search),
             "Download the listed answers, with those of all pages",
         )
-    return search
+    return found
 
 
-def _chip(words: str, key: str) -> bool:
+def _chip(words: str, count: int | None, key: str) -> None:
     """Draw a filter that is on or off. Each is its own group, because Tab reaches only the first widget in a
-    group."""
-    return bool(
-        st.pills(words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content")
+    group. count : the answers that it leaves"""
+    st.pills(
+        words,
+        [words],
+        format_func=lambda one: chip_words(one, count),
+        selection_mode="multi",
+        key=key,
+        label_visibility="collapsed",
+        width="content",
     )
+
+
+def chip_words(words: str, count: int | None) -> str:
+    """Return the words of a chip, with its count if it is known."""
+    return words if count is None else f"{words} :small[{count:,}]"
 
 
 COLUMNS = (
@@ -286,7 +305,7 @@ def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
 
 def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
     """Draw the search box and return its results, or the rows similar to the chosen one."""
-    ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
+    ways, like, only = search_ways(page.seat), st.session_state.get(state.LIKE), _only(page)
     if like is not None and like[0] == page.project.id:
         tools.markdown(f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first")
         tools.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
@@ -311,8 +330,37 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
         )
     if by_meaning and words.strip():
         with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
-            return list_nearest(page.seat, words, page=_number(page, (words, True)))
-    return list_queue(page.seat, words, _number(page, (words, False)))
+            return list_nearest(page.seat, words, page=_number(page, (words, True, only)), only=only)
+    return list_queue(page.seat, words, _number(page, (words, False, only)), only=only)
+
+
+FILTERS = {QueueFilter.ALL: "All", QueueFilter.WAITING: "Waiting for others", QueueFilter.FLAGGED: "Flagged"}
+
+
+def _filter_key(page: ProjectPage) -> str:
+    return f"{state.QUEUE}-{page.project.id}-only"
+
+
+def _only(page: ProjectPage) -> QueueFilter:
+    """Return the chosen filter."""
+    return QueueFilter(st.session_state.get(_filter_key(page)) or QueueFilter.ALL)
+
+
+def filter_chips(page: ProjectPage, view: QueuePage, tools: DeltaGenerator) -> None:
+    """Draw the filters of a queue that would list something, for reviewers. tools : the line of tools"""
+    counts = {QueueFilter.WAITING: view.begun, QueueFilter.FLAGGED: view.flagged}
+    offered = [one for one, count in counts.items() if count or one is view.only]
+    if page.project.may(Right.REVIEW) and offered:
+        tools.pills(
+            "Rows",
+            [QueueFilter.ALL, *offered],
+            default=None if _filter_key(page) in st.session_state else QueueFilter.ALL,
+            format_func=lambda one: chip_words(FILTERS[one], counts.get(one)),
+            required=True,
+            key=_filter_key(page),
+            label_visibility="collapsed",
+            width="content",
+        )
 
 
 def _number(page: ProjectPage, asked: Hashable) -> int:
@@ -459,8 +507,9 @@ def stop_where_empty(page: ProjectPage, view: QueuePage, unit: str, nothing_open
         st.info(nothing_open, icon=":material/check_circle:")
         if page.project.may(Right.OWN):
             st.page_link("export.py", label="Export the labels", icon=":material/download:", query_params=page.here)
-    elif not view.listed:
-        st.info(f"Every open {unit} is a blind check, so none is listed.", icon=":material/lock:")
+    elif not view.listed and view.only is QueueFilter.ALL:
+        why = "waits for another annotator's answer" if view.begun else "is a blind check, so none is listed"
+        st.info(f"Every open {unit} {why}.", icon=":material/lock:")
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
@@ -485,7 +534,8 @@ def _offer_meaning(page: ProjectPage) -> None:
 
 def counts(view: QueuePage, unit: str) -> str:
     """Return which lines the list shows, of how many, and how many rows or labels are open."""
-    shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
+    is_filtered = view.by_meaning or view.only is not QueueFilter.ALL
+    shown, is_all = len(view.rows), view.matching == view.listed and not is_filtered
     kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
     total = view.open if kind == "open" else view.matching
     first = view.page * SHOWN
@@ -501,7 +551,7 @@ def counts(view: QueuePage, unit: str) -> str:
     if view.blind:
         checks = counted(view.blind, "blind check")
         words += f" {checks} {'is' if view.blind == 1 else 'are'} hidden from this list."
-    if view.begun:
+    if view.begun and view.only is QueueFilter.ALL:
         words += (
             f" {counted(view.begun, 'row')} {'waits' if view.begun == 1 else 'wait'} for another annotator's answer "
             f"and {'comes' if view.begun == 1 else 'come'} before these."

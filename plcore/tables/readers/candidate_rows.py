@@ -445,7 +445,7 @@ def _roles(
     if tell:
         notes.append(
             f"{_columns(tell)} {_hold(tell)} labels or their scores and would give the answer away, so nothing is "
-            f"learned from {'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
+            f"learnt from {'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
         )
     describe = [name for name in describe if name not in tell]
     remote = [name for name in describe if _holds_addresses(cells[name])]

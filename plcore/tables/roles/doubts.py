@@ -296,7 +296,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
-    """Images or recordings that cells name but that were not imported, although other columns are learned from."""
+    """Images or recordings that cells name but that were not imported, although other columns are learnt from."""
     roles = table.roles
     cells = table.cells
     columns = set(cells.columns)

@@ -286,10 +286,10 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
             add(column, message, "Give every column one role.")
         taken.setdefault(column, role)
     if roles.image_features and roles.image is None:
-        message = "The images are to be learned from, but no column of images has been chosen."
+        message = "The images are to be learnt from, but no column of images has been chosen."
         add(None, message, "Choose the column that holds or names them.")
     if roles.sound_features and roles.audio is None:
-        message = "The recordings are to be learned from, but no column of recordings has been chosen."
+        message = "The recordings are to be learnt from, but no column of recordings has been chosen."
         add(None, message, "Choose the column that names them.")
     if roles.more_images and roles.image is None:
         message = "it holds further images, but no column holds the first."

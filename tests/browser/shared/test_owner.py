@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
@@ -56,6 +56,29 @@ def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     text = page.locator("p.text")
     expect(text).to_be_visible()
     assert text.inner_text() == f"{lines} {asked}"
+
+
+def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: Room, signed_in: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
+    )
+    page = context.new_page()
+    page.goto(f"{here.server.base}/settings?project={here.project}")
+    section = page.get_by_role("combobox", name="Section", exact=True)
+    section.select_option("Danger zone")
+    expect(page.get_by_role("button", name="Archive this project")).to_be_visible()
+    expect(page.get_by_role("tab")).to_have_count(0)
+    section.select_option("General")
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    expect(name).to_have_count(1)
+    section.select_option("Questions")
+    expect(name).to_have_count(0)
+    page.get_by_role("textbox", name="Guidelines").fill("Look twice.")
+    page.get_by_role("textbox", name="Guidelines").blur()
+    page.get_by_text("Saved", exact=True).first.wait_for()
+    expect(section).to_have_value("Questions")
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    context.close()
 
 
 def test_refused_class_keeps_tab_and_renamed_class_is_shown(page: Page, here: Room) -> None:

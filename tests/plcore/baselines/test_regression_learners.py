@@ -434,7 +434,7 @@ def test_scores_of_new_rows_are_the_mean_of_their_neighbours():
 
 
 def test_tiny_width_learns_nothing(iris_of_regisl):
-    """All similarities round to 0: nothing is learned from the sets, and new rows use the nearest one."""
+    """All similarities round to 0: nothing is learnt from the sets, and new rows use the nearest one."""
     X, first = np.unique(iris_of_regisl[0], axis=0, return_index=True)
     candidates = iris_of_regisl[1][first]
     even = candidates / candidates.sum(axis=1, keepdims=True)

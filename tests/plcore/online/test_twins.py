@@ -317,7 +317,7 @@ def test_wrong_weights_are_refused_and_nothing_is_learned():
     for name, value in model.get_state().items():
         np.testing.assert_array_equal(value, before[name])
     broken = X.copy()
-    broken[7] = np.nan  # it counts as seen although nothing is learned from it
+    broken[7] = np.nan  # it counts as seen although nothing is learnt from it
     with pytest.raises(ValueError, match="row 7"):
         model.partial_fit(broken, candidates, sample_weight=np.arange(60) != 7)
 
@@ -366,7 +366,7 @@ class TestAuto:
 
 
 def test_defaults_learn_rows_of_any_length():
-    """With alpha 1e-4 and the last iterate, long rows would not be learned."""
+    """With alpha 1e-4 and the last iterate, long rows would not be learnt."""
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=600)
     X = 40 * (rng.normal(size=(600, 20)) + rng.normal(size=(5, 20))[y])

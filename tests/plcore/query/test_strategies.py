@@ -501,7 +501,7 @@ def test_batch_matches_single_questions_and_rows_claimed_by_others(seed, n):
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
 
-    def unsure(rows):  # for answered rows too, as if the model had not learned the answers yet
+    def unsure(rows):  # for answered rows too, as if the model had not learnt the answers yet
         return shares[rows]
 
     batch = MaxHerding(unsure).fit(X, sets).next(n)

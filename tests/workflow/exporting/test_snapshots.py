@@ -192,7 +192,7 @@ AT = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
 
 
 def snapshot(certainty: list[float], answered: list[bool]) -> Snapshot:
-    return Snapshot(3, np.array(answered), lambda: np.array(certainty), lambda entry: entry.labels, dict, list)
+    return Snapshot(3, np.array(answered), lambda: np.array(certainty), lambda entry: entry.labels, lambda _: {}, list)
 
 
 def entry(seq: int, kind: str, labels: tuple[str, ...] = (), target: int | None = None, **more: object) -> LogEntry:

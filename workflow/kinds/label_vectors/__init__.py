@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workflow.kinds.label_vectors.build import build_learner, first_learner, make_pool
     from workflow.kinds.label_vectors.exporting import GIVEN_BACK, PROGRAMS, describe, snapshot
     from workflow.kinds.label_vectors.progress import DEFAULT_RULES, count, glance, read_progress, stop_view, watched
-    from workflow.kinds.label_vectors.reviewing import find_answers, open_row, votes_of
+    from workflow.kinds.label_vectors.reviewing import count_answers, find_answers, open_row, votes_of
     from workflow.kinds.label_vectors.rows import MAP, QUEUE
     from workflow.kinds.label_vectors.settings import (
         BATCHING,

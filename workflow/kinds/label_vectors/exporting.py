@@ -44,7 +44,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         answered=found.answered,
         certainty=lambda: surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
-        sources=found.counts,
+        sources_of=lambda rows: found.part(rows).counts(),
         finish=lambda answers: LabelVectorTable(
             found,
             table.cells,

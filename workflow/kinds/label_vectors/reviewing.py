@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from db import answers, entries
 from plcore import LabelTable
 from plcore.loop import EntryKind
-from plcore.loop.label_vectors import SAID, SETTLED, LabelVectorLearner
+from plcore.loop.label_vectors import SAID, SETTLED, VALUES, LabelVectorLearner
 from workflow.answering.history import question_token
 from workflow.kinds.label_vectors.answering import forgettable, model_said, row_stamp, seen_by, still_counting
 from workflow.log.reading import Vote
@@ -78,41 +78,52 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
             kinds=checked_kinds(search),
             person_id=whose,
             labels=() if search.label is None else (search.label,),
-            flagged=search.flagged,
             every=True,
+            exact=tuple(VALUES),
+            by_kind=True,
         )
         places = answers.places(reading.session, project_id, wanted)
     with doors.learner() as opened:
         table, pool = opened.learner.table, opened.learner.pool
         # The learner is locked, so copy the entries of these rows and do the rest later.
-        logs = {row: pool.fold.entries(row) for row in {row for _, row in places}}
+        logs = {row: pool.fold.entries(row) for row in {one.row for one in places}}
     if whose is not None:
         logs = {row: [one for one in log if one.annotator == str(whose)] for row, log in logs.items()}
     counting = {row: still_counting(pool, row, log) for row, log in logs.items()}
     found = {
-        (seq, row): counting[row][seq]
-        for seq, row in places
-        if seq in counting[row] and (search.label is None or search.label in counting[row][seq])
+        one: counting[one.row][one.seq]
+        for one in places
+        if one.seq in counting[one.row] and (search.label is None or search.label in counting[one.row][one.seq])
     }
     if words := search.words.split():
         holds = rows_holding(table, words)
-        found = {place: labels for place, labels in found.items() if holds[place[1]]}
+        found = {place: labels for place, labels in found.items() if holds[place.row]}
+    labels_of = {place.seq: labels for place, labels in found.items()}
     with doors.reading() as reading:
         session = reading.session
-        if search.disagrees:
-            said_of = answers.page(session, project_id, wanted, 0, len(places))
-            said = {(one.seq, one.row): (one.kind, model_said(one)) for one in said_of}
-            found = {
-                place: labels
-                for place, labels in found.items()
-                if place in said and _disagrees(*said[place], labels, search.label)
-            }
-        page = inside(page, len(found), size)
-        labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * size : (page + 1) * size]}
-        lines = answers.with_seqs(session, project_id, list(labels_of))
+        against = {place.seq for place in found if place.disagrees}
+        # Where questions are about whole rows, all predictions would have to be read.
+        if counts_against := search.disagrees or not pool.settings.by_row:
+            whole = replace(wanted, disagrees=True, whole=True)
+            for one in answers.page(session, project_id, whole, 0, len(places)):
+                if one.seq in against and not _disagrees(one.kind, model_said(one), labels_of[one.seq], search.label):
+                    against.remove(one.seq)
+        of_flag = [place for place in found if place.flagged or not search.flagged]
+        listed = [place.seq for place in of_flag if place.seq in against or not search.disagrees]
+        page = inside(page, len(listed), size)
+        lines = answers.with_seqs(session, project_id, listed[page * size : (page + 1) * size])
         names = names_of(session)
-    rows = tuple(_line(table, names, one, labels_of[one.seq]) for one in lines)
-    return ReviewList(rows, len(found), page)
+    return ReviewList(
+        rows=tuple(_line(table, names, one, labels_of[one.seq]) for one in lines),
+        total=len(listed),
+        page=page,
+        flagged=sum(place.flagged and (place.seq in against or not search.disagrees) for place in found),
+        disagreeing=sum(place.seq in against for place in of_flag) if counts_against else None,
+    )
+
+
+def count_answers(doors: Doors[Learner]) -> None:
+    """See `workflow.kinds.Kind`. Which answers still count is only known once all of them are read."""
 
 
 def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, labels: Sequence[str]) -> FoundAnswer:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from plcore import LabelTable
-from plcore.arrays import BoolArray, FloatArray
+from plcore.arrays import FloatArray
 from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
-from workflow.rows.finding import SHOWN, QueueLine, QueuePage, inside, nearest_first, rows_with, words_of
+from workflow.kinds.label_vectors.answering import still_counting
+from workflow.rows.finding import (
+    SHOWN,
+    QueueFilter,
+    QueueLine,
+    QueuePage,
+    QueueSearch,
+    inside,
+    nearest_first,
+    rows_with,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -42,47 +53,64 @@ class VectorQueueView(QueuePage):
     rows: tuple[VectorQueueRow, ...]
 
 
-def list_queue(
-    opened: Opened[Learner],
-    search: str,
-    held: Mapping[str, BoolArray] | None = None,
-    near: FloatArray | None = None,
-    page: int = 0,
-) -> VectorQueueView:
-    """Return the open rows, best first, whose id, text, categories or label asked about contain the words searched for.
-
-    held : `workflow.rows.finding.rows_with` of the learner's table, if already searched
-    near : (n,) how near each row is in meaning to the search: the nearest come first, and rows with NaN are left out
-    page : from 0; beyond the last page, the last one
-    """
-    learner = opened.learner
-    held = rows_with(learner.table, words_of(search)) if held is None else held
-    ranked = _ranked(learner)
+def list_queue(opened: Opened[Learner], search: QueueSearch) -> VectorQueueView:
+    """Return the open rows, best first, whose id, text, categories or label asked about contain the words searched
+    for."""
+    learner, near = opened.learner, search.near
+    held = rows_with(learner.table, words_of(search.words)) if search.held is None else search.held
+    ranked, begun = _ranked(learner), _begun(learner)
+    marked, flagged = _flagged(learner, search), []
+    for one in (*begun, *ranked) if marked else ():
+        if one[1] in marked:  # each row once, although several of its labels may be open
+            marked.remove(one[1])
+            flagged.append(one)
+    chosen = {QueueFilter.ALL: ranked, QueueFilter.WAITING: begun, QueueFilter.FLAGGED: flagged}[search.only]
     found = [
-        one for one in ranked if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
+        one for one in chosen if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
     ]
     if near is not None:
         of_found = near[[row for _, row, _, _ in found]]
         found = [found[line] for line in nearest_first(of_found, np.arange(len(found)))]
-    page = inside(page, len(found), SHOWN)
+    page = inside(search.page, len(found), SHOWN)
+    annotator = None if search.only is QueueFilter.ALL else str(opened.person_id)
     return VectorQueueView(
         by_row=learner.settings.by_row,
         criterion=learner.settings.asked_by,
-        rows=tuple(_queue_row(learner, *one, near) for one in found[page * SHOWN :][:SHOWN]),
+        rows=tuple(_queue_row(learner, *one, near, annotator) for one in found[page * SHOWN :][:SHOWN]),
         matching=len(found),
         listed=len(ranked),
         open=learner.pool.n_open,
         blind=_blind(learner),
-        begun=sum(1 for _ in learner.pool.begun(learner.pool.open)),
+        begun=len(begun),
+        flagged=len(flagged),
         by_meaning=near is not None,
+        only=search.only,
         page=page,
     )
+
+
+def _begun(learner: Learner) -> list[tuple[int, int, str | None, float]]:
+    """Return lines as `_ranked` of what others have answered; no criterion scores these."""
+    return [
+        (number, place.row, place.label, 0.0)
+        for number, place in enumerate(learner.pool.begun(learner.pool.open), start=1)
+    ]
+
+
+def _flagged(learner: Learner, search: QueueSearch) -> set[int]:
+    """Return the rows with a flagged answer that still counts."""
+    pool = learner.pool
+    return {
+        row
+        for row, seqs in search.flagged.items()
+        if not seqs.isdisjoint(still_counting(pool, row, pool.fold.entries(row)))
+    }
 
 
 def queue_rows(opened: Opened[Learner]) -> Iterator[VectorQueueRow]:
     """Yield the whole queue."""
     for line in _ranked(opened.learner):
-        yield _queue_row(opened.learner, *line, None)
+        yield _queue_row(opened.learner, *line, None, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
@@ -109,9 +137,16 @@ def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
 
 
 def _queue_row(
-    learner: Learner, place: int, row: int, label: str | None, score: float, near: FloatArray | None
+    learner: Learner,
+    place: int,
+    row: int,
+    label: str | None,
+    score: float,
+    near: FloatArray | None,
+    annotator: str | None,
 ) -> VectorQueueRow:
-    question = learner.question_for(row, label)
+    """Return a row as this annotator sees it: of a row that others have answered, they see nothing of the answers."""
+    question = learner.question_for(row, label, annotator)
     return VectorQueueRow(
         place=place,
         row=row,
@@ -136,7 +171,7 @@ _SURE = 2.0
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     """Return the first label known to be right for each of these rows, or else the label that the model is most
     confident of, if it predicts yes. A row's doubt is that of its most uncertain label. A row with a label that needs
-    more annotators shows nothing once it has an answer: the model may have learned from it."""
+    more annotators shows nothing once it has an answer: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     cells, told = pool.cells[numbers], learner.shares_of(numbers)
     shares, threshold = (np.zeros(cells.shape), np.inf) if told is None else told

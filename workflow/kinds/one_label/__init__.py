@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workflow.kinds.one_label.exporting import HIDDEN_TRUTH, PROGRAMS, describe, snapshot
     from workflow.kinds.one_label.forms import FORMS
     from workflow.kinds.one_label.progress import DEFAULT_RULES, count, glance, read_progress, stop_view, watched
-    from workflow.kinds.one_label.reviewing import find_answers, open_row, votes_of
+    from workflow.kinds.one_label.reviewing import count_answers, find_answers, open_row, votes_of
     from workflow.kinds.one_label.rows import MAP, QUEUE, SCORES
     from workflow.kinds.one_label.settings import (
         CAN_QUALIFY,

@@ -85,7 +85,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         answered=taken.answered,
         certainty=certainty,
         labels_of=partial(_labels_of, class_map),
-        sources=lambda: _counts(taken.whole.sources),
+        sources_of=lambda rows: _counts(taken.whole.sources[rows]),
         finish=finish,
     )
 

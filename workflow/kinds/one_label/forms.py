@@ -47,11 +47,11 @@ FEWEST_CHECKS, MOST_CHECKS = 30, 500
 """Blind checks needed to calibrate shares, and the most of them that are used."""
 
 LATEST = 2_000
-"""The latest answers that answer times are learned from."""
+"""The latest answers that answer times are learnt from."""
 
 ANEW_AFTER, ANEW_SHARE = 25, 0.1
-"""Entries until answer times and temperature are learned again: this many, or this share of the answers they were
-learned from, if that is more. The next annotator waits for it, and after two thousand answers, twenty-five more change
+"""Entries until answer times and temperature are learnt again: this many, or this share of the answers they were
+learnt from, if that is more. The next annotator waits for it, and after two thousand answers, twenty-five more change
 nothing."""
 
 
@@ -59,7 +59,7 @@ nothing."""
 class Prices:
     """Answer times of questions, and calibration of the model. temperature : of the logarithms of the shares
 
-    seq : of the last entry they were learned from
+    seq : of the last entry they were learnt from
     """
 
     seconds: SecondsModel = field(default_factory=SecondsModel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from db import answers, entries
@@ -61,16 +61,29 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
         wanted = _wanted(search, reading.whose, class_map)
         if words := search.words.split():
             holds = rows_holding(table, words)
-            places = [place for place in answers.places(session, project_id, wanted) if holds[place[1]]]
-            total = len(places)
-            page = inside(page, total, size)
-            on_page = [seq for seq, _ in places[page * size : (page + 1) * size]]
-            found = answers.with_seqs(session, project_id, on_page)
+            every = answers.places(session, project_id, replace(wanted, flagged=False, disagrees=False))
+            listed, counts = _matching([one for one in every if holds[one.row]], search)
+            page = inside(page, counts.listed, size)
+            found = answers.with_seqs(session, project_id, listed[page * size : (page + 1) * size])
         else:
-            total = answers.count_reviewed(session, project_id, wanted)
-            page = inside(page, total, size)
+            counts = answers.tally(session, project_id, wanted)
+            page = inside(page, counts.listed, size)
             found = answers.page(session, project_id, wanted, page * size, size)
-    return ReviewList(tuple(_line(table, names, one, class_map) for one in found), total, page)
+    return ReviewList(tuple(_line(table, names, one, class_map) for one in found), counts.listed, page, *counts[1:])
+
+
+def count_answers(doors: Doors[Learner]) -> int:
+    """See `workflow.kinds.Kind`."""
+    with doors.reading() as reading:
+        return answers.count_rows(reading.session, reading.project.id, SAYS_SOMETHING, reading.whose)
+
+
+def _matching(places: Sequence[answers.FoundPlace], search: Search) -> tuple[list[int], answers.Tally]:
+    """Return the seqs of the answers that match the search, and the counts as `db.answers.tally` counts."""
+    of_flag = [one for one in places if one.flagged or not search.flagged]
+    listed = [one for one in of_flag if one.disagrees or not search.disagrees]
+    flagged = sum(one.flagged and (one.disagrees or not search.disagrees) for one in places)
+    return [one.seq for one in listed], answers.Tally(len(listed), flagged, sum(one.disagrees for one in of_flag))
 
 
 def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, class_map: ClassMap) -> FoundAnswer:

@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable
-from plcore.arrays import BoolArray, FloatArray, rows_with_any
+from plcore.arrays import FloatArray, IntArray, counted, rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
+from plcore.loop import Entry
+from workflow.answering.history import SAYS_SOMETHING
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
-from workflow.rows.finding import SHOWN, QueueLine, QueuePage, inside, nearest_first, rows_with, words_of
+from workflow.rows.finding import (
+    SHOWN,
+    QueueFilter,
+    QueueLine,
+    QueuePage,
+    QueueSearch,
+    inside,
+    nearest_first,
+    rows_with,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -43,26 +55,23 @@ class QueueView(QueuePage):
     rows: tuple[QueueRow, ...]
 
 
-def list_queue(
-    opened: Opened[Learner],
-    search: str,
-    held: Mapping[str, BoolArray] | None = None,
-    near: FloatArray | None = None,
-    page: int = 0,
-) -> QueueView:
+def list_queue(opened: Opened[Learner], search: QueueSearch) -> QueueView:
     """Return the open rows, in the order of asking, whose id, candidates, text or categories contain the words searched
-    for.
-
-    held : `workflow.rows.finding.rows_with` of the learner's table, if already searched
-    near : (n,) how near each row is in meaning to the search: the nearest come first, and rows with NaN are left out
-    page : from 0; beyond the last page, the last one
-    """
+    for."""
     learner, pool = opened.learner, opened.learner.pool
-    held = rows_with(learner.table, words_of(search)) if held is None else held
-    is_search = bool(held) or near is not None
+    held = rows_with(learner.table, words_of(search.words)) if search.held is None else search.held
+    near, only = search.near, search.only
+    is_search = bool(held) or near is not None or only is not QueueFilter.ALL
     listed = int(np.count_nonzero(pool.counts.fresh))
-    order, scores = learner.ranking(None if is_search else (inside(page, listed, SHOWN) + 1) * SHOWN)
-    matching = np.ones(len(order), dtype=bool)
+    order, scores = learner.ranking(None if is_search else (inside(search.page, listed, SHOWN) + 1) * SHOWN)
+    begun = np.array(tuple(pool.asked.begun()), dtype=np.int64)
+    flagged = _flagged(opened, search, begun)
+    ranks = np.arange(1, len(order) + 1)
+    if only is not QueueFilter.ALL:
+        order, scores = np.concatenate([begun, order]), np.concatenate([np.zeros(len(begun)), scores])
+        ranks = np.concatenate([np.arange(1, len(begun) + 1), ranks])
+    chosen = {QueueFilter.ALL: order, QueueFilter.WAITING: begun, QueueFilter.FLAGGED: flagged}[only]
+    matching = np.isin(order, chosen) if only is not QueueFilter.ALL else np.ones(len(order), dtype=bool)
     for word, rows in held.items():
         named = np.array([word in name.casefold() for name in pool.classes])
         matching &= (rows | rows_with_any(pool.candidates, named))[order]
@@ -70,29 +79,46 @@ def list_queue(
     if near is not None:
         places = nearest_first(near[order], places)
     found = len(places) if is_search else listed
-    page = inside(page, found, SHOWN)
+    page = inside(search.page, found, SHOWN)
+    annotator = None if only is QueueFilter.ALL else str(opened.person_id)
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
         rows=tuple(
-            _queue_row(learner, place + 1, int(order[place]), float(scores[place]), near)
+            _queue_row(learner, int(ranks[place]), int(order[place]), float(scores[place]), near, annotator)
             for place in places[page * SHOWN :][:SHOWN].tolist()
         ),
         matching=found,
         listed=listed,
         open=pool.n_open,
         blind=int((pool.control_rows & pool.asked.open()).sum()),
-        begun=len(tuple(pool.asked.begun())),
+        begun=len(begun),
+        flagged=len(flagged),
         by_meaning=near is not None,
+        only=only,
         page=page,
     )
+
+
+def _flagged(opened: Opened[Learner], search: QueueSearch, begun: IntArray) -> IntArray:
+    """Return the rows of the queue, and those begun, whose latest answer is flagged."""
+    pool = opened.learner.pool
+    free = pool.fresh() & ~pool.control_rows & ~pool.test_rows
+    free[begun] = True
+    rows = [row for row, seqs in search.flagged.items() if free[row] and _latest(pool.fold.entries(row)) in seqs]
+    return np.array(rows, dtype=np.int64)
+
+
+def _latest(log: Sequence[Entry]) -> int:
+    """Return the seq of the latest entry that says something about the row; 0 if none does."""
+    return max((one.seq for one in log if one.kind in SAYS_SOMETHING), default=0)
 
 
 def queue_rows(opened: Opened[Learner]) -> Iterator[QueueRow]:
     """Yield the whole queue."""
     order, scores = opened.learner.ranking()
     for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
-        yield _queue_row(opened.learner, place, row, score, None)
+        yield _queue_row(opened.learner, place, row, score, None, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
@@ -102,8 +128,14 @@ def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
         yield one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason
 
 
-def _queue_row(learner: Learner, place: int, row: int, score: float, near: FloatArray | None) -> QueueRow:
-    question = learner.question_for(row)
+def _queue_row(
+    learner: Learner, place: int, row: int, score: float, near: FloatArray | None, annotator: str | None
+) -> QueueRow:
+    """Return a row as this annotator sees it: of a row that others have answered, they see nothing of the answers."""
+    question, given = learner.question_for(row, annotator=annotator), len(learner.pool.asked.views(row))
+    why = reason(
+        learner.strategy, question.decides, question.undecided, counted=learner.proves_done, waits=learner.waits
+    )
     return QueueRow(
         place=place,
         row=row,
@@ -111,9 +143,9 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
         candidates=question.choices,
         shares=question.probabilities,
         score=score,
-        reason=reason(
-            learner.strategy, question.decides, question.undecided, counted=learner.proves_done, waits=learner.waits
-        ),
+        reason=f"It has {counted(given, 'answer')} and waits for {learner.pool.asked.places_left(row):,} more."
+        if given
+        else why,
         near=None if near is None else float(near[row]),
     )
 
@@ -129,7 +161,7 @@ MOST_SHARES = 5_000_000
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     """Return the single candidate of each of these rows or, as its question would show it, the one with the largest
-    share. A row that needs more annotators shows nothing once it has an answer: the model may have learned from it."""
+    share. A row that needs more annotators shows nothing once it has an answer: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     candidates = np.asarray(pool.candidates[numbers])
     begun = (pool.asked.waiting() & ~pool.asked.fresh())[numbers]

@@ -52,7 +52,7 @@ _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 NO_RECORDINGS = "No recordings came with the table"
 ALONE = (
-    f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the highest score is learned"
+    f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the highest score is learnt"
     " from. To hear them, put them into one zip with the table; their base names are enough."
 )
 
@@ -135,7 +135,7 @@ def detections_reading(detections: Sequence[Detection], format_name: str, notes:
 def scored_reading(
     rows: Sequence[Row], format_name: str, alone: str, roles: Mapping[str, Any], row_id: str = ITEM, **about: Any
 ) -> TableReading:
-    """Read these rows of a detector, whose original columns are neither shown nor learned from.
+    """Read these rows of a detector, whose original columns are neither shown nor learnt from.
 
     alone : a note about the files that did not come with the table      roles : those of the columns that are used
     row_id, about : as in `rows_reading`

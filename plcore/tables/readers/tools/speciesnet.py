@@ -56,8 +56,8 @@ _ANSWERS = ("classifications", "prediction", "prediction_score", "prediction_sou
 _OWN = (ITEM, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS)
 NO_PICTURES = "No pictures came with the file"
 _TO_SEE = "To see them, put them into one zip with the file; folders above those that tell them apart are not needed."
-ALONE = f"{NO_PICTURES}: only the highest score is learned from. {_TO_SEE}"
-ALONE_WITH_BOXES = f"{NO_PICTURES}: only the highest score and the sides of the box are learned from. {_TO_SEE}"
+ALONE = f"{NO_PICTURES}: only the highest score is learnt from. {_TO_SEE}"
+ALONE_WITH_BOXES = f"{NO_PICTURES}: only the highest score and the sides of the box are learnt from. {_TO_SEE}"
 
 
 @dataclass(frozen=True)

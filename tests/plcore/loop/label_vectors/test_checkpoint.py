@@ -138,7 +138,7 @@ def test_continuing_equals_replaying_with_excluded_answers(name, seed, at, more,
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 10))
 @settings(max_examples=3)
 def test_models_after_a_checkpoint_match_those_of_the_live_learner(name, seed, at, more):
-    """A fit that becomes due after the checkpoint uses the state of that moment; later answers are learned after it."""
+    """A fit that becomes due after the checkpoint uses the state of that moment; later answers are learnt after it."""
     whole, again, twice = go_on(name, seed, at, more, fitted=True)
     for learner in (whole, again, twice):
         fit(learner)

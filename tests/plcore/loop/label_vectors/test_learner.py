@@ -1,4 +1,4 @@
-"""The multi-label loop: live == rebuilt, whenever a fit finished; held-out cells are never learned or asked about."""
+"""The multi-label loop: live == rebuilt, whenever a fit finished; held-out cells are never learnt or asked about."""
 
 from __future__ import annotations
 

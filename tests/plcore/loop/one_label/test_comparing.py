@@ -1,4 +1,4 @@
-"""Comparing models on a pool: the rows, the truth, and that no answer to a blind check is learned."""
+"""Comparing models on a pool: the rows, the truth, and that no answer to a blind check is learnt."""
 
 from __future__ import annotations
 

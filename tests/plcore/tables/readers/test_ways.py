@@ -175,7 +175,7 @@ def test_box_that_no_one_confirmed_has_no_true_label() -> None:
     assert weights(reading)[1:3] == [
         {"fox": 0.7, "hare": 0.3, "blank": pytest.approx(0.4)}, {"hare": 1.0, "blank": 0.5},
     ]  # fmt: skip
-    assert says(reading, "only the highest score and the sides of the box are learned from")
+    assert says(reading, "only the highest score and the sides of the box are learnt from")
     assert by("picture", md([image])).cells["truth"].tolist() == ["fox"]
 
 

@@ -67,7 +67,7 @@ def test_wide_export_contains_every_cell(home: Home, owner: int, answered: int) 
                 assert float(share) == cells[row, column]
                 assert source[row] == "person" if said[row, column] else source[row] in ("given", "truth")
                 assert cells[row, column] == (label in true_labels(row))
-    assert sum(files.export_view(Seat(home, owner, answered), 1).sources.values()) == cells.size
+    assert sum(files.export_view(Seat(home, owner, answered), 1).sources[files.ALL].values()) == cells.size
 
 
 @pytest.mark.parametrize("n_rows", [5, 10_000])

@@ -29,6 +29,7 @@ from workflow.projects import progress as projects_progress
 from workflow.projects.figures import F1, Glance
 from workflow.projects.progress import at_a_glance, read_progress
 from workflow.rows import reviewing as rows_reviewing
+from workflow.rows.finding import QueueSearch
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -54,9 +55,9 @@ def test_counts_by_log_match_pool(figures_seat: Seat) -> None:
 def test_queue_is_paged_and_searched_in_full(figures_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
     with figures_seat.learner() as opened:
-        view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
-        pages = [rows.list_queue(opened, "", page=at) for at in range(-(-view.listed // 3))]
-        assert rows.list_queue(opened, "", page=99) == pages[-1]
+        view, lines = rows.list_queue(opened, QueueSearch()), list(rows.queue_lines(opened))
+        pages = [rows.list_queue(opened, QueueSearch(page=at)) for at in range(-(-view.listed // 3))]
+        assert rows.list_queue(opened, QueueSearch(page=99)) == pages[-1]
         assert not opened.learner.pool.blind_rows.any()
         by_row, learner = opened.learner.settings.by_row, opened.learner
         assert (view.by_row, view.criterion) == (by_row, learner.settings.asked_by)

@@ -52,7 +52,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert (truth.winnow_label == truth.truth).all()
     given = frame[frame.winnow_source == "given"]
     assert (given.winnow_label == given.candidates).all()
-    counts = files.export_view(Seat(home, owner, project), 1).sources
+    counts = files.export_view(Seat(home, owner, project), 1).sources[files.ALL]
     assert sum(counts.values()) == len(frame)
     assert counts["person"] == 5
 

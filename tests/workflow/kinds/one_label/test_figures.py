@@ -33,6 +33,7 @@ from workflow.projects import progress as projects_progress
 from workflow.projects.classes import ClassError
 from workflow.projects.figures import RIGHT, Glance, standing_points
 from workflow.rows import reviewing as rows_reviewing
+from workflow.rows.finding import QueueSearch
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -67,10 +68,10 @@ def test_queue_is_paged_and_searched_in_full(
 ) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
     with Seat(home, owner, project).learner() as opened:
-        view = rows.list_queue(opened, "")
+        view = rows.list_queue(opened, QueueSearch())
         lines = list(rows.queue_lines(opened))
-        pages = [rows.list_queue(opened, "", page=at) for at in range(-(-view.listed // 3))]
-        beyond = rows.list_queue(opened, "", page=99)
+        pages = [rows.list_queue(opened, QueueSearch(page=at)) for at in range(-(-view.listed // 3))]
+        beyond = rows.list_queue(opened, QueueSearch(page=99))
         assert not opened.learner.pool.blind_rows.any()
     assert len(view.rows) == 3
     assert view.matching == view.listed == len(lines) - 1 > 3

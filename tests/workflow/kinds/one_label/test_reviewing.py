@@ -266,10 +266,10 @@ def test_queries_are_exact_on_long_log(home: Home, owner: int, project: int) -> 
         kinds=ANSWERS, exact=("is",), labels=("Ant",), flagged=True, disagrees=True, now={"bee": "ant"}
     )
     with home.database.read() as session:
-        assert found_in.count_reviewed(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
+        assert found_in.tally(session, project, found_in.Wanted(kinds=ANSWERS)).listed == n - 1, (
             "the last one was withdrawn"
         )
-        total = found_in.count_reviewed(session, project, wanted)
+        total = found_in.tally(session, project, wanted).listed
         page = found_in.page(session, project, wanted, 50, 50)
     expected = [k for k in range(n - 1) if k % 3 == 0 and k % 5 == 0][::-1]
     assert total == len(expected)
