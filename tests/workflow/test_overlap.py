@@ -252,7 +252,7 @@ def test_figures_and_predictions_count_disputed_and_pending_rows(
     told = for_programs.predictions_of(seat, apart, 1).items[0]
     assert (told["source"], told["label"], told["probability"]) == ("disputed", None, None)
     assert for_programs.predictions_of(seat, waiting, 1).items[0]["source"] == "pending"
-    assert {"disputed", "pending"} <= set(files.export_view(seat, 5).sources)
+    assert {"disputed", "pending"} <= set(files.export_view(seat, 5).sources[files.ALL])
 
 
 def test_answers_of_two_annotators_are_combined_by_majority(home: Home, owner: int) -> None:

@@ -281,7 +281,7 @@ def test_two_processes_lose_nothing_and_never_share_row(home: Home, owner: int, 
             loop.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
         for one in (home, other):
             assert standing.standing(Seat(one, owner, project)).answered == 10
-            assert files.export_view(Seat(one, owner, project), 1).sources["person"] == 10
+            assert files.export_view(Seat(one, owner, project), 1).sources[files.ALL]["person"] == 10
     finally:
         other.close()
 

@@ -329,7 +329,7 @@ def test_export_lists_answers_and_verdicts(dispute: tuple[Seat, Seat, Seat, int]
     disputes.settle(seat, row, token_of(seat, row), ["cat"])
     view = files.export_view(seat, row + 1)
     line = view.first.iloc[row]
-    assert view.sources["verdict"] == 1
+    assert view.sources[files.ALL]["verdict"] == 1
     assert (line["winnow_label"], line["winnow_source"], line["winnow_people"]) == ("cat", "verdict", "2")
     assert (line["winnow_annotator"], line["winnow_confidence"]) == ("owner", "1.0000")
     assert json.loads(line["winnow_answers"]) == [

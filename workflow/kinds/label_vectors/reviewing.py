@@ -180,7 +180,8 @@ def _disagrees(kind: str, said: Mapping[str, str], labels: Sequence[str], label:
     kind : of the answer      said : {label: "yes" or "no"}, the predictions
     labels : those whose value comes from the answer      label : None: any label
     """
-    return any(said.get(name, kind) != kind for name in labels if label in (None, name))
+    word = WORDS[VALUES[kind]] if kind in VALUES else ""
+    return any(said.get(name, word) != word for name in labels if label in (None, name))
 
 
 def _said(one: entries.LogEntry) -> str | None:

@@ -201,6 +201,21 @@ def test_disagreement_uses_prediction_at_question_time(home: Home, owner: int, o
     assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
 
 
+def test_verdict_that_agrees_with_model_does_not_differ(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", overlap=2, fold="majority")
+    asked = next_of_a_model(home, owner, project)
+    says = asked.predicted == "yes"
+    loop.submit_answer(Seat(home, owner, project), asked.token, "no" if says else "yes")
+    row, label = asked.view.row, present(asked.label)
+    assert [one[1] for one in find(home, owner, project, disagrees=True)] == ["no" if says else "yes"]
+    correct(home, owner, project, row, {label: int(says)})
+    verdict = reviewing.find(Seat(home, owner, project), Search()).rows[0]
+    assert (verdict.kind, verdict.differs) == ("right" if says else "wrong", False)
+    assert verdict.seq not in [
+        one.seq for one in reviewing.find(Seat(home, owner, project), Search(disagrees=True)).rows
+    ]
+
+
 def test_after_correction_model_disagrees_with_current_label(home: Home, owner: int, one: int) -> None:
     asked = next_of_a_model(home, owner, one)
     said, row = str(asked.predicted), asked.view.row
