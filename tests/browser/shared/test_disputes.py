@@ -4,7 +4,6 @@ it."""
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -92,7 +91,7 @@ def test_dispute_is_raised_settled_by_keys_and_exported(
     expect(ada.get_by_role("menuitem", name="Disputes")).to_have_count(0)
 
     page.goto(f"{server.base}/export?project={project}")
-    page.get_by_role("button", name=re.compile("Prepare|Write", re.IGNORECASE)).first.wait_for()
+    page.get_by_role("button", name="Download CSV").wait_for()
     taken = files.take(Seat(home, OWNER, project), ExportChoice())
     target = server.home / "taken.csv"
     files.write_file(taken, target, lambda _: None)

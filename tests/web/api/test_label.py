@@ -38,9 +38,12 @@ pytestmark = pytest.mark.slow
 
 FRAME = pd.DataFrame({"n": range(12), "guesses": [["ant", "bee"], ["bee", "cat"], ["ant", "cat"]] * 4})
 SCRIPT = """
+import signal
 import sys
 import pandas as pd
 import winnow_labels as winnow
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background a shell has it ignored
 
 frame = pd.DataFrame({"n": range(12), "guesses": [["ant", "bee"], ["bee", "cat"], ["ant", "cat"]] * 4})
 labels = winnow.label(frame, candidates="guesses", open_browser=False, name="Insects")
