@@ -47,11 +47,10 @@ _ALWAYS = re.compile(
             r"(?:fleiss|cohens?)_?kappa|krippendorffs?(?:_?alpha)?|(?:majority|consensus|agreement|vote)_?(?:share|rate|ratio|fraction|level)"
             r"|inter_?(?:annotator|rater)_?agreement|(?:attention|quality|sanity)_?checks?(?:_?(?:passed|failed))?|test_?question",
             r"key_?(?:strokes|presses)|mouse_?(?:moves|clicks|distance)|scroll_?depth|(?:n|num)_?(?:skips|clicks|edits|undos|revisions|attempts)",
-            r"random_?(?:seed|state)|(?:session|trial|batch)_?(?:no|nr|number|index)|(?:tele)?phone(?:_?(?:no|nr|number))?",
+            r"random_?(?:seed|state)|(?:session|trial|batch)_?(?:no|nr|number|index)|(?:tele)?phone_?(?:no|nr|number)",
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
             rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
-            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked"
-            r"|approved|flagged|deleted|skipped|duplicate)",
+            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked)",
             r"how_(?:sure|certain|confident)\w*",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
             r"(?:labell?ing_|annotation_|label_)?method_?label|(?:label|annotation)_(?:method|source)",
@@ -72,9 +71,6 @@ _SOMETIMES = re.compile(
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
-    r"|trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
-    r"|score|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
-    r"|perceived_(?:difficulty|ease)|approved|reviewed|checked|flagged|deleted|skipped|duplicate"
     r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
     r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
     rf"|(?:time|duration|dauer|durée|duración|duração|durata|длительность|время|时长|時間){_UNIT}(?:_?\d+)?|sicherheit|konfidenz|confiance"
@@ -94,14 +90,20 @@ _NO_LISTS = re.compile(
     r"|place(?:_\w+)?|locations?|locality|address(?:es)?|assignees?|watchers|keywords_\w+"
 )
 _NO_FEATURES = re.compile(
-    r"scores|votes|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
+    r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file"
+)
+_RARELY = re.compile(
+    r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
+    r"|votes|score|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
+    r"|perceived_(?:difficulty|ease)|(?:is_)?(?:approved|flagged|deleted|skipped|duplicate)|reviewed|checked|phone"
     rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
     r"|(?:(?:annotation|labell?ing)_)?(?:tool(?:_name)?|round|pass)|batch_name|prompt_(?:id|template)|hit_type"
     r"|licen[cs]e|rights|copyright|url|link|href|file(?:_?name)?|path|(?:mime|media)_?type|(?:file_)?(?:format|extension)"
     r"|comments?|remarks?|feedback|reasons?|notes|flags?"
 )
+"""Columns that rarely describe the item; their cells, or the columns themselves, may be labels."""
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
 says_label_again = re.compile(
     rf"(?:label|target|class|truth|gold)_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
@@ -163,6 +165,11 @@ def may_be_fact(key: str) -> bool:
 def never_labels(key: str) -> bool:
     """Whether a column with this key never holds labels, whatever its cells look like: lists of files or people."""
     return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
+
+
+def rarely_learnt(key: str) -> bool:
+    """Whether a column with this key describes the item only in tables without text, images, recordings or vectors."""
+    return never_labels(key) or _RARELY.fullmatch(key) is not None
 
 
 def no_list(key: str) -> bool:

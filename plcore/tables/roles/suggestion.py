@@ -26,6 +26,7 @@ from plcore.tables.roles.facts import (
     never_labels,
     never_learnt,
     of_people,
+    rarely_learnt,
     says_label_again,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
@@ -271,7 +272,7 @@ def _features(
     # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
-    doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
+    doubtful = [rarely_learnt(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
     found = sure if described or not lost else differ

@@ -358,7 +358,7 @@ HUNTED = [
     refused("null_of_mysql.csv", "Row 2 (line 3), column 'labels': the row has no candidate label"),
     refused("one_label_and_a_confidence.jsonl", "Column 'classification.label' holds one label a row"),
     refused("openai_tool_calls.jsonl", "There is nothing to learn from"),
-    refused("opensoundscape_scores.csv", "the columns are 'file', 'start_time', 'end_time', 'NOCA'"),
+    refused("opensoundscape_scores.csv", "Column 'file' holds one label a row, such as 'a.wav': a row with o"),
     refused("pairwise_comparisons.csv", "There is nothing to learn from"),
     refused("pandas_double_columns.csv", "'label', 'label.1', 'label.2' hold the same words"),
     refused("pascal_voc.xml", "This is XML, not a table"),
@@ -689,6 +689,13 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
     assert (roles.candidates, roles.text, roles.truth) == ("labels", "text", None)
     assert (*roles.numbers, *roles.categories) == ((column,) if column in KEPT else ())
+
+
+@pytest.mark.parametrize("column", ["is_duplicate", "flagged", "phone", "score", "trial", "notes", "url", "votes"])
+def test_column_that_rarely_describes_the_item_may_be_labels(column: str) -> None:
+    bits = {"cat": ["0", "1", "", "1"] * 3, column: ["1", "", "0", "1"] * 3, "dog": ["", "0", "1", "1"] * 3}
+    assert suggest_roles(read_cells(csv(text=TEXTS, **bits))).label_columns == tuple(bits)
+    assert suggest_roles(read_cells(csv(text=TEXTS, **{column: LISTS}))).candidates == column
 
 
 @pytest.mark.parametrize("words", ["{}", "I think {}", "bird, {}"])
