@@ -64,7 +64,9 @@ _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 _YES = {*YES_WORDS, "1", "1.0", "x", "✓", "✔"}
+"""Cells that mean yes."""
 _SOME_ROWS = 1000
+"""Rows in which numbers are compared with the number of labels."""
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
