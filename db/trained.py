@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, Update, func, insert, select, update
@@ -88,6 +88,13 @@ class Training:
     deaths: int
     fault: str | None
 
+    def is_held(self, now: datetime, longest: timedelta) -> bool:
+        """Whether a worker holds it now. longest : that a lease lasts
+
+        One that would last twice as long was taken when the clock was ahead: no one may wait for its end.
+        """
+        return not self.ended and now < self.lease_until <= now + 2 * longest
+
 
 def training(session: Session, project_id: int, task: str = FIT) -> Training | None:
     """The project's latest training; None if there never was one."""
@@ -109,7 +116,7 @@ def take_lease(
         session.execute(insert(TrainingRow).values(project_id=project_id, task=task, **asdict(taken)))
         return taken
     silent = not before.ended and before.worker != worker
-    if silent and before.lease_until > now:
+    if silent and before.is_held(now, until - now):
         return None
     deaths = before.deaths + silent if before.key == key else 0
     taken = replace(before, worker=worker, key=key, lease_until=until, ended=False, deaths=deaths)

@@ -16,6 +16,7 @@ from workflow.importing import encoding
 from workflow.importing.encoding_worker import TASK
 from workflow.importing.more_rows import NEW_ROWS
 from workflow.importing.vector_memory import known_speed, minutes_for
+from workflow.models import leases
 from workflow.models.encoders.consents import Consent, consents
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _running(home: Home, reading: Reading, last: Encoding | None, names: tuple[s
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
     own = lease if lease is not None and lease.key == str(last.id) else None
-    begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
+    begun = own is not None and leases.is_held(own, datetime.now(UTC))
     return EncodingNow(
         last.encoder or NEW_WORDS,
         last.done,

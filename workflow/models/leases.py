@@ -24,6 +24,7 @@ from db.engine import DatabaseUnavailableError
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.trained import Training
     from workflow.server.home import Home
 
 logger = logging.getLogger("winnow")
@@ -54,8 +55,14 @@ def is_free(session: Session, project_id: int, worker: str, key: str, now: datet
     if last is None:
         return True
     if last.ended:
-        return last.key != key or last.deaths < MOST_DEATHS or last.lease_until + REST <= now
-    return last.worker == worker or last.lease_until <= now
+        rests = timedelta() <= now - last.lease_until < REST  # not until a time that the clock was wrongly at
+        return last.key != key or last.deaths < MOST_DEATHS or not rests
+    return last.worker == worker or not is_held(last, now)
+
+
+def is_held(last: Training, now: datetime) -> bool:
+    """Whether a worker holds this lease now."""
+    return last.is_held(now, LEASE)
 
 
 def resting(session: Session, project_id: int, key: str, task: str = trained.FIT) -> str | None:

@@ -19,7 +19,7 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption as Adoption
 from workflow.kinds.adopting import read_adoptions
-from workflow.models import comparing
+from workflow.models import comparing, leases
 from workflow.models.comparing import gain_words
 from workflow.models.comparing import short as short
 
@@ -241,7 +241,7 @@ def _running(reading: Reading, last: Comparison | None, models: Mapping[str, str
         return None
     lease = trained.training(reading.session, reading.project.id, comparing.TASK)
     own = lease if lease is not None and lease.key == str(last.id) else None
-    begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
+    begun = own is not None and leases.is_held(own, datetime.now(UTC))
     fitting = short(models, last.fitting) if last.fitting else ""
     return Running(last.done, last.total, fitting, begun, own.fault if own is not None and own.ended else None)
 

@@ -291,7 +291,7 @@ def training_state(seat: Seat) -> TrainingState:
         last = trained.training(reading.session, reading.project.id)
     if last is None:
         return TrainingState(running=False, fault=None)
-    running = not last.ended and last.lease_until > datetime.now(UTC)
+    running = leases.is_held(last, datetime.now(UTC))
     return TrainingState(running, last.fault, rests=last.ended and last.deaths >= leases.MOST_DEATHS)
 
 

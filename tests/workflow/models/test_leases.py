@@ -193,6 +193,21 @@ def test_lease_taken_over_is_not_changed_by_former_holder(home: Home, project: i
     assert last == trained.Training("other", "key", later, ended=False, deaths=1, fault=None)
 
 
+@pytest.mark.parametrize("dies", [False, True], ids=["silent", "rests"])
+def test_lease_of_a_clock_that_was_ahead_ends(home: Home, project: int, dies: bool) -> None:
+    """The clock is a year ahead when a worker vanishes, and is set right: no one waits a year."""
+    now = datetime.now(UTC)
+    ahead = now + timedelta(days=365)
+    with home.database.write() as session:
+        trained.take_lease(session, project, "one", "model", ahead, ahead + leases.LEASE)
+        if dies:
+            trained.end_lease(session, project, "one", ahead, "killed", leases.MOST_DEATHS)
+        assert leases.is_free(session, project, "two", "model", now)
+        assert not leases.is_free(session, project, "two", "model", ahead)
+    with leases.hold(home, project, "two", "model") as lease:
+        assert lease is not None
+
+
 def test_idle_worker_only_polls_for_writes(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
