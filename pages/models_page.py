@@ -46,9 +46,9 @@ def lead(view: ModelsView) -> None:
         )
         st.markdown(
             "**Automatic is on**  \nWinnow uses the model that does best on held-out rows, and switches only if the "
-            f"gain is larger than chance. Now **{name}** answers."
+            f"gain is larger than chance. It now uses **{name}**."
             if story.automatic
-            else f"**Automatic is off**  \n**{name}** answers until you choose another model."
+            else f"**Automatic is off**  \nWinnow uses **{name}** until you choose another model."
         )
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             if view.done is not None:

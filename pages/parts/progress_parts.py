@@ -33,9 +33,9 @@ def count(label: str, how_many: int, unit: str, about: str) -> None:
 
 def too_few(label: str, measured: int, unit: str) -> None:
     """Draw in place of a figure measured on fewer rows than `workflow.projects.progress.FEWEST_MEASURED`."""
-    with st.container(width=150, gap="xxsmall"):
+    with st.container(width=260, gap="xxsmall"):
         st.caption(label)
-        st.markdown(f"too few {unit}s ({measured:,}) to measure")
+        st.markdown(f"too few {unit}s to measure: {measured:,} of {FEWEST_MEASURED}")
 
 
 def undecided_checks(how_many: int, unit: str) -> None:

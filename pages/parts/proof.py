@@ -17,6 +17,7 @@ from pages.parts.palette import GOAL, RANDOM
 from pages.parts.progress_parts import too_few
 from pages.parts.words import about, between, counted, percent, roughly, span
 from workflow.access import Right
+from workflow.models.random_order import LEAST_ANSWERS
 from workflow.projects import progress
 from workflow.projects.figures import StopView
 from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
@@ -91,7 +92,7 @@ def _leading(view: Seen) -> None:
         st.metric("Accuracy", "unknown", help=no_accuracy(view))
         return
     if measured < FEWEST_MEASURED:
-        too_few("Accuracy", measured, "row")
+        too_few("Accuracy", measured, "row" if view.accuracy is not None else "answered blind check")
         return
     low, high = interval
     about_it = between(low, high, 1)
@@ -232,7 +233,12 @@ def saved_words(view: Seen) -> tuple[str, str]:
     if random is None:
         if proof.running and not proof.missing:
             return "Against random order", "Winnow is estimating what random order would have reached ..."
-        why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
+        if proof.missing:
+            why = escape(proof.missing)
+        elif view.answered < LEAST_ANSWERS:
+            why = f"It is estimated after the first {LEAST_ANSWERS} answers."
+        else:
+            why = "It is estimated in the background, after other work on your projects."
         return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
     if not random.by_truth:

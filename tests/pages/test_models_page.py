@@ -87,7 +87,7 @@ def test_page_explains_comparison_before_first_one(home: Home, owner: int, proje
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
     assert "Automatic is on" in shown
-    assert "Now **PL\\-KNN** answers." in shown
+    assert "It now uses **PL\\-KNN**." in shown
     assert "No comparison yet. The first comparison starts by itself" in shown
     assert "Compare now" in labels(test)
     listed = [*table(test)["models"], *table(test)["more"]]
@@ -148,7 +148,7 @@ def test_table_lists_every_model_and_one_click_switches(
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     shown = words(test)
     assert "Automatic is off" in shown
-    assert "**PL\\-KNN** answers until you choose another model." in shown
+    assert "Winnow uses **PL\\-KNN** until you choose another model." in shown
     assert "**PL\\-KNN**, chosen by a person" in shown
     test.toggle[0].set_value(True).run()
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "automatic"
