@@ -153,7 +153,7 @@ def on_act(what: str, model: str) -> None:
         with frame.refusals_said_later(ValueError):
             choosing.adopt(page.seat, model)
             name = showing.short(showing.model_story(page.seat).models, model)
-            st.session_state[state.FLASH] = f"From now on, answers come from {name}"
+            st.session_state[state.FLASH] = f"From now on, Winnow uses {name}"
 
 
 @st.dialog("Learn from meaning")
