@@ -64,7 +64,7 @@ audit: .venv-audit/.ready  ## the known weaknesses of what Winnow needs
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement requirements.txt \
 		|| { echo "NOT ALL RIGHT: a weakness is known, or the service that knows them could not say (see above)."; exit 1; }
 
-docs: .venv-docs/.ready  ## the documentation as a site in dist/site; what is warned of is an error
+docs: .venv-docs/.ready  ## the documentation as a site in dist/site; warnings are errors
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 	@echo "The site is in dist/site. To look at it, search included: $(PYTHON) -m http.server --directory dist/site"
 

@@ -258,8 +258,8 @@ class CommitUnknownError(DatabaseUnavailableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The connection to PostgreSQL was lost while this was being stored. It is not known whether it was stored: "
-            "look before you do it again. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
+            "The connection to PostgreSQL was lost while this was being stored. It is unknown whether it was stored: "
+            "check before you repeat it. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
             "Winnow then goes on by itself."
         )
 

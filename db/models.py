@@ -98,7 +98,7 @@ class _Asked:
     # Until then the row is shown to others only if it needs more annotators.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
-    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))  # as in the entry it becomes
+    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))  # as in the resulting entry
 
 
 class QuestionRow(_Asked, Base):

@@ -238,7 +238,7 @@ class OpenedFile:
         found = self._header_there(mine)
         if found is None or found.mark not in (self.mark, mine.header.mark) or found.height < self._told(mine):
             if loss in (Loss.GONE, Loss.OTHER):
-                self._leave(mine, loss)  # now: someone may open what is there next
+                self._leave(mine, loss)  # now: the next file may be opened by someone
             self._rescue(mine)
             raise DatabaseReplacedError(self.path, loss, self._rescued)
         self._leave(mine, loss)

@@ -27,7 +27,7 @@ def schedule() -> str:
             "Backups are not automatic. To schedule them, set `WINNOW_BACKUPS=daily:7` for one every day, "
             "of which the latest seven are stored."
         )
-    return f"One {EVERY[view.every]} is made by itself, and the latest {view.count} are kept."
+    return f"One {EVERY[view.every]} is made automatically, and the latest {view.count} are kept."
 
 
 def age(one: KeptBackup) -> str:

@@ -197,7 +197,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
         upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
     if upload is None:
         with options:
-            vectors_of_rows(chosen)  # these may be what cannot be read
+            vectors_of_rows(chosen)  # the embeddings may be the unreadable file
         return None
     with doubtful:
         choose_ways(upload.ways, chosen.key)

@@ -233,7 +233,7 @@ tried_with, trial = said.get(f"{KEY}-trial", (None, None))
 if trial is not None and tried_with == choice:
     show(trial)
     if trial.missing:
-        likely = "" if trial.likely is None else f", about {tokens_words(trial.likely, choice)} if it goes on like this"
+        likely = "" if trial.likely is None else f", about {tokens_words(trial.likely, choice)} at this pace"
         st.markdown(
             f"{counted(trial.missing, 'row')} to go: at most {tokens_words(trial.most, choice)}{likely}."
             + ("" if trial.is_own else f" Their texts will be sent to **{escape(trial.host)}**.")

@@ -736,7 +736,7 @@ def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) ->
     seat = Seat(here, team.ensure_owner(here).id)
     for name in ("Ada", "Bob: the birder"):
         team.make_link(seat, name)
-    for shared, said in (("Eve", "no one of that name"), ("Ada:king", "Got 'king'")):
+    for shared, said in (("Eve", "no person with that name"), ("Ada:king", "Got 'king'")):
         assert said in shell.refused("import", table, "--share", shared)
         assert shell.done("projects") == "", "nothing was made"
     shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")

@@ -223,7 +223,7 @@ async def _sweep(here: Home) -> None:
             await run_in_threadpool(here.arrivals.sweep)
             await run_in_threadpool(here.jobs.sweep)
         except OSError as error:  # a disk that cannot be written for a while must not end the sweeping
-            logger.warning("Files that no one needs any more could not be removed: %s. They are tried again.", error)
+            logger.warning("Unused files could not be removed: %s. They are tried again.", error)
             await asyncio.sleep(SWEPT_EVERY)
 
 

@@ -97,7 +97,7 @@ async def take_press(request: Request) -> Response:
             raise ValueError
         said = json.loads(bytes(body))
     except (ValueError, RecursionError):
-        return _words(400, "Not saved: what the page sent is no press. Fix: load the page again.")
+        return _words(400, "Not saved: the page sent an invalid answer. Fix: load the page again.")
     if _part(said, "person", int) not in (None, seat.person_id):
         return _words(401, "Someone else has signed in here meanwhile.")
     async with _lines.setdefault(seat.project_id or 0, Lock()):

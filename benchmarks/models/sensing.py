@@ -340,12 +340,12 @@ CHOICE_KNOWN, CHOICE_ROWS = sized(((0.1, 0.3), 600), tiny=((0.3,), 90))  # train
 
 
 @benchmark(
-    "Automatic: what predicts in projects of label vectors",
+    "Automatic: the predictor in projects of label vectors",
     head="set | known | hidden: BML-CS | one-vs-all | ahead by | taken | test: BML-CS | one-vs-all | Automatic | CPU s",
 )
 def sensing_choice() -> Rows:
-    """Micro F1. At most {CHOICE_ROWS} training rows, of whose cells a share is known, and as many test rows of which
-    nothing is; both are rows of one table, as in a project, with the app's settings (one iteration, K at most 64).
+    """Micro F1. At most {CHOICE_ROWS} training rows, with a share of known cells, and as many test rows with none;
+    both are rows of one table, as in a project, with the app's settings (one iteration, K at most 64).
     "Hidden cells": of the known ones, those that the models of three trials were not shown; the difference with its
     standard error, paired by row, decides. Test rows: calibrated probabilities cut at one half / at the fitted
     threshold. CPU seconds of a fit: with BML-CS alone / Automatic."""
@@ -441,7 +441,7 @@ def steps() -> Rows:
 
 @benchmark("Speed of BML-CS")
 def sensing_speed() -> str:
-    """CPU seconds of one thread, the least of two or three. As it comes: all settings left as they are, so that noise
-    and threshold are found too. LinearSVC: C = 1, one fit for each label with both answers."""
+    """CPU seconds of one thread, the least of two or three. Default: all settings at their defaults, so noise and
+    threshold are estimated, too. LinearSVC: C = 1, one fit for each label that has both values."""
     BMLCSClassifier(mode="fast").fit(np.eye(2), np.eye(2, dtype=bool)).predict(np.eye(2))  # compiled
     return page(training(), steps())

@@ -36,7 +36,7 @@ class TourStep(NamedTuple):
 
 
 _ANY_TIME = TourStep(
-    "**C** says that you can't tell, **S** skips, **U** undoes your last answer. Every answer is saved at once, so "
+    "**C** means that you can't tell, **S** skips, **U** undoes your last answer. Every answer is saved at once, so "
     "you can stop at any time."
 )
 _WHY = TourStep("The line above the choices says why this row is asked. Confident rows are never asked.")
@@ -47,7 +47,8 @@ _PROGRESS = TourStep(
     "Progress",
 )
 _HOME_AGAIN = TourStep(
-    "That is all. *Export* gives the table back, one label a row. To use your own table, choose *Import data* on Home.",
+    "That is all. *Export* returns the table, with one label per row. To use your own table, choose *Import data* on "
+    "Home.",
     "import_table.py",
     "Import data",
     owners=True,

@@ -43,8 +43,8 @@ def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
     """
     if holds_sets(y):
         raise CandidateError(
-            "Label vectors must be a matrix (n, L): a set of names would not say which other labels are no and which "
-            "were not asked. Fix: where they are no, sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
+            "Label vectors must be a matrix (n, L): a set of names does not distinguish wrong labels from labels not "
+            "asked about. Fix: if the others are wrong, sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
         )
     if not matrix and not is_candidate_matrix(y):
         candidates, classes = check_candidates(y)

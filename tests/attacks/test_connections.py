@@ -1,4 +1,4 @@
-"""Strangers who open sockets, and one person who opens tabs, keep no one else from answering."""
+"""Strangers who open sockets, and one person who opens tabs, do not stop others from answering."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_acknowledged_answers_survive_and_next_question_is_the_same(
     page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
-    # A second copy of what the crash has left: what would have come next without that last press.
+    # A second copy of the files after the crash: the next question without the last press.
     copy = homes.copy(server)
     for one in (again(server), copy.start()):
         tab = context.new_page()
@@ -164,7 +164,7 @@ def test_kill_between_questions_changes_nothing(
     server, page = annotating
     for _ in range(3):
         room.answer(page, page.locator(".choice .label").first.inner_text())
-    # Without the kill: what one more answer leads to.
+    # Without the kill: the question after one more answer.
     before = (room.row_id(page), room.token(page))
     label = page.locator(".choice .label").first.inner_text()
     copy = homes.copy(server)

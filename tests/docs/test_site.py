@@ -65,7 +65,7 @@ def test_site_requirements_are_pinned() -> None:
     assert len(names) == len(set(names))
 
 
-# CITATION.cff holds what the format asks for, and says what the package says of itself.
+# CITATION.cff has the required fields, and agrees with the package metadata.
 
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())

@@ -218,7 +218,7 @@ def test_digit_classes_use_their_own_keys() -> None:
         assert question_card.none_key(other) == "0"
 
 
-# A press of the card on the Answer page: what it has brought is drawn, and nothing is asked twice
+# A press of the card on the Answer page: its result is drawn, and nothing is queried twice
 
 
 def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:

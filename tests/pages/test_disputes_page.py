@@ -26,8 +26,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Disputes page: what it tells the card, what a press does, and what it says where there is nothing to
-# settle
+# The Disputes page: data of the card, effect of a press, and the message without disputes
 
 
 AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)

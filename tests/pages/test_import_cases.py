@@ -186,9 +186,7 @@ def test_refused_file_can_be_imported_by_choosing_an_option(owner: int, show: Op
         ("votes_with_truth_semicolon.csv", "Add them to the candidates", 120),
     ],
 )
-def test_button_below_problems_makes_file_importable(
-    owner: int, show: Open, name: str, button: str, rows: int
-) -> None:
+def test_button_below_problems_makes_file_importable(owner: int, show: Open, name: str, button: str, rows: int) -> None:
     test = press(given(show(owner, "import_table.py"), name), button)
     assert f"{rows} rows, " in shown(test)
     assert not create(test).disabled

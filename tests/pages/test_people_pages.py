@@ -382,7 +382,7 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert [list(one.Group) for one in shown] == [["furry", "insect"]]
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
-    # Saving the rest of the room leaves them as they are.
+    # Saving the other settings does not change them.
     by_label(test.text_area, "Guidelines").set_value("Look again.").run()
     assert room.groups_of(groups_seat) == FUR
     by_label(test.button, "Remove all groups").click().run()

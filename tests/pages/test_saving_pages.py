@@ -165,7 +165,7 @@ def test_every_page_reports_missing_database_file(home: Home, owner: int, show: 
     assert said in words(test)
     if page is None:
         assert "small" in words(test), "what was stored is still shown"
-    home.database._reader.dispose()  # a connection more is needed than there are
+    home.database._reader.dispose()  # one more connection is needed than available
     test = show(owner, page, project=str(project))
     assert said in words(test)
     away.rename(path)

@@ -47,7 +47,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The route of presses: what it stores and answers, and what it refuses, with nothing stored
+# The route of presses: stored answers with their replies, and refusals without storing
 
 
 HUGE = "9" * 9_000

@@ -161,7 +161,7 @@ def test_printed_link_signs_in_once(server: Server) -> None:
         assert ask(server, "POST", "/signout", {"Cookie": cookie, "Origin": f"http://{host}"}).status == 303
         websocket.send(b"a key press")
         with pytest.raises(ConnectionClosed) as closed:
-            list(websocket)  # what was on its way, then the end
+            list(websocket)  # the rest of the data, then the end
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
     assert handshake(server, Cookie=cookie) == 403

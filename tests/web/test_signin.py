@@ -274,7 +274,7 @@ def test_invalid_links_are_rate_limited(client: TestClient, home: Home) -> None:
     assert team.redeem_link(home, good), "it was not used up"
 
 
-# Signing in by OpenID Connect, against a provider that listens, signs and, where told to, lies
+# Signing in by OpenID Connect, against a provider that listens, signs and, if configured so, lies
 
 
 @pytest.fixture

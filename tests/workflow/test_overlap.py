@@ -25,7 +25,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same rows: what each is shown, for how long, and what is stored
+# Several people at the same rows: each person's questions, for how long, and stored answers
 
 
 @pytest.fixture

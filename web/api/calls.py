@@ -105,7 +105,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
 BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
-        400: "The body is no JSON that can be read.",
+        400: "The body is not valid JSON.",
         408: "The body did not come whole in time.",
         409: "It comes too late: something else is stored, or stands there, by now.",
         413: "The body is too large.",
@@ -218,7 +218,7 @@ def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
             "Fix: send JSON, with Content-Type: application/json."
         )
     elif one["type"] == "json_invalid":
-        words = f"From this character on it is no JSON: {one['ctx']['error']}."
+        words = f"It is not JSON from this character: {one['ctx']['error']}."
     elif one["loc"] == ("body",) and one["type"] == "missing":
         words = "There is none. Fix: send JSON, with Content-Type: application/json."
     return f"{where}: {words}"
@@ -229,7 +229,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
     words = str(error.detail)
     if error.status_code == 405:
         return no_call(405, {"allow": ", ".join(methods_at(request))})
-    if words == HTTPStatus(error.status_code).phrase:  # of an unknown address: the phrase says no more
+    if words == HTTPStatus(error.status_code).phrase:  # unknown address: the standard phrase is enough
         return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
 

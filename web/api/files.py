@@ -36,7 +36,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
         found = json.loads(sent) if sent else {}
         storable(json.dumps(found, ensure_ascii=False))
     except (ValueError, RecursionError) as error:
-        raise HTTPException(422, f"{what}: it is no JSON: {str(error)[:100]}") from error
+        raise HTTPException(422, f"{what}: it is not JSON: {str(error)[:100]}") from error
     if not isinstance(found, dict):
         raise HTTPException(422, f"{what}: it is no object of JSON, such as {{}}. Got {sent!r:.50}.")
     return found
@@ -57,14 +57,14 @@ class SentReading:
             Text | None,
             Query(
                 max_length=20_000,
-                description='What columns are for, as JSON: `{"candidates": "guesses", "text": "review"}`. Roles that '
+                description='Roles of columns, as JSON: `{"candidates": "guesses", "text": "review"}`. Roles that '
                 "are not named are guessed; `POST /readings` says them all.",
             ),
         ] = None,
         item: Annotated[
             Literal["picture", "detection", "frame", "media", "event"] | None,
             Query(
-                description="What an item is: of MegaDetector's file a picture (default), detection or frame; of "
+                description="The item of a row: in MegaDetector's file a picture (default), detection or frame; in "
                 "Camtrap DP media (default) or an event."
             ),
         ] = None,
@@ -172,8 +172,8 @@ async def read_file(reading: ReadingOf) -> object:
 async def make_project(
     seat: AnySeat,
     reading: ReadingOf,
-    project: Annotated[Text, Query(min_length=1, max_length=200, description="What it is called.")],
-    description: Annotated[Text, Query(max_length=5_000, description="What annotators should know.")] = "",
+    project: Annotated[Text, Query(min_length=1, max_length=200, description="Name of the project.")],
+    description: Annotated[Text, Query(max_length=5_000, description="Notes for annotators.")] = "",
     settings: Annotated[
         Text | None,
         Query(max_length=20_000, description='Settings other than the default, as JSON: `{"strategy": "margin"}`.'),

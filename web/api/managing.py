@@ -47,7 +47,7 @@ class SettingsBody(Sent):
 
     settings: dict[str, Any] = Field(min_length=1, max_length=100)
     keep_latest: bool = Field(
-        False, description="Let the latest of several people's answers count, where the change makes it so."
+        False, description="Accept that after this change only the latest answer of several people counts."
     )
 
 

@@ -41,7 +41,7 @@ LINES = MEDIA_TYPES[".jsonl"]
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
-Count = Annotated[int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")]
+Count = Annotated[int, Query(ge=1, le=1_000, description="Maximum number; fewer are returned if they are large.")]
 
 _PAGE: dict[int | str, dict[str, object]] = {200: {"headers": LINK}}
 
@@ -156,10 +156,7 @@ async def log(
 
 
 @router.get(
-    "/projects/{project}/predictions",
-    response_model=Predictions,
-    summary="Labels and shares as they stand",
-    responses=_PAGE,
+    "/projects/{project}/predictions", response_model=Predictions, summary="Current labels and shares", responses=_PAGE
 )
 async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
     def make() -> tuple[Predictions, dict[str, int]]:

@@ -43,7 +43,7 @@ def _cells_are_texts(rows: object) -> object:
 
 
 class Sent(BaseModel):
-    """A body: what it does not know is refused, and nothing is taken for something else."""
+    """A request body: unknown fields are refused, and types are not converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -197,7 +197,7 @@ class PredictionsBody(Sent):
         }
     )
 
-    model: Annotated[Text, Field(min_length=1, max_length=predictions.LONGEST, description="What people call it.")]
+    model: Annotated[Text, Field(min_length=1, max_length=predictions.LONGEST, description="Name that people see.")]
     key: Annotated[
         Text,
         Field(
@@ -226,7 +226,7 @@ async def question(seat: SeatAt) -> Response:
 async def questions(
     seat: SeatAt, count: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 10
 ) -> Response:
-    """Other questions at each call, whichever programs of this person make it: their rows are before no one else for
+    """Other questions at each call, whichever programs of this person make it: their rows are asked of no one else for
     ten minutes, or until they are answered. None if none is left that no one has."""
     return await told(lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)}))
 
@@ -276,7 +276,7 @@ async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
     response_model=Added,
     status_code=201,
     summary="Add rows, all or none",
-    responses={200: {"model": Added, "description": "What would become of the rows: a dry run."}},
+    responses={200: {"model": Added, "description": "Dry run: report the result without storing anything."}},
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are

@@ -52,8 +52,10 @@ class SentFile(BaseModel):
 class MadeProject(ListedProject):
     """A new project."""
 
-    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
-    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    reading: str = Field(
+        description="The reading: questions, features, columns only shown, ignored columns, with counts."
+    )
+    notes: list[str] = Field(description="Parts that were left out, or could be read in several ways.")
 
 
 class ProjectSettings(BaseModel):
@@ -111,7 +113,7 @@ class ComparedModel(BaseModel):
     in_use: bool
     best: bool = Field(description="The choice of the comparison.")
     consistency: float | None = Field(description="Share of predictions inside the candidate sets.")
-    accuracy: float | None = Field(description="Share right where the true label is known.")
+    accuracy: float | None = Field(description="Share of right predictions on rows with a known true label.")
     seconds: float = Field(description="CPU seconds of its fits.")
     note: str = Field(description="Why it was not measured.")
 
@@ -122,7 +124,7 @@ class RunningComparison(BaseModel):
     done: int
     total: int = Field(description="Fits; 0 before the first.")
     begun: bool
-    fault: str | None = Field(description="Why no worker takes it for now.")
+    fault: str | None = Field(description="Reason why no worker runs it now.")
 
 
 class ProjectModels(BaseModel):
@@ -170,7 +172,7 @@ class ToldChoice(BaseModel):
 
     label: str
     description: str
-    share: Share | None = Field(description="What the model gives it, without the row's own vote.")
+    share: Share | None = Field(description="Probability by the model, without the row's own vote.")
     known: bool | None = Field(
         description="Whether it is known to be right, if several labels of a row may be; null: not asked."
     )
@@ -215,7 +217,7 @@ class StoredAnswer(BaseModel):
 class Outcome(BaseModel):
     """The outcome of one answer of many."""
 
-    status: Literal[200, 409, 422] = Field(description="What it would get if it was sent alone.")
+    status: Literal[200, 409, 422] = Field(description="Result if it were sent alone.")
     answer: StoredAnswer | None = Field(description="The stored data; null if it was refused.")
     detail: str | None = Field(description="Why it was refused.")
 
@@ -299,7 +301,7 @@ class SuggestionReport(BaseModel):
         description="`read` and `written`; `unknown_replies` did not say theirs, and count up to their upper bound."
     )
     weighed: int = Field(description="Rows whose candidates weigh by it now.")
-    outside: int = Field(description="Rows whose likeliest class is no candidate.")
+    outside: int = Field(description="Rows whose likeliest class is not a candidate.")
     calibrated_by: int = Field(description="Answered rows that the shares are calibrated by; 0: too few.")
 
 
@@ -331,7 +333,7 @@ class Weighed(BaseModel):
     rows: int = Field(description="How many were sent.")
     weighed: int = Field(description="Rows whose candidates weigh by them now.")
     silent: int = Field(description="Rows none of whose candidates has a score above 0: they weigh as before.")
-    outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
+    outside: int = Field(description="Rows whose highest score belongs to a class that is not a candidate.")
 
 
 class ToldDoubt(BaseModel):
@@ -346,12 +348,14 @@ class ToldDoubt(BaseModel):
 class ReadFile(BaseModel):
     """How a file would be read. Nothing is stored."""
 
-    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
+    reading: str = Field(
+        description="The reading: questions, features, columns only shown, ignored columns, with counts."
+    )
     rows: int
     classes: list[str] = Field(description="The first 1,000 of them.")
     n_classes: int
-    roles: dict[str, Any] = Field(description="What each column is for.")
-    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    roles: dict[str, Any] = Field(description="Role of each column.")
+    notes: list[str] = Field(description="Parts that were left out, or could be read in several ways.")
     doubts: list[ToldDoubt]
 
 
@@ -360,15 +364,18 @@ class Added(BaseModel):
 
     rows: int = Field(description="How many the project has now.")
     added: int = Field(description="How many of those that were sent are new.")
-    known: list[str] = Field(description="Those that it has already, by id, or by number without ids: they stay.")
+    known: list[str] = Field(
+        description="Rows that the project already has, by id, or by number without ids: they stay."
+    )
     new_classes: list[str] = Field(description="Labels that no row had before.")
-    dropped: list[str] = Field(description="Columns that were sent and that the project does not have.")
+    dropped: list[str] = Field(description="Columns of the file that the project does not have.")
     empty: list[str] = Field(description="Columns of the project that were not sent.")
     notes: list[str] = Field(
-        default=[], description="What was read as nothing, and what is odd about the table with the new rows."
+        default=[], description="Values read as missing, and oddities of the table with the new rows."
     )
     reading: str = Field(
-        default="", description="How the table is read with the new rows: what is asked, learnt from, shown, ignored."
+        default="",
+        description="Reading of the table with the new rows: questions, features, columns only shown, ignored columns.",
     )
     doubts: list[ToldDoubt] = Field(default=[], description="In a dry run: doubts that would stop the rows.")
 
@@ -399,7 +406,7 @@ class LoggedEntry(BaseModel):
     at: datetime
     annotator: str
     kind: EntryKindName
-    row: int | None = Field(description="From 0; null where it is about no row.")
+    row: int | None = Field(description="Row number from 0; null if the entry is not about a row.")
     row_id: str
     labels: list[str]
     withdraws_seq: int | None

@@ -356,14 +356,14 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
     StaleQuestion if this person has none."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
-        raise StaleQuestion("Those rows are no longer before you together.")
+        raise StaleQuestion("Those rows are no longer your current batch.")
     stand = [
         one
         for one in stored_together(turn.session, first)
         if entries.withdrawal_of(turn.session, turn.project_id, one.seq) is None
     ]
     if not stand:
-        raise StaleQuestion("Those rows had been confirmed, and were withdrawn since.")
+        raise StaleQuestion("Those rows were confirmed, and withdrawn since.")
     return SavedBatch(stand[-1].seq, first.labels[0], len(stand), (), repeated=True)
 
 

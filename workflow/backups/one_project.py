@@ -183,16 +183,14 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         ).result
     except TableError as error:  # a limit was exceeded
         raise BackupError(
-            f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download "
-            "the project again"
-            " from where it was, and import that file."
+            f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download the project "
+            f"again from its server, and import that file."
         ) from error
     except RuntimeError as error:
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
-            f"{called} cannot be imported: reading it failed unexpectedly, which the log "
-            "of the server has. Nothing was stored. Fix: download the project again from where it was, and import "
-            "that file."
+            f"{called} cannot be imported: reading it failed unexpectedly; the log of the server has the details. "
+            f"Nothing was stored. Fix: download the project again from its server, and import that file."
         ) from error
     if "damaged" in found:
         raise DamagedError(*found["damaged"])

@@ -141,7 +141,7 @@ def _name(name: object) -> str:
 
 def _check_settings(kind: AnyKind, settings: Mapping[str, object]) -> None:
     if not kinds.is_stored(kind, settings):
-        raise ValueError("its settings are those of another kind of project than its table is for")
+        raise ValueError("its settings belong to another kind of project than its table")
     kind.read_settings(settings)
 
 

@@ -103,7 +103,7 @@ def _interrupted(home: Path) -> str | None:
     except (
         running.InUseError,
         OSError,
-    ):  # a restore by hand is handling it now; a process that opens the folder is told so
+    ):  # a manual restore is using it now; a process that opens the folder is told so
         return None
     return _told(
         home,

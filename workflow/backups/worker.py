@@ -106,7 +106,7 @@ class BackupWorker(NeighborWorker):
         except Stopped:
             raise
         except Exception:
-            logger.exception("Nothing could be learnt while a backup was made; it goes on")
+            logger.exception("Training paused while a backup was made; it continues")
 
     def _note_failed(self, folder: Path, state: BackupWork, fault: str) -> None:
         try:

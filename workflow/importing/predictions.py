@@ -66,7 +66,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str,
     CannotLearn, NotAllowed, NotSaved, NotFound : As in `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN, changes=True):
-        pass  # people without the right are told that first
+        pass  # people without the right get that message first
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)

@@ -321,5 +321,5 @@ def make_random_order(home: Home, project: Project, changes: Sequence[ClassChang
     """
     kind = kind_of(project)
     if kind.REPLAYS is None:
-        raise ValueError(f"What random order would have reached is not estimated for {kind.WORDS.short}.")
+        raise ValueError(f"Random order is not estimated for {kind.WORDS.short}.")
     return kind.REPLAYS.random_order(home.read_table(project.table_hash), read_settings(project), changes)

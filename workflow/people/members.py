@@ -231,8 +231,8 @@ def _checked(role: str) -> Role:
 def _member_to_be(person: Person | None) -> Person:
     if person is None:
         raise MemberError(
-            "There is no one of that name here. Fix: an owner of this Winnow makes them a sign-in link on the People "
-            "page."
+            "There is no person with that name. Fix: an owner of this Winnow makes a sign-in link for them on the "
+            "People page."
         )
     if person.is_owner:
         raise MemberError(f"{person.name} owns this Winnow, and so every project in it.")
@@ -264,7 +264,7 @@ def _check_owned(owning: Reading) -> None:
     """Raise MemberError, so that nothing is stored, if no one who can sign in owns the project any more."""
     if not members.owners(owning.session, owning.project.id):
         raise MemberError(
-            "A project needs an owner who can sign in, and no one else is one. Fix: make someone else an owner first."
+            "A project needs an owner who can sign in, and this is the only one. Fix: make someone else an owner first."
         )
 
 

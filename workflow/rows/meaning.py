@@ -188,7 +188,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
             if read_description(folder).kind == "text":
                 found.append(folder)
         except EncoderError:
-            continue  # the page of settings says what is wrong with it
+            continue  # the settings page shows the problem
     if not found:
         raise NoMeaningError(
             f"{_made_by(table)} is not on this server. Fix: have the operator add it, or click a row, then More like "

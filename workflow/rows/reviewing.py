@@ -196,7 +196,7 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     for row in rows[:_TRIES]:
         with contextlib.suppress(AnswerError):  # it is on the screen of someone else, or has one candidate
             return ask_next(seat, row)
-    raise AnswerError(f"No row with {label} from this score on is left to ask about. Fix: take a lower score.")
+    raise AnswerError(f"No row with {label} at or above this score is left to ask about. Fix: choose a lower score.")
 
 
 def correct(

@@ -203,7 +203,7 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
         raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
     if database.path is not None and is_no_sqlite(
         database.path
-    ):  # asked before SQLite opens it, which may delete what is left next to it
+    ):  # checked before SQLite opens it, which may delete files next to it
         raise BrokenHomeError(_damaged(settings))
     tables = sum(1 for _ in tables_dir.glob("*.parquet"))
     if (tables or noted) and database.is_new():

@@ -213,7 +213,9 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
     )
     said = []
     if view.accuracy is not None:
-        said.append(f"Measured on {counted(view.n_test, 'row')} with known truth, never asked about and never trained on.")
+        said.append(
+            f"Measured on {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
+        )
     if view.control is not None:
         said.append(f"Measured on {control_rows(view)}")
     st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")

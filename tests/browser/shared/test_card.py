@@ -26,7 +26,7 @@ from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The question card: what stands where, on a desk and a phone, and what opens over it
+# The question card: its layout on a desktop and a phone, and the panels over it
 
 
 pytestmark = pytest.mark.browser
@@ -260,7 +260,7 @@ def test_candidates_have_configured_order_and_descriptions(annotating: Page) -> 
 # The card as its host treats it: drawn again and again, ended late, next to forms that a program fills in
 
 
-# A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
+# A card in a place of its own, drawn as Streamlit draws one. `listening`: its listeners on objects other than nodes.
 STAGE = """async (scripts) => {
     window.listening = 0;
     for (const [name, step] of [["addEventListener", 1], ["removeEventListener", -1]]) {

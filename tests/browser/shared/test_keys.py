@@ -190,7 +190,7 @@ def test_text_evidence_is_marked_and_similar_rows_shown_on_demand(
     truth = dict(zip(text_frame()["id"], text_frame()["truth"], strict=True))
     text, labels = page.locator(".text").inner_text(), room.labels_on_screen(page)
     assert text in set(text_frame()["text"])
-    expect(page.locator(".legend")).to_contain_text(f"Underlined: what speaks for {labels[0]}")
+    expect(page.locator(".legend")).to_contain_text(f"Underlined: evidence for {labels[0]}")
     first = marked(page)
     of_first = set(TOPICS[labels[0]]) & set(text.split())
     assert of_first <= set(" ".join(first).split())

@@ -20,7 +20,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Presses go past the page: what it draws before, alongside and after them never takes the card back
+# Answers bypass the page: its redraws before, during and after never reset the card
 
 
 pytestmark = pytest.mark.browser
@@ -104,7 +104,7 @@ def test_note_is_kept_until_lost_server_stores_it(annotating: Page, here: Room) 
     page, lost = annotating, list[str]()
 
     def cut(route: Route) -> None:
-        if len(lost) == 0:  # nothing of it arrives
+        if len(lost) == 0:  # the request is lost
             route.abort()
         else:  # it is stored, and no one hears of it
             route.fetch()
@@ -186,7 +186,7 @@ def test_label_vector_answers_use_press_route(page: Page, here: Room, home: Home
     assert len(room.log_of(here.server, project)) >= 3
 
 
-# Every answer by key: what is pressed is what is stored, and comes back
+# Every answer by key: the pressed label is stored, and undo brings the row back
 
 
 @on_postgres_in_proofs

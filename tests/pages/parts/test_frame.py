@@ -167,7 +167,7 @@ def test_map_legend_names_label_once() -> None:
     assert [(trace.name, trace.showlegend) for trace in figure.data] == [("&lt;b&gt; (2)", True), ("", False)]
 
 
-# The tour of a demo: step by step, gone for good at one press, and nowhere else
+# The tour of a demo: step by step, ended by one click, and nowhere else
 
 
 def labels(test: AppTest) -> list[str]:

@@ -133,7 +133,7 @@ def test_more_rows_that_waited_too_long_can_be_retried(home: Home, owner: int, s
     assert "3 new rows" in words(test)
 
 
-# The box for a file: what it is reported, what it holds, and that no one holds a file of someone else's
+# The box for a file: its reports, its content, and no access to other people's files
 
 
 FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))

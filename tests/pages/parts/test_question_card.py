@@ -36,7 +36,7 @@ from workflow.projects.standing import Saved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The card's Python side: what is cut short says so
+# The card's Python side: shortened texts are marked
 
 
 def test_text_is_cut_only_if_more_follows() -> None:
@@ -186,7 +186,7 @@ def test_class_search_matches_substring_in_any_case() -> None:
     assert with_in_name(("Barn owl", "Snowy OWL", "wren"), " owl ") == ["Barn owl", "Snowy OWL"]
 
 
-# Shortlists in words: what is missing, what is promised, what was measured
+# Shortlists in words: missing checks, promised and measured coverage
 
 
 VIEW = ShortlistView(

@@ -77,7 +77,7 @@ def test_body_with_form_content_type_is_refused(api: TestClient, seat: Seat) -> 
 NOT_JSON = (
     (b'{"token": "x"}', None, "body: It is sent without Content-Type. Fix: send JSON"),
     (b"", "application/json", "body: There is none. Fix: send JSON"),
-    (b'{"token": "x", }', "application/json", "body.15: From this character on it is no JSON: "),
+    (b'{"token": "x", }', "application/json", "body.15: It is not JSON from this character: "),
     (b"[" * 40_000, "application/json", "There was an error parsing the body"),
 )
 

@@ -340,7 +340,7 @@ def test_example_in_docs_labels_twenty_rows(
     assert (tmp_path / "labels.csv").exists()
 
 
-# How the client makes its calls: what it takes for an address and a token, and how long it continues
+# Calls of the client: accepted addresses and tokens, and how long it retries
 
 
 LIST = httpx2.Response(200, json={"projects": []})
@@ -485,7 +485,7 @@ REFUSED_PROJECTS = (
     ({"roles": {"text": "nothing"}}, "nothing"),
     ({"roles": {"text": 3}}, "string or null"),
     ({"roles": "[1]"}, "no object"),
-    ({"roles": "{"}, "no JSON"),
+    ({"roles": "{"}, "it is not JSON"),
     ({"settings": {"strategy": "magic"}}, "magic"),
     ({"settings": {"strateg": "random"}}, "strateg"),
     ({"upload": "aa"}, "no such upload"),

@@ -35,7 +35,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Questions, answers and more rows by programs: what is stored, exactly once, and what is refused
+# Questions, answers and more rows by programs: stored exactly once, or refused
 
 
 def ask(api: TestClient, seat: Seat) -> Any:
@@ -345,7 +345,7 @@ UNFIT = (
 )
 
 
-def test_input_that_does_not_fit_is_problem_in_words(api: TestClient, seat: Seat) -> None:
+def test_invalid_input_is_reported_as_problem(api: TestClient, seat: Seat) -> None:
     for wrong, status in UNFIT:
         refused = send(api, seat, said_of(ask(api, seat)) | wrong)
         assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json"), wrong

@@ -233,7 +233,7 @@ def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_pa
     answer_next(home, owner, project)
     entries = stored(home)["entries"]
     home.close()
-    (home.settings.home / NOTE).unlink()  # as a version might that wrote none
+    (home.settings.home / NOTE).unlink()  # as a version that wrote none
     with a_step_more(tmp_path):
         open_home(home.settings).close()
         (copy,) = (home.settings.home / "backups").glob("before-*.zip")

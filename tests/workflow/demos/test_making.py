@@ -186,7 +186,7 @@ def test_only_owner_makes_demo(home: Home, owner: int) -> None:
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-# The demos by name: none is taken for another, and what is said of each is true
+# The demos by name: no mix-up, and true descriptions
 
 
 def test_demo_names_and_keys_are_unique() -> None:

@@ -43,8 +43,7 @@ from workflow.server.home import Home
 
 __all__ = ["findings"]
 
-# Encodings in the background: who makes them, what they change, how they end, what is left by a worker that
-# dies
+# Encodings in the background: the worker, their effect, their end, and recovery after a killed worker
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# From a file to a project: what is guessed, what a person named instead, and nothing half stored
+# From a file to a project: guessed roles, roles that a person chose, and no partial storage
 
 
 ROWS = "".join(f"r{row},{'wren|robin' if row % 2 else 'robin|owl'},{row % 3}.png\n" for row in range(12))
@@ -216,8 +216,8 @@ def test_leftovers_of_killed_server_are_removed(home: Home, tmp_path: Path, monk
     assert mine.cells["labels"].tolist() == ["a|b"]
 
 
-# A person's file is read by one process however many pages ask; no one else's page has it; what ends it
-# says so
+# A person's file is read by one process, no matter how many pages ask; other people's pages never get it; its end is
+# reported
 
 
 PATIENCE = 3600

@@ -226,7 +226,7 @@ def test_data_folders_are_private(home: Home) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-# Rights to see a project: listed, added, changed, removed, and what is left of them
+# Rights to see a project: listed, added, changed, removed, and their remains
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def test_invalid_membership_is_refused(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")
-    with pytest.raises(MemberError, match="no one of that name"):
+    with pytest.raises(MemberError, match="no person with that name"):
         members.give_role(members_seat, [ada, 99], "viewer")
     for act in (
         lambda: members.give_role(members_seat, [ada, members_seat.person_id], "viewer"),
@@ -363,7 +363,7 @@ def test_sharing_several_projects_is_atomic(members_seat: Seat) -> None:
     members.share(nowhere, " ada  lovelace ", [second, members_seat.project_id or 0], "viewer")
     assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
     assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
-    with pytest.raises(MemberError, match="no one of that name"):
+    with pytest.raises(MemberError, match="no person with that name"):
         members.share(nowhere, "Bob", [second], "viewer")
 
 

@@ -266,8 +266,8 @@ def _check(opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, 
             raise AnswerError(f"{label!r} is 1, 0 or -1 (not known). Got {cell!r}.")
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
-                f"{label!r} cannot be made not known: no one has answered it, the file says it, or someone else has "
-                "said it, which only reviewers and the owner can withdraw. Fix: say whether it is right."
+                f"{label!r} cannot be reset to unknown: it has no answer, or it comes from the file or from someone "
+                f"else, whose answer only reviewers and the owner can withdraw. Fix: answer whether it is right."
             )
 
 

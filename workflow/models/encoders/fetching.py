@@ -160,6 +160,6 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
 def arrived_otherwise(name: str) -> str:
     """Return the message about a file of another size or hash."""
     return (
-        f"{name!r}: what arrived is not what Winnow's authors tested; nothing was kept. Fix: try again; if that does "
-        "not help, use another source (HF_ENDPOINT), and tell Winnow's authors."
+        f"{name!r}: the file differs from the one that Winnow's authors tested; nothing was stored. Fix: try again; "
+        f"if that does not help, use another source (HF_ENDPOINT), and report it to Winnow's authors."
     )

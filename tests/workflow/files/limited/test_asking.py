@@ -256,7 +256,7 @@ def test_abandoned_job_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
-    gone.register(held[0], 0)  # told once no one can read it any more
+    gone.register(held[0], 0)  # reported after it has become unreadable
     assert gone.poll(LONG * 1000)
     os.close(held[0])
     assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"

@@ -25,7 +25,7 @@ from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same labels: what each is shown, and what is stored and reported
+# Several people at the same labels: each person's view, stored answers, and reports
 
 
 @pytest.fixture

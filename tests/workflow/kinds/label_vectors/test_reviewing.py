@@ -431,7 +431,7 @@ def test_only_answered_labels_can_become_unknown(home: Home, owner: int, rows: i
         given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
     answer_truly(home, owner, rows, loop.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 0})
-    with pytest.raises(AnswerError, match="cannot be made not known"):
+    with pytest.raises(AnswerError, match="cannot be reset to unknown"):
         correct(home, owner, rows, row, {given: -1})
     assert stands(home, owner, rows, row)[given] == 0
     assert not next(

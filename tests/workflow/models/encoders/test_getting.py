@@ -67,7 +67,7 @@ def test_download_sends_no_token_and_no_telemetry(home: Home, hub: FakeHub, monk
 def test_download_with_wrong_hash_is_refused(home: Home, hub: FakeHub) -> None:
     hub.files[PATH] = WORDS[:-1] + b"!"
     words = refused(home)
-    assert "what arrived is not what Winnow's authors tested; nothing was kept" in words
+    assert "the file differs from the one that Winnow's authors tested; nothing was stored" in words
     assert "'onnx/model.onnx'" in words
 
 
