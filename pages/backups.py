@@ -75,14 +75,14 @@ def draw(one: KeptBackup) -> None:
             if not one.fault:
                 with st.popover("Restore", key=f"restore-{name}", icon=":material/settings_backup_restore:"):
                     st.markdown(
-                        "At its next start Winnow goes back to the state of this backup: later answers, "
+                        "At its next start Winnow returns to the state of this backup: later answers, "
                         "people and projects are gone."
                         " The current database is saved in the data folder, under `backups`."
                         " Until then everything works as before, and you can cancel.\n\n"
                         "Afterwards everyone must sign in again, you with the link that Winnow prints at "
                         "the start. Sign-in links sent earlier stop working."
                         " **Who was disabled since this backup is enabled again**: "
-                        "disable them once more."
+                        "disable them again."
                     )
                     st.button(
                         "Restore it at the next start",

@@ -430,7 +430,7 @@ with left:
     guarded = file.form.name in GUARDED and st.checkbox(
         "For spreadsheets",
         key=SPREADSHEETS,
-        help="Cells that begin with =, +, - or @ get a ' before them, so that no spreadsheet runs them as a formula. "
+        help="Cells that begin with =, +, - or @ get a ' in front, so that no spreadsheet runs them as a formula. "
         "Leave it off for programs, and to import the file again.",
     )
     details = what_people_know() if file.form.name == DATA_SET else CardDetails()

@@ -19,7 +19,7 @@ PAPER = ROOT / "docs" / "access.md"
 ROLES = (Role.OWNER, Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER)
 YES, NO, NOT_THERE = "yes", "no", "not there"
 
-_BEGINNING = """# Who may do what
+_BEGINNING = """# Rights
 
 Made by `make access` from the code and from what the tests try; do not edit it by hand.
 

@@ -13,7 +13,7 @@ from workflow.saving import why_it_failed
 TYPE = "application/problem+json"
 
 
-NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as listed there."
 
 
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -77,7 +77,7 @@ def one_run(case: str) -> list[float]:
         return list(np.median(found, axis=0))
 
 
-@benchmark("What a press costs", packages=("psycopg",))
+@benchmark("Cost of a key press", packages=("psycopg",))
 def press() -> str:
     """CPU ms of the thread that answers, on the server, without Streamlit: *press* is the answer, the
     next question and the standing next to the card; *page* what the Annotate page also asks; *wall* is the press with
@@ -221,7 +221,7 @@ def latency() -> str:
     return page(
         f"""Chromium headless on the same machine as the server, {PRESSES} answers by keyboard alone, about a second
 apart, from the keydown event to the first frame with the next question. Each answer is one synchronous commit to
-SQLite. BirdSong: 4,998 rows, 38 features, 13 classes, effect scores; once more after 200 answers, with questions in
+SQLite. BirdSong: 4,998 rows, 38 features, 13 classes, effect scores; again after 200 answers, with questions in
 the cheapest form, a tenth of them blind checks, and the choices shown first that hold the truth in 95%. Scene: 2,407
 rows whose labels are vectors with holes, BML-CS. The large project has {m} classes and asks by margin; its model is
 trained again after every answer by a worker of lower priority and came to version {last}. Target: p50 at most 40 ms,

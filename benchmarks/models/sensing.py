@@ -381,7 +381,7 @@ SPEED_SETS = sized(
 
 
 @tabled(
-    "training | CPU s, noise given | target | with noise search | as it comes | one-vs-all LinearSVC | ratio | "
+    "training | CPU s, noise given | target | with noise search | defaults | one-vs-all LinearSVC | ratio | "
     "target | p@1, fast"
 )
 def training() -> Rows:

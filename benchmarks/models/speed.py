@@ -143,7 +143,7 @@ def margin_speed() -> str:
 KERNEL_SIZES = sized((300, 1_000, 2_000, 3_000, 5_000, 10_000, 100_000), tiny=(300,))
 GIVEN = {"alpha": 0.1, "class_mass": 0.5}
 RIDGES = {
-    "as it comes": PLKernelRidge(),
+    "defaults": PLKernelRidge(),
     "rbf, settings given": PLKernelRidge("rbf", **GIVEN),
     "laplace, settings given": PLKernelRidge("laplace", **GIVEN),
     "rbf, settings given, n_components=300": PLKernelRidge("rbf", n_components=300, **GIVEN),

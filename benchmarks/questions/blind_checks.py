@@ -333,6 +333,7 @@ an estimate above 1%. Only rows that are open count: a pair that loses its true 
 never asked about.""",
         risks,
         f"""`PLKernelRidge(outside="auto")`, which doubts sets, compared with the default: {SEEDS} seeds, points. Single
-candidates are counted among the rows learnt from. 10 checks: so many of them, drawn at random, checked by a person.""",
+candidates are counted among the rows learnt from. 10 checks: this many of them, drawn at random, checked by a
+person.""",
         doubts_table(),
     )

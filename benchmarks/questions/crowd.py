@@ -316,7 +316,7 @@ the rows labelled with the rarest class.""",
         """The anaesthetists of Dawid and Skene (1979): 7 votes on each of 45 patients, four grades. Plain EM is the
 published answer.""",
         doctors_table(),
-        "## Who is guessing",
+        "## Guessing annotators",
         f"""The rule alone: answers compared with the truth, all rows with the same number of choices.
 {10 * PERSONS:,} annotators per line.""",
         chances_table(),

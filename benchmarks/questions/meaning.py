@@ -359,7 +359,7 @@ def meaning() -> str:
     with folder(large=True) as at:
         for name in only(PARTS):
             blocks += measured(name, PARTS[name], at)
-        blocks += ["## What encoding costs", "One thread; memory above that of the process with the table.", costs(at)]
+        blocks += ["## Cost of encoding", "One thread; memory above that of the process with the table.", costs(at)]
     told = f"{SEEDS} seeds; {CLASSES} intents of banking77, at most {ROWS} rows that train."
     return page(told, load_average(), *blocks)
 

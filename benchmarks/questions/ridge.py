@@ -256,7 +256,7 @@ def expected_error(confidence: FloatArray, right: FloatArray) -> float:
 
 
 @benchmark(
-    "What probabilities mean",
+    "Meaning of probabilities",
     head="set | right | mean confidence: of the rounds | fitted | ECE: of the rounds | fitted | temperatures fitted",
 )
 def calibration() -> Rows:

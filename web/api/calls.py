@@ -107,7 +107,7 @@ BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     for status, words in {
         400: "The body is not valid JSON.",
         408: "The body did not come whole in time.",
-        409: "It comes too late: something else is stored, or stands there, by now.",
+        409: "Too late: something else is stored by now.",
         413: "The body is too large.",
         507: "There is no room on the disk.",
     }.items()

@@ -31,10 +31,10 @@ def _cells_are_texts(rows: object) -> object:
     list every cell of a million, and hold up everyone meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
         if not isinstance(row, dict):
-            raise ValueError(f"Row {number} is no {{column: cell}}.")
+            raise ValueError(f"Row {number} must be an object {{column: cell}}.")
         for column, cell in row.items():
             if not isinstance(cell, str):
-                raise ValueError(f'The cell {column[:50]!r} of row {number} is no text. Fix: send "1" for 1.')
+                raise ValueError(f'The cell {column[:50]!r} of row {number} must be text. Fix: send "1" for 1.')
         try:
             storable("".join((*row, *row.values())))
         except ValueError as error:
@@ -143,7 +143,7 @@ def _predictions_fit(sent: object) -> object:
     for place, one in enumerate(sent if isinstance(sent, list) else ()):
         scores = one.get("scores") if isinstance(one, dict) else None
         if not isinstance(scores, dict):
-            raise ValueError(f"Prediction {place} is no {{row, scores: {{class: score}}}}.")
+            raise ValueError(f"Prediction {place} must be an object {{row, scores: {{class: score}}}}.")
         for name, value in one.items():
             if name not in SentPrediction.model_fields:
                 raise ValueError(f"There is no {name[:50]!r} in prediction {place}.")

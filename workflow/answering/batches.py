@@ -248,7 +248,7 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
     with seat.turn() as turn:
         batch = reserve_free(turn, [surest, *nearest], label, FOUND)
         if batch is None:
-            return NoBatch("The rows that would be shown together are before someone else. Look again soon.")
+            return NoBatch("Someone else is answering the rows that would be shown together. Try again soon.")
         return shown(turn, batch)
 
 

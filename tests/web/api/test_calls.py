@@ -93,7 +93,7 @@ def test_body_that_is_not_json_names_missing_fields(api: TestClient, seat: Seat)
 @pytest.mark.parametrize(
     ("rows", "detail"),
     [
-        ([{"id": 1}], "body.rows: The cell 'id' of row 0 is no text. Fix: send \"1\" for 1."),
+        ([{"id": 1}], "body.rows: The cell 'id' of row 0 must be text. Fix: send \"1\" for 1."),
         ([{"c" * 100_000: "1"}], f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters"),
     ],
 )

@@ -546,7 +546,7 @@ def test_body_is_not_mistaken_for_another_type() -> None:
 @pytest.mark.parametrize(
     ("body", "sent", "words"),
     [
-        (bodies.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 is no text"),
+        (bodies.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 must be text"),
         (bodies.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
         (bodies.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
         (bodies.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),

@@ -292,7 +292,7 @@ def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, mo
         assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
 
 
-# Files of projects that were made to hurt: nothing of them is stored, nothing runs, and each is refused in
+# Files of projects that are malicious: nothing is stored or run, and each is refused in
 # words
 
 
