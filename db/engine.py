@@ -126,7 +126,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
     Raises RuntimeError if the file's number of rows of a table differs from the database's; SQLAlchemyError.
     """
     with _file(path) as target:
-        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is whole
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is complete
             target.exec_driver_sql(f"PRAGMA {pragma}")
         upgrade(target, source.execute(_REVISION).scalar_one())
         for one in _tables(target):

@@ -120,7 +120,7 @@ frame.say_refusal()
 if view.staged:
     with st.container(border=True):
         st.warning(
-            f"At its next start Winnow puts back {frame.escape(view.staged)}. Answers given until then are not in it.",
+            f"At its next start Winnow restores {frame.escape(view.staged)}. Answers given until then are not in it.",
             icon=":material/settings_backup_restore:",
         )
         st.button("Cancel the restore", key="unstage", on_click=unstage)

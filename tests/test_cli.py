@@ -501,7 +501,7 @@ def test_rank_writes_queue_of_either_kind(shell: Shell, tmp_path: Path, question
         answer_truly(home, owner, vectors)
         expected = {
             candidates: queue.queue_csv(Seat(home, owner, candidates)).decode(),
-            # By the model, as who has just begun must have it too: not in the random order before it.
+            # By the model, not in the random order before it: someone who has just begun needs it, too.
             vectors: queue.queue_csv(Seat(home, owner, vectors), wait=True).decode(),
         }
     finally:

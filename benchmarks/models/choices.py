@@ -120,8 +120,9 @@ mean over its contaminations."""
 def model_choice() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; the best learner of a line in bold.
     The choice (`compare_learners`, {INNER} folds inside the training rows: kappa, the kernel ridge kept within .02 of
-    the highest) and the settings of every learner see candidate sets alone. Gap: of the choice to the best learner of
-    that line, which is known only with the truth. CPU seconds of one thread for one comparison of all learners at all
+    the highest) and the settings of every learner see candidate sets alone. Gap: difference between the choice and the
+    best learner of that line, which is known only with true labels. CPU seconds of one thread for one comparison of
+    all learners at all
     settings; other programs shared the machine. Of larger sets {MOST_REAL} rows are drawn where the candidates are
     real, else {MOST_MADE}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2 false
     labels on .8 of the rows."""

@@ -318,7 +318,7 @@ def work(journal: str, home: str) -> None:
             assert checked is not None
             make(f"files {number}", checked, managing.default_settings(checked))
             files.make_folder(owner.home.backups_dir)
-            # The server makes some of its own, named by the second.
+            # The server makes backups itself, named by the second.
             path = owner.home.backups_dir / f"beside-{number}.zip"
             making.make(owner.home, path)
             say(journal, "backup", path.name)

@@ -103,7 +103,7 @@ def watch(page: frame.ProjectPage) -> None:
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)
-    with st.container(horizontal=True, vertical_alignment="center"):  # what is below keeps its place
+    with st.container(horizontal=True, vertical_alignment="center"):  # content below keeps its place
         if played is not None:
             st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
             st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)

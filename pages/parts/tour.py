@@ -63,12 +63,12 @@ STEPS = {
     ),
     demos.CALLS.key: (
         TourStep(
-            "A clip with up to three singers. **P** plays it; press the number of the one that is "
-            "loudest. Each has an example next to its name and in the guidelines."
+            "A clip with up to three singers. **P** plays it; press the number of the loudest. Each has an example "
+            "next to its name and in the guidelines."
         ),
         TourStep(
-            "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
-            "model says now. They diverge as you answer."
+            "The list is a detector's, which is often wrong: its score is below each name, and the bar is the "
+            "model's current probability. They diverge as you answer."
         ),
         _ANY_TIME,
         _PROGRESS,
@@ -76,8 +76,8 @@ STEPS = {
     ),
     demos.REMARKS.key: (
         TourStep(
-            "Six people voted what this message is about, and did not agree. The choices are what they said; press the "
-            "number of the right one."
+            "Six people voted on the topic of this message, and did not agree. The choices are their votes; press "
+            "the number of the right one."
         ),
         TourStep(
             "One of the six mostly guesses. *Data*, in the project's settings, shows how reliable each "

@@ -144,7 +144,7 @@ def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
     np.maximum(moved, -1.0, out=moved)
     falling = -np.sort(-moved, axis=1)
     thresholds = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, points.shape[1] + 1)
-    last = np.count_nonzero(falling > thresholds, axis=1) - 1  # true for the first so many, then never again
+    last = np.count_nonzero(falling > thresholds, axis=1) - 1  # true for the first few, then never again
     moved -= np.take_along_axis(thresholds, last[:, None], axis=1)
     return np.asarray(np.maximum(moved, 0.0, out=moved))
 

@@ -276,8 +276,7 @@ def test_late_part_does_not_move_content_below(
     context.close()
 
 
-# Files of a page are requested before the page announces them: its document names it, and nothing
-# else
+# Files of a page are requested before the page needs them: its document names exactly these
 
 
 DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
@@ -331,7 +330,7 @@ def check_scripts(browser: Browser, server: Server, cookies: str | Path, project
         links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
         # Some may be requested early by scripts that need them.
         assert {one for one, by in named.asked.items() if by != "parser"} <= set(links), which
-        # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+        # A page opened from another page requests its own files: exactly these were named.
         assert ELSEWHERE not in NEEDED
         asking = NewBrowser(browser, cookies)
         asking.page.goto(f"{server.base}/{ELSEWHERE}")

@@ -40,7 +40,7 @@ class Homes:
         shutil.copytree(server.home, folder)
         if self.databases is None:
             return self._server("copy", "")
-        (folder / NOTE).unlink()  # the height is copied as of a moment after
+        (folder / NOTE).unlink()  # the height is copied a moment later
         url = self.databases()
         there, here = Database(server.database_url), Database(url)
         there.copy_to(self.folder / "carried.sqlite3")
@@ -75,7 +75,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_role("link", name=re.compile("^Download ")).wait_for()
     room.drawn(page)
     with page.expect_download() as waiting:
-        # Where it is, not if it was: the page may move it as it becomes ready.
+        # Its place now: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 

@@ -104,7 +104,7 @@ def test_lost_commit_is_unknown_after_statistics_reset(through: Database, monkey
         session.execute(text("SELECT pg_stat_reset_shared('bgwriter')"))
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, commit)
-    ahead = Commit(1, str(2**40), commit.since)  # a number that this server has not given yet is not asked for
+    ahead = Commit(1, str(2**40), commit.since)  # a number that this server has not assigned yet is not queried
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, ahead)
 

@@ -32,7 +32,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Annotate page around its card: the owner's guidelines, and what the card is reported
+# The Annotate page around its card: the owner's guidelines, and the card's data
 
 
 COMMANDS = "smucxftghzpw"
@@ -244,7 +244,7 @@ def test_question_returned_by_press_is_drawn_without_asking_again(
         }
         test.run()
     assert not test.exception
-    # The drawing in which the press is sent asks, and the press itself; the drawing after it asks for nothing.
+    # The redraw that sends the press queries the database, as does the press; the redraw after it does not.
     assert asked == [
         "workflow.people.qualification.now",
         "workflow.answering.press.now",

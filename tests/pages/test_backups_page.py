@@ -69,7 +69,7 @@ def test_backup_is_staged_for_restore_and_unstaged(home: Home, owner: int, show:
     assert "every byte read again" in said(test)
     test.button(key=f"stage-{backup}").click().run()
     assert staging.staged(home.settings.home) == backup
-    assert f"At its next start Winnow puts back {backup}" in said(test)
+    assert f"At its next start Winnow restores {backup}" in said(test)
     test.button(key="unstage").click().run()
     assert staging.staged(home.settings.home) is None
     assert not test.exception

@@ -276,8 +276,7 @@ def test_settings_offer_automatic_with_its_settings(home: Home, owner: int, proj
     assert "C" not in numbers, "a comparison finds it"
 
 
-# The tab Learning of the project's settings: an encoder of the owner's own, from the press to what came of
-# it
+# The tab Learning of the project's settings: the owner's own encoder, from the click to the result
 
 
 OWN_ENCODER_PAGE = "project_page.py"
@@ -403,7 +402,7 @@ def test_click_on_removed_encoder_starts_no_other(seat: Seat, show: Open) -> Non
     assert encoding_requests.encoders(seat).running is None
 
 
-# The same tab: a pretrained encoder, with all that one consents to
+# The same tab: a pretrained encoder, with the consent form
 
 
 @pytest.fixture

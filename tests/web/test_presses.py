@@ -133,7 +133,7 @@ def test_double_press_stores_one_entry(signed_in: TestClient, seat: Seat) -> Non
     assert sorted(one.status_code for one in answers) == [200, 409]
     assert entries(seat) == [("is", ("ant",))]
     refused = next(one for one in answers if one.status_code == 409).json()["card"]
-    assert "had been answered already (ant)" in refused["saved"]["message"]
+    assert "was already answered (ant)" in refused["saved"]["message"]
     assert refused["token"] == loop.next_question(seat).token
     repeated = send(signed_in, seat, token=question.token, labels=["ant"], again=True)
     assert (repeated.status_code, repeated.json()["card"]["saved"]["tone"]) == (200, "good")
@@ -148,7 +148,7 @@ def test_repeated_press_with_other_answer_is_refused(
     send(signed_in, seat, token=question.token, labels=["ant"])  # another tab
     again = send(signed_in, seat, token=question.token, kind=kind, labels=labels, note="mine", again=True)
     assert again.status_code == 409
-    assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
+    assert "was already answered (ant)" in again.json()["card"]["saved"]["message"]
 
 
 def test_repeated_undo_succeeds(signed_in: TestClient, seat: Seat) -> None:
@@ -366,7 +366,7 @@ def test_changed_settings_change_frame_stamp(signed_in: TestClient, seat: Seat) 
     assert first["frame"] == same["frame"] != other["frame"]
 
 
-# Connections to a server of this process send what there is, whatever made the socket that they come by
+# Connections to a server in this process send data, whatever made their socket
 
 
 def listening() -> socket.socket:

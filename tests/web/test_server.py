@@ -222,7 +222,7 @@ def test_sigterm_stops_server_cleanly(server: Server) -> None:
     assert not (server.home / "winnow.sqlite3-wal").exists()  # the database was closed, not abandoned
 
 
-# The training processes of a server: as many as are set, only where they are needed, again where one dies
+# The training processes of a server: as many as set, only when needed, restarted after a death
 
 
 SLEEPS = "import sys; sys.stdin.read()"

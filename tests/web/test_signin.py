@@ -371,7 +371,7 @@ def test_openid_cookie_is_http_only_and_limited_to_its_path(openid_client: TestC
 def test_openid_token_with_wrong_claim_is_refused(
     openid_client: TestClient, provider: Provider, there: Home, lie: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    # Times are made here: by name a test must be the same in whichever second it is collected.
+    # Times are created here, because test names must not depend on the second of collection.
     provider.lies = {
         name: int(time.time() + value.total_seconds()) if isinstance(value, timedelta) else value
         for name, value in lie.items()

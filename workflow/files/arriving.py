@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 MB = 1_000_000
 KEPT = 6 * 3600.0
-"""Seconds that a file is kept of which no page asks any more."""
+"""Seconds that an unused file is kept."""
 SPARE = 200 * MB
 """Bytes of the disk that are left to the database."""
 LONGEST_NAME = 200

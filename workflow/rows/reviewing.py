@@ -136,7 +136,7 @@ def answers_csv(seat: Seat, search: Search) -> bytes:
     with seat.reading(Right.ANSWER):
         pass  # as in `find`
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    writer = csv.writer(text)  # lines end in CR LF, so any line break in a cell is quoted
     writer.writerow(
         ("row", "row_id", "answer", "labels", "model_prediction", "annotator", "answered", "flagged", "note")
     )

@@ -21,12 +21,12 @@ export const COMMON_KEYS = [
   ["← / →", "The other pictures of the row; zoomed in, comma and full stop"],
   ["P", "Play or pause the recording, or the segment asked about"],
   ["R / L / −", "Play it again, loop it, at half speed"],
-  ["← / →", "Half a second back or on in the recording"],
+  ["← / →", "Half a second back or forward in the recording"],
   ["G", "Guidelines, if the owner has written any"],
   ["Shift + G", "Examples of the classes, if the owner has marked any"],
   ["Shift + P", "Take a break: the question is hidden and its clock stops"],
   ["Tab", "Move to the next button; Enter clicks it"],
-  ["? / Esc", "This sheet; close what is open"],
+  ["? / Esc", "Show these keys; close the open panel"],
 ];
 
 /** @param {State} state */

@@ -24,8 +24,7 @@ from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, true_labels, vector_frame, vector_project
 from workflow.server.home import Home
 
-# Label vectors in the browser: from a file with holes to answers by keyboard, the curve, the file that
-# comes out
+# Label vectors in the browser: from a file with missing labels to answers by keyboard, the curve, and the exported file
 
 
 pytestmark = pytest.mark.browser

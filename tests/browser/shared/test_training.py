@@ -81,7 +81,7 @@ def test_choices_outside_shortlist_are_one_key_away(page: Page, server: Server, 
     expect(choices).to_have_count(first)
     expect(more).to_be_visible()
     hidden_key = str(first + 1)
-    page.keyboard.press(hidden_key)  # of a choice that no one sees: nothing happens
+    page.keyboard.press(hidden_key)  # of a hidden choice: nothing happens
     expect(choices).to_have_count(first)
     asked = room.token(page)
     page.keyboard.press(".")

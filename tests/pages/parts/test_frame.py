@@ -244,7 +244,7 @@ def test_tour_links_annotators_only_to_progress() -> None:
         assert len(" ".join(step.words for step in steps).split()) < 260, "two minutes, and no more"
 
 
-# The address of the JavaScript modules: it names what is in all of them
+# The address of the JavaScript modules: it is a hash of them all
 
 
 def scripts(folder: Path, files: dict[str, str]) -> Scripts:

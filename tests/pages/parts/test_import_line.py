@@ -28,8 +28,7 @@ from workflow.importing import arrivals
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# A waiting file shows how many come before; where its turn does not come nothing is held against
-# it
+# A waiting file shows how many come before it; a file whose turn does not come causes no penalty
 
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"

@@ -72,7 +72,7 @@ def test_every_kind_of_row_entry_has_its_own_words() -> None:
 # Card data after an answer, next to the page's own
 
 
-#: What the page alone says: it is of its session, or of its frame.
+#: Parts of the data that only the page sends: of its session, or its frame.
 OF_THE_PAGE = {"tab", "turn", "drawing", "route", "person", "project", "similar", "panel", "examples"}
 
 
@@ -237,8 +237,7 @@ def test_shortlist_state_is_described(changed: dict[str, object], said: str) -> 
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
-# Imported votes: the check of an import and a project's settings tell of those who voted, in words and a
-# table
+# Imported votes: the import check and the project settings describe the voters, in words and a table
 
 
 ONE = Voter("Ann", 3, 0.5, 0.9, "")

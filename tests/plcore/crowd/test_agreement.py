@@ -184,7 +184,7 @@ def test_kappa_is_reported_for_each_pair_of_annotators():
     assert found[0, 2].reason.startswith("Only 29 rows have been answered by two people")
     assert not np.isnan(cohen_kappa(votes, least_rows=29)[1, 2])
     same = cohen_kappa([(row, who, "x") for row in range(30) for who in "ab"])
-    assert "one and the same" in same["a", "b"].reason
+    assert "the same answer to all rows" in same["a", "b"].reason
     assert cohen_kappa([(0, "a", "x"), (1, "b", "y")])["a", "b"].reason.startswith("No row has")
 
 

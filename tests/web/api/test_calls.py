@@ -30,8 +30,7 @@ from workflow.people import tokens
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 
-# Parts of all calls: a body within bounds, read whole; refusals as problems; a store that fails said in
-# words
+# Parts of all calls: bodies within limits, read completely; refusals as problems; messages for a failing store
 
 
 UNUSABLE_BODIES = (

@@ -25,7 +25,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The client of the wheel against a live server: it labels, it pulls, and what is sent twice is stored once
+# The client of the wheel against a live server: it labels, it pulls, and repeated requests are stored once
 
 
 TRIES = 8

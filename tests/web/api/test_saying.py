@@ -529,7 +529,7 @@ def test_rights_that_end_end_at_next_call(server: TestClient, seat: Seat) -> Non
     assert log(seat.home, seat.project_id or 0) == []
 
 
-# Bodies are refused at the first thing that does not fit, and nothing in them is taken for something else
+# Bodies are refused at the first invalid part, and types are not converted
 
 
 PREDICTION = {"row": 1, "scores": {"ant": 0.5, "bee": 2}}

@@ -34,7 +34,7 @@ from workflow.projects import standing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# How the answering room is set: checked at the door, the owner's alone, and what it does to a question
+# Settings of the question page: validated, for owners only, and their effect on a question
 
 
 def test_new_project_has_defaults(home: Home, owner: int, project: int) -> None:
@@ -220,7 +220,7 @@ def test_stored_question_matches_until_any_part_changes(part: str) -> None:
     assert not says_the_same(ASKED, how, replace(stored, asked=None))
 
 
-# Seconds spent on a question, by a clock that no one sets
+# Seconds spent on a question, by a monotonic clock
 
 
 def test_steady_clock_follows_monotonic_time() -> None:

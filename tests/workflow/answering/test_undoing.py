@@ -80,7 +80,7 @@ def test_redo_reverses_order_of_undo(home: Home, owner: int, project: int) -> No
         rows.append(again.row)
     assert rows == [one.row for one in saved]
     assert kinds(home, project) == ["is"] * 3 + ["withdraw"] * 3 + ["is"] * 3
-    # And once more all the way: each time there are new entries, none is ever stored twice.
+    # And again all the way: each time there are new entries, none is stored twice.
     for _ in saved:
         undoing.undo(Seat(home, owner, project))
     assert undoing.redo(Seat(home, owner, project)) is not None

@@ -27,7 +27,7 @@ from workflow.server import running
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SettingsError
 
-# Every byte of a backup counts: whatever is not as it was written is refused, with its place
+# Every byte of a backup counts: any changed byte is refused, with its place
 
 
 TABLE = f"tables/{hashlib.sha256(b'rows').hexdigest()}.parquet"

@@ -247,8 +247,7 @@ def test_first_look_shows_images_but_no_recordings() -> None:
     assert look.view.audio is None
 
 
-# A user's choices override the guess: columns leave their roles, pairs stay pairs, nothing is said
-# in vain
+# A user's choices override the guess: columns leave their roles, pairs stay pairs, no message is unnecessary
 
 
 CELLS = pd.DataFrame(

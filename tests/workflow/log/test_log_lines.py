@@ -35,7 +35,7 @@ from workflow.server.home import Home
 
 
 HEADER = LogHeader("Vögel", "ab" * 32, {"seed": 7, "strategy": "apl"}, datetime(2026, 3, 9, tzinfo=UTC))
-# Names as they come from anywhere: surrogates and NUL too, which JSON's escapes hold.
+# Arbitrary names: surrogates and NUL, too, which JSON's escapes can represent.
 any_text = st.text(max_size=6)
 
 

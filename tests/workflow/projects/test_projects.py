@@ -225,7 +225,7 @@ def test_everything_wrong_is_reported_at_once_up_to_limit() -> None:
     assert len(problems("class,group\n" + "rok,Corvus\n" * 80)) == 50
 
 
-def test_too_many_are_refused() -> None:
+def test_too_many_projects_are_refused() -> None:
     many = ClassMap(tuple(f"c{k}" for k in range(MOST_GROUPED // 2 + 1)))
     text = "class,a,b\n" + "".join(f"{name},one,two\n" for name in many.classes)
     assert problems(text, many)[0].startswith("The groups have 20,002 classes together; at most 20,000")

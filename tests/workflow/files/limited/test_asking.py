@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's answer, its problems and the limits it passes come back in words; nothing outlives the caller
+# A job's result, problems and exceeded limits come back as messages; nothing outlives the caller
 
 
 LONG = 3600

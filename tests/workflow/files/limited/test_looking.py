@@ -148,7 +148,7 @@ def test_helper_loads_image_formats_before_fork() -> None:
     assert set(jobs._READ) <= set(Image.OPEN)
 
 
-# A file may cost what its size allows, and no process more than it is reported
+# A file may use resources by its size, and no process exceeds its limit
 
 
 def in_a_process(program: str, *given: Any) -> str:

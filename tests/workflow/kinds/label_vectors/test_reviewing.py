@@ -760,7 +760,7 @@ def test_correction_with_withdrawals_cannot_be_undone(home: Home, owner: int, ro
     loop.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
     correct(home, owner, rows, row, {labels[0]: -1})
     before, stored = stands(home, owner, rows, row), len(log(home, rows))
-    with pytest.raises(StaleQuestion, match="made labels not known"):
+    with pytest.raises(StaleQuestion, match="reset labels to unknown"):
         undoing.undo(Seat(home, owner, rows))
     assert stands(home, owner, rows, row) == before
     assert len(log(home, rows)) == stored

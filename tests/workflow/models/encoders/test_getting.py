@@ -73,7 +73,7 @@ def test_download_with_wrong_hash_is_refused(home: Home, hub: FakeHub) -> None:
 
 def test_download_of_wrong_size_is_refused_before_transfer(home: Home, hub: FakeHub) -> None:
     hub.size = 10**10
-    assert "what arrived is not what Winnow's authors tested" in refused(home)
+    assert "the file differs from the one that Winnow's authors tested" in refused(home)
     assert [method for method, _ in hub.asked] == ["HEAD"]
 
 
