@@ -32,8 +32,8 @@ def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONRespon
 # Page text after an uncaught error, in callbacks and fragments too.
 
 UNKNOWN = (
-    "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "
-    "help, the operator finds in its log what happened (winnow doctor says more)."
+    "This page could not be drawn. Everything shown as saved is saved. Fix: load the page again; if that does not "
+    "help, the server log has the reason (run winnow doctor)."
 )
 
 

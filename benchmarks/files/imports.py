@@ -208,7 +208,7 @@ def import_rows() -> str:
         ("read to stored project, CPU s of polars' bare read", f"{whole / bare[0]:.1f} times", "5 times"),
         ("peak of the process that reads and checks", f"{most:,.0f} MB", "1,500 MB"),
         ("growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
-        ("someone else's answers meanwhile, p95 by the clock", f"{late:,.0f} ms", "150 ms"),
+        ("someone else's answers in that time, p95 wall time", f"{late:,.0f} ms", "150 ms"),
         ("opening after a restart: resident then", f"{there['resident']:,.0f} MB", "1,200 MB"),
         ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
         ("export as CSV, CPU", f"{there['export']:.1f} s", "30 s"),
@@ -218,7 +218,7 @@ def import_rows() -> str:
     parts = ", ".join(f"{name} {cpu:.1f} s and {most:,.0f} MB" for name, (cpu, most) in jobs.items())
     return page(
         f"""A CSV file of {ROWS:,} rows, {size:,.0f} MB: {NUMBERS} columns of numbers, an id, candidates among {CLASSES}
-classes, some truths. Each step in a process of its own; CPU seconds.""",
+classes, some truths. Each step in its own process; CPU seconds.""",
         table,
         f"""polars {bare[0]:.1f} s, {bare[1]:,.0f} MB. The limited processes: {parts}. The server meanwhile
 {came["own"]:.1f} s; with mapped pages, which the system takes back at will, it has {came["mapped"]:,.0f} MB more.

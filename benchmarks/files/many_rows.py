@@ -450,18 +450,19 @@ def ahead(found: dict[int, dict[str, Any]]) -> str:
 
     held, making = (1e6 * a_row(lambda one, what=what: one["memory"][what]) for what in ("opened", "import"))
     opening, exporting = (a_row(lambda one, step=step: one["cpu"][step]) for step in ("open", "export"))
-    return f"""Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and
+    return f"""Between the last two sizes, each further row takes {held:,.0f} bytes of the opened project's own memory
+    and
 {making:,.0f} at the peak of the import, {1e6 * opening:.1f} CPU microseconds to open and {1e6 * exporting:.1f} to
 export. Extrapolated, not measured: {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
 {making * MORE / 1e9:.1f} GB to import, and {opening * MORE:,.0f} CPU seconds to open and {exporting * MORE:,.0f} to
-export; the search for neighbours next to ([scale](../../docs/scale.md))."""
+export; without the search for neighbours ([scale](../../docs/scale.md))."""
 
 
 @benchmark("A project of many rows" + ", their neighbours searched" * (mode() == "full"), full=True)
 def large_project() -> str:
     """Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES}
     classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and export are
-    commands in processes of their own; the project is opened and used in another. CPU seconds of all processes of a
+    commands in separate processes; the project is opened and used in another. CPU seconds of all processes of a
     step, milliseconds of waiting times; wall times are left out, since the machine was shared. Memory is that of the
     largest process of a step, without pages of mapped files, which the system reclaims at will. Targets: no figure
     grows faster than the rows, and an answer does not grow.

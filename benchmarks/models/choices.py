@@ -425,7 +425,7 @@ def claims(cells: list[Cell]) -> str:
   in {best[LINEAR]}.
 - *"CLPL is the worst of the four margin learners."* Of the linear ones it has the lowest mean in {last} of {len(cells)}
   cells.
-- *LM-PLANE is better than PL-SVM, whose margin leaves the true label out.* Ahead / level / behind: linear
+- *LM-PLANE is better than PL-SVM, whose margin ignores the true label.* Ahead / level / behind: linear
   {svm["linear"]}, kernel {svm["kernel"]}.
 - *LM-PLANE is no worse than M3PL.* Ahead / level / behind, linear: {against(cells, LINEAR, "M3PL linear")}."""
 
@@ -435,7 +435,7 @@ def lmplane_tables() -> str:
     """A share p of the rows gets r false labels; {UCI_FOLDS} folds, mean ± standard deviation of the accuracy; bold: a
     paired t-test over the folds finds no difference at {LEVEL:g} from the best of the column. Parameters are chosen by
     candidate consistency on a fifth of the first fold's training rows, features are z-scored; of segment 1,000 drawn
-    rows. The paper's sets are not named in the text at hand; LFW, Soccer Player and Yahoo! News, of its other
+    rows. The available text of the paper does not name its sets; LFW, Soccer Player and Yahoo! News, of its other
     experiments, are missing. RegISL and PLGP are reconstructions, as their docstrings say."""
     found: dict[str, list[Cell]] = {name: [{} for _ in CELLS] for name in UCI}
     seconds: Counter[str] = Counter()

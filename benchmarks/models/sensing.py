@@ -153,7 +153,8 @@ def sensing_figure4a() -> str:
 data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance by marginal likelihood of
 the rows with missing labels as 0, the same for all BML-CS lines and the ridge of ML-CS. EM: missing="block" so many
 iterations in
-training, 10 for the test rows. SVM: holes as 0, C of {MISSING_GRID} by three-fold cross-validation on the known cells
+training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold cross-validation on the
+known cells
 of the training rows. {HOLDS}""",
         f"![Precision of the first label]({file}.svg)",
         table,
@@ -252,8 +253,8 @@ def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Ta
 @benchmark("Figures 4b and 4c: active learning, RCV1 subset 1", full=True)
 def sensing_figure4bc() -> str:
     """Precision of the first label on {ASKED_TESTED} test rows (RCV1 repaired, see the README of the data); {SEEDS}
-    seeds, each with its own Phi and rows; ± is the standard error over them, paired with random. Iterations are those
-    of training and of the recovery of test rows. Noise and prior variance are those of the full training set: with 100
+    seeds, each with its own Phi and rows; ± is the standard error over them, paired with random. Iterations: of
+    training, and of recovering test rows. Noise and prior variance are those of the full training set: with 100
     rows the likelihood wants no noise. {HOLDS}"""
     work = [(*setting, seed) for setting in SETTINGS for seed in range(SEEDS)]
     done = dict(in_parallel(job, work))

@@ -414,8 +414,8 @@ NEAREST = 10
 )
 def maps() -> Rows:
     """At most {instance_map.MOST:,} rows, as the map draws them; features from 0 to 1. *Trustworthiness* of the
-    {NEAREST} nearest, 1 is the best; *same class*: rows whose nearest neighbour on the map is of their true class,
-    which no layout sees. Seconds of one core."""
+    {NEAREST} nearest, 1 is the best; *same class*: share of rows whose nearest neighbour on the map has the same true
+    class, which no layout uses. Seconds of one core."""
     for name in SETS:
         X, *_, y = partial_set(name) if name in REAL else exact_set(name)
         rows = instance_map.rows_on_map(len(X))

@@ -124,7 +124,7 @@ compiled, as `make run` does once while it makes the environment. Target: 15 s."
 
 @benchmark("The first start on a fresh machine")
 def first_start() -> str:
-    # In a trial the environment of this checkout is used, for want of minutes.
+    # A trial run uses the environment of this checkout, to save time.
     table, before, linked = Table("s | said"), cpu_of_children(), False
     with folder() as place:
         clone = place / "winnow"

@@ -362,10 +362,10 @@ def cost_of(key: str, at: str) -> list[float]:
 )
 def meaning_worker() -> Rows:
     """A project has 10,000 texts, or 10,000 photos of 480 x 360 points: about what a zip of 200 MB holds, and no two
-    files are alike. A worker is started as the server starts it, an owner asks for an encoder, and the worker encodes
-    the rows and stores the vectors, for which it builds the learner that asks by them. It trains the first model
-    before, which is not counted. CPU and memory are of the worker and of the limited processes that decode for it, all
-    at once; memory is anonymous memory, above that of the worker before. Targets on an idle core: the texts in 60 s by
+    files are alike. A worker starts like on a server, an owner requests an encoder, and the worker encodes the rows,
+    stores the vectors, and builds the learner that uses them. Training the first model beforehand is not counted. CPU
+    and memory are the sum of the worker and of its decoding processes; memory is anonymous memory, above that of the
+    worker before. Targets on an idle core: the texts in 60 s by
     MiniLM and 2 s by WordLlama, and the photos in 300 s, with at most 600 MB. {load}"""
     with folder(large=True) as at:
         for key, (title, kind, target) in CASES.items():

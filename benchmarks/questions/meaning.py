@@ -352,7 +352,7 @@ def meaning() -> str:
     scores*: its probabilities weigh the candidates from the first fit on, as projects do with the scores of a file.
 
     *The choice*, measured with `--full`, is that of projects: both until 40 rows are answered, then the features with
-    which a kernel ridge predicts answered rows best that it was not shown. It is repeated when the number of answers
+    which a kernel ridge best predicts held-out answered rows. It is repeated when the number of answers
     has grown by half.
     """
     blocks: list[object] = []
@@ -398,7 +398,7 @@ def meaning_others() -> str:
     *Other texts*: 20 intents a seed of CLINC150 (Larson et al. 2019, CC BY 3.0), 10 domains: `data/data_full.json` of
     [clinc/oos-eval](https://github.com/clinc/oos-eval) at 828f8093, without rows that are out of scope, as
     `WINNOW_DATA/meaning/clinc150.json`. *Other photos*: 960 photos of 12 flowers, a part of Oxford's 17 (Nilsback and
-    Zisserman 2006), made so that colours alone do not tell them apart: `lab3/flowers` of
+    Zisserman 2006), chosen so that colours alone do not distinguish them: `lab3/flowers` of
     [daniele-gilio/Machine-Learning-Class](https://github.com/daniele-gilio/Machine-Learning-Class) at 35496a14, its
     folders `train` and `test` in `WINNOW_DATA/meaning/flowers`.
     """

@@ -121,7 +121,7 @@ def asked_by(name: str, curve: str, seed: int) -> dict[str, Any]:
 @benchmark("Accuracy against answers, by learner", long=True)
 def active_models() -> str:
     """Lost, MSRCv2 and BirdSong unchanged; digits, segment and pendigits with random candidates (a wrong label is one
-    with probability 0.4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers, the
+    with probability 0.4). Each set has at most 750 training rows and 1,000 test rows. Every 25 answers, the
     learner is retrained and measured; questions in between use the current model. Automatic compares the learners on
     the
     training rows before the first answer and keeps what it chose, settings included; it is asked by the strategy of
@@ -493,7 +493,7 @@ def set_table(name: str, runs: Runs, parts: Parts) -> str:
 @benchmark("Seconds to the same accuracy, by question", long=True)
 def seconds() -> str:
     """Lost, MSRCv2 and BirdSong unchanged; digits, segment and pendigits with random candidates (a wrong label is one
-    with probability 0.4). Of each set at most 500 rows train, at most 1,000 others measure. The learner is the choice
+    with probability 0.4). Each set has at most 500 training rows and 1,000 test rows. The learner is the choice
     of Automatic on all six (see active_models.md), the kernel ridge, with the settings it chooses before the first
     answer; it learns after every 5 answers, by its own `update`, and is measured then.
 

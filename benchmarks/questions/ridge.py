@@ -115,7 +115,7 @@ def bags() -> str:
     """`PLKernelRidge` with defaults, choosing kernel, ridge and masses on each fold: without set masses, with its own
     choice, and with set mass 1. Real sets in file order, and pictures of our own making: three to
     six noisy digits, named by a caption. Held-out rows are drawn singly for the real sets, as in the papers, and by
-    whole pictures for ours. No clean label is seen before the accuracy is taken. The gain is given with its standard
+    whole pictures for ours. No true label is used before the accuracy is measured. The gain is given with its standard
     error over the folds."""
     words = "Their order shows no sources, so nothing changes."
     return page(set_masses(), "## Sets drawn for each row", words, no_sources())
@@ -231,7 +231,7 @@ def by_temperature(data: tuple[np.ndarray, ...], folds: int) -> list[object]:
 def temperature() -> str:
     """`PLKernelRidge` without set masses, so as for rows in no order and without a column of sources: at two
     temperatures of the softmax of its rounds, and at the one it chooses; kernel, ridge and class mass are its own
-    choice on each fold. No clean label is seen before the accuracy is taken."""
+    choice on each fold. No true label is used before the accuracy is measured."""
     head = "held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen"
     real, made = Table(f"set | folds | {head}"), Table(f"set | false candidates | {head}")
     for name, count in TEMPERATURE_FOLDS.items():
@@ -357,7 +357,7 @@ def file_scores() -> str:
     of_kind = {kind: rows.reset_index(drop=True) for kind, rows in found.groupby("kind", sort=False)}
     none = of_kind.pop(NONE)[TODAY]
     plain, weighed = none.mean(), {f"{WEIGHED} {count}": f"{count or 'no'} checks" for count in (0, *TOLD)}
-    table = Table(f"scores | right by themselves | rounds | {' | '.join(weighed.values())} | worst, no checks | rule")
+    table = Table(f"scores | scores alone, right | rounds | {' | '.join(weighed.values())} | worst, no checks | rule")
     lines = []
     for kind, rows in of_kind.items():
         is_right, mean = kind in (EXACT, NEARLY, WEAK), rows[["scores", TODAY, *weighed]].mean()

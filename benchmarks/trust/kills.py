@@ -419,9 +419,10 @@ def load() -> str:
         f"""Each person has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
 person more answers in a project of {n:,} rows x {d} features, whose linear model is trained again after every answer
 by workers of lower priority, on the same {os.cpu_count()} cores as servers, database and people. Each answers
-{THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, as the card does and through the guard. *ms*:
+{THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, with the requests of the card, through the
+guard. *ms*:
 from the press until the answer is stored, synced, and the next question is there. *Refused*: presses that were not
-saved, a locked database among them. *Trained*: models of the large project that were published meanwhile. *MB*:
+saved, a locked database among them. *Trained*: models of the large project that were published during the run. *MB*:
 anonymous memory of a server for each page that was opened after the first.
 Target: p95 at most 150 ms, none refused.""",
         table,

@@ -80,7 +80,7 @@ def test_lost_commit_on_unreachable_server_is_unknown(
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     proxy.cuts, proxy.closed = how, True
-    with pytest.raises(CommitUnknownError, match="not known whether it was stored: look before you do it again"):
+    with pytest.raises(CommitUnknownError, match="unknown whether it was stored: check before you repeat it"):
         add(through, "ada")
     assert names(postgres_url) == stored
 

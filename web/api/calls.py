@@ -66,7 +66,7 @@ AGAIN = "5"
 """Seconds before a retry if the store fails, or many calls are waiting."""
 
 TOO_MUCH = (
-    f"The bodies of all calls that are being dealt with have more than {MOST_TOGETHER:,} bytes together. Nothing was "
+    f"The bodies of all current calls have more than {MOST_TOGETHER:,} bytes together. Nothing was "
     f"done. Fix: send this one again in {AGAIN} seconds."
 )
 _STATUS: dict[type[Exception], int] = {
@@ -93,12 +93,12 @@ _STATUS: dict[type[Exception], int] = {
 REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
-        401: "The token is missing, unknown or over.",
+        401: "The token is missing, unknown or expired.",
         403: "The person, or the token, may not do this.",
-        404: "There is no such thing for this person.",
-        422: "Something that was sent does not fit.",
+        404: "It does not exist for this person.",
+        422: "The request is invalid.",
         429: "Too many calls.",
-        503: "The store fails, or many wait: try again.",
+        503: "The database fails, or too many calls wait: try again.",
     }.items()
 }
 """Possible refusals of every call, for the OpenAPI document."""
@@ -106,7 +106,7 @@ BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
         400: "The body is not valid JSON.",
-        408: "The body did not come whole in time.",
+        408: "The body did not arrive in time.",
         409: "Too late: something else is stored by now.",
         413: "The body is too large.",
         507: "There is no room on the disk.",
@@ -284,7 +284,7 @@ class Bounded:
                         await _closing(503, TOO_MUCH, {"retry-after": AGAIN})(scope, receive, send)
                         return
         except (TimeoutError, ClientDisconnect):
-            await _closing(408, f"The body did not come whole in {SILENCE:.0f} s.")(scope, receive, send)
+            await _closing(408, f"The body did not arrive within {SILENCE:.0f} s.")(scope, receive, send)
             return
         if dropped:
             words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."

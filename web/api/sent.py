@@ -89,21 +89,18 @@ class RowAnswerBody(Answer):
         Field(
             min_length=1,
             max_length=200,
-            description="Names this answer: the same sent again under the same key is stored once.",
+            description="Key of this answer: the same answer with the same key is stored once.",
         ),
     ]
     label: (
-        Annotated[
-            Text, Field(max_length=1_000, description="The one label that it is about; null: the row as a whole.")
-        ]
-        | None
+        Annotated[Text, Field(max_length=1_000, description="The label that it is about; null: the whole row.")] | None
     ) = None
 
 
 class RowAnswer(RowAnswerBody):
     """One of many answers about rows."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")]
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")]
 
 
 class AnswersBody(Sent):
@@ -135,7 +132,7 @@ class RowsBody(Sent):
             "Names that do not apply are ignored.",
         ),
     ] = []
-    dry_run: Annotated[bool, Field(description="Store nothing: the reply says what would become of the rows.")] = False
+    dry_run: Annotated[bool, Field(description="Store nothing: the reply describes the result.")] = False
 
 
 def _predictions_fit(sent: object) -> object:
@@ -171,11 +168,11 @@ def _said(value: object) -> str:
 class SentPrediction(Sent):
     """Another model's scores of one row, named by number or id."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None
     scores: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        description="Of its candidates, by the name of the class: probabilities, or any numbers of 0 or more. A "
-        "candidate that is not named has 0."
+        description="Scores of its candidates, by class name: probabilities, or any numbers of at least 0. "
+        "Candidates that are not named have 0."
     )
 
 
@@ -203,7 +200,7 @@ class PredictionsBody(Sent):
         Field(
             min_length=1,
             max_length=predictions.LONGEST,
-            description="Names this sending: the same sent again under the same key is stored once.",
+            description="Key of this request: the same request with the same key is stored once.",
         ),
     ]
     predictions: Annotated[

@@ -90,7 +90,7 @@ def batch_token(batch: StoredBatch) -> str:
 
 
 def entry_token(token: str, number: int) -> str:
-    """The token of entry `number`, from 0, of those that the confirmation of a batch stores."""
+    """The token of entry `number` (from 0) of a confirmed batch."""
     return f"{token}.{number}"
 
 

@@ -65,7 +65,9 @@ def _make(new: Path) -> None:
     finally:
         database.close()
     with closing(sqlite3.connect(new)) as whole:
-        whole.execute("PRAGMA journal_mode=DELETE").fetchall()  # all of it is in the one file then, or this raises
+        whole.execute(
+            "PRAGMA journal_mode=DELETE"
+        ).fetchall()  # then the single file has everything; otherwise this raises
     handle = os.open(new, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -533,6 +533,6 @@ def test_stalled_upload_is_refused(winnow: Winnow, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("web.api.files.take_in", silent)
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)
-    with pytest.raises(WinnowError, match="did not come whole") as refused:
+    with pytest.raises(WinnowError, match="was incomplete") as refused:
         winnow.read(file)
     assert refused.value.status == 408

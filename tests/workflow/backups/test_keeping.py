@@ -408,7 +408,7 @@ def test_learning_error_does_not_fail_backup(
     monkeypatch.setattr(Worker, "look", raising(fault))
     BackupWorker(backup_worker_daily, "one").back_up()
     assert [one.is_good for one in keeping.kept(backup_worker_daily.backups_dir)] == [True]
-    assert "Nothing could be learnt while a backup was made" in caplog.text
+    assert "Training paused while a backup was made" in caplog.text
 
 
 def test_stopping_worker_stops_backup(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:

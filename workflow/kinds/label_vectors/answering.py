@@ -133,7 +133,7 @@ def correct(
         raise AnswerError("No one has said yes or no about a label of this row. Fix: name a label.")
     if flagged and not was_flagged and not to_say:
         raise AnswerError(
-            "A withdrawn answer carries no flag. Fix: remove the flag, or say of a label whether it is right."
+            "A withdrawn answer carries no flag. Fix: remove the flag, or answer whether a label is right."
         )
     facts: Facts = {
         "strategy": "review",
@@ -145,7 +145,7 @@ def correct(
     for number, one in enumerate(to_withdraw):
         if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is right."
+                "Only reviewers and the owner can withdraw answers of others. Fix: answer whether a label is right."
             )
         # The correction's own token is on its first answer, so that undo finds the second.
         own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
