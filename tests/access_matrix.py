@@ -99,8 +99,8 @@ def _addresses() -> Iterator[str]:
     at_a_project = {**addresses.AT_A_PROJECT, **addresses.PRESSED}
     rows += [[f"`{path}`", NO, *_cells(right)] for path, right in at_a_project.items()]
     rows += [[f"`{path}`", NO, *_cells(right)[:-1], NO] for path, right in addresses.OF_ANY_PROJECT.items()]
-    rows += [[f"`{path}`, of owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW]
-    rows += [[f"`{path}`, of programs of the operator", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_OPERATORS]
+    rows += [[f"`{path}`, for owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW]
+    rows += [[f"`{path}`, for programs of the operator", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_OPERATORS]
     yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
 
 

@@ -268,7 +268,7 @@ def put_away() -> Rows:
     """{PROJECTS} projects of {ROWS:,} rows, 16 features and 10 classes, PL-KNN, few answers, opened in turn {ROUNDS}
     times in one process with `WINNOW_MEMORY_MB`; each visit opens the project if it is not in memory, and asks for a
     question. Memory is the private memory of the process, without pages of files, after each visit. Target: never above
-    2,000 MB, each back within 2 s."""
+    2,000 MB, each reopened within 2 s."""
     with folder() as where:
         place = str(where / "home")
         in_process(make_many, place)

@@ -223,7 +223,7 @@ def latency() -> str:
 apart, from the keydown event to the first frame with the next question. Each answer is one synchronous commit to
 SQLite. BirdSong: 4,998 rows, 38 features, 13 classes, effect scores; again after 200 answers, with questions in
 the cheapest form, a tenth of them blind checks, and the choices shown first that hold the truth in 95%. Scene: 2,407
-rows whose labels are vectors with holes, BML-CS. The large project has {m} classes and asks by margin; its model is
+rows whose label vectors have missing labels, BML-CS. The large project has {m} classes and asks by margin; its model is
 trained again after every answer by a worker of lower priority and came to version {last}. Target: p50 at most 40 ms,
 p95 at most 70 ms, all four.""",
         table,

@@ -296,7 +296,7 @@ LEARNERS = {
     "BML-CS, 1 iteration": lambda K, seed: BMLCSClassifier(K, max_iter=1, random_state=seed),
     "ML-CS": lambda K, seed: MLCSClassifier(K, random_state=seed),
     "one-vs-all, known cells": lambda K, seed: OneVsAllSVC(),
-    "one-vs-all, holes as no": lambda K, seed: OneVsAllSVC(missing="zero"),
+    "one-vs-all, missing as no": lambda K, seed: OneVsAllSVC(missing="zero"),
 }
 
 
@@ -312,7 +312,7 @@ def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
 
 
 @benchmark(
-    "What is predicted of label vectors with holes",
+    "Predictions for label vectors with missing labels",
     head="set | cells known | learner | test rows, at .5 | test rows, fitted | hidden cells, fitted",
     cpu=True,
 )

@@ -302,7 +302,7 @@ truth the goal is reached when the figure of the page reads it, which goes by th
 blind checks when accuracy on all rows is as high. The true line and the answers needed are those of one run in random
 order that no estimate has seen; the line is looked at where it ends, at the answers given or, with blind checks,
 where it is carried no farther. "Surely saved": the interval of the answers needed is above those given; "wrongly so":
-random order needed no more. The page claims no savings by blind checks: their line is too low. Seeds from 1,000 on,
-which are not measured here, were used to choose how wide the intervals are.""",
+random order needed no more. The page claims no savings by blind checks: their line is too low. The width of the
+intervals was chosen on other seeds (1,000 and higher), which are not measured here.""",
         *parts,
     )

@@ -173,7 +173,7 @@ def _how_far(view: Seen) -> str:
             "the uncertainty is too large."
         )
     what = (
-        "until the figure above, on the same held-out rows, reads the goal"
+        "until the figure above, on the same held-out rows, reaches the goal"
         if view.proof.fixed
         else "until accuracy over all rows is the goal"
     )

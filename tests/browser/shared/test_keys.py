@@ -289,7 +289,7 @@ def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -
 
     page.get_by_role("button", name="Read", exact=True).tap()
     expect(page.get_by_role("button", name="Fold", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()  # it is open then
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()  # it is open by then
     assert places(page) == before, "it lies over the row"
     opened = box(page, ".st-key-winnow_tour")
     assert tour["height"] < opened["height"]
